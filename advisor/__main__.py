@@ -6,9 +6,12 @@ import gc
 import os
 import sys
 from contextlib import suppress
-from typing import NoReturn
 
 from advisor.core import errors
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 
 def entry() -> NoReturn:
@@ -84,7 +87,7 @@ def _crash_message(error: Exception) -> str:
 
 
 def _exit_with_message(message: str, code: int) -> int:
-    from advisor.core.console import print_stderr
+    from advisor.core.errors import print_stderr
     from advisor.redaction.secrets import escape_text, redact_value
 
     try:

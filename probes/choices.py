@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from advisor.core.sizes import UNITS, exact_size
+from advisor.core.model import UNITS, exact_size
 from probes.experiment import ProbeError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from advisor.core.sizes import format_percent
+from advisor.core.model import format_percent
 from advisor.facts.probes import baselines
 from probes.stats import VariantComparison, compare, compare_in_groups, compare_variation
 from probes.stats.estimate import t_quantile

@@ -38,7 +38,7 @@ MODULES: dict[str, str] = {
 def load(name: str) -> Experiment:
     """The probe with that name; raises ProbeError with a suggestion for an unknown name."""
     if name not in MODULES:
-        from advisor.core.suggestions import did_you_mean
+        from advisor.core.errors import did_you_mean
 
         raise ProbeError(f"unknown probe {name!r}{did_you_mean(name, MODULES, 'mycnf probe lists them')}")
     experiment: Experiment = importlib.import_module(MODULES[name]).EXPERIMENT

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rules._index import ANY_OPTION, BEYOND_FILES, BY_OPTION
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Container
 

@@ -53,8 +53,7 @@ def pages() -> dict[str, str]:
     """The pages by file name: one for each subject, and the list of all rules by code."""
     from advisor.report.rules import reference, table_of
     from rules import all_rules
-    from rules.core.areas import FAMILIES
-    from rules.core.evidence import all_evidence
+    from rules.core.areas import FAMILIES, all_evidence
 
     families: dict[str, list[Rule]] = {}
     subjects: dict[str, list[Rule]] = {}

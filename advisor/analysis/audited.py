@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from advisor.core.value_types import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from advisor.core.model import Finding, Skipped
     from advisor.facts import Facts

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.analysis.context import build_context
 from advisor.analysis.engine import run_rules, select_rules
 from advisor.catalog.targets import require_known
@@ -19,6 +17,7 @@ from advisor.preflight.start_command import next_command
 from advisor.verdict.settings import Settings
 from rules.core.context import RuleContext
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING
 from advisor.carriers.document import line_offsets
 from advisor.carriers.sets import EmbeddedText, OptionSet, SetReading
 from advisor.core.model import Location
-from advisor.optionfile.groups import dialect_of
-from advisor.optionfile.lines import Line, LineKind, Problem
+from advisor.optionfile.lines import Line, LineKind, Problem, dialect_of, looks_templated
 from advisor.optionfile.reader import parse
-from advisor.optionfile.value import looks_templated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

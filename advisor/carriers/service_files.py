@@ -12,7 +12,7 @@ from advisor.carriers.piece import Piece, verbatim_piece
 from advisor.carriers.programs import MAX_WORDS
 from advisor.carriers.words import BLANKS, OpenQuoteError, TooLongError, check_length, unit_words
 from advisor.core.errors import MycnfError
-from advisor.optionfile.source import load
+from advisor.optionfile.resolve import load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -9,7 +9,7 @@ import yaml
 
 from advisor.carriers.document import CarrierError
 from advisor.carriers.piece import Piece, align_piece, verbatim_piece
-from advisor.optionfile.value import looks_templated
+from advisor.optionfile.lines import looks_templated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

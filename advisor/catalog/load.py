@@ -1,10 +1,17 @@
 """Loads the options of one server version from the generated file of its series."""
 
+from __future__ import annotations
+
 import json
-from typing import Any, NamedTuple
 
 from advisor.catalog.targets import BUILD_SERIES, DOCUMENTED_BUILDS, EXAMINED, catalog_for, lists_names
-from advisor.core.model import Target
+from advisor.core.value_types import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from advisor.core.model import Target
 
 _FOLDER = __file__.rpartition("/")[0] + "/data/"
 _FACTS = frozenset(

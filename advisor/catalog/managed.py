@@ -1,12 +1,19 @@
 """What the documents of cloud providers state about the parameters of their MySQL and MariaDB services."""
 
+from __future__ import annotations
+
 import json
-from collections.abc import Mapping
 from functools import cache
-from typing import Any, NamedTuple
 
 from advisor.catalog.targets import MAX_LENGTH
-from advisor.core.model import Target
+from advisor.core.value_types import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from advisor.core.model import Target
 
 _FILE = __file__.rpartition("/")[0] + "/data/managed.json"
 # Beginnings of the names that services add to those of the server.
@@ -130,8 +137,7 @@ def find_instance_class(name: str) -> tuple[int, int]:
         for size, processors, memory in (entry.split(":") for entry in sizes.split())
     }
     if name.lower() not in known:
-        from advisor.core.errors import MycnfError
-        from advisor.core.suggestions import did_you_mean
+        from advisor.core.errors import MycnfError, did_you_mean
 
         hint = did_you_mean(name, known, "give the memory with --ram instead")
         raise MycnfError(f"unknown instance class {name[:MAX_LENGTH]!r}{hint}")

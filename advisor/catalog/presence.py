@@ -1,14 +1,20 @@
-"""Other series, flavours, builds and platforms that have an option, and names that are similar.
+"""Other series, flavours, builds and platforms that have an option, similar names, and what an option does."""
 
-Used only if a server does not know an option.
-"""
+from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+import os
 
-from advisor.catalog.load import Catalog
 from advisor.core.model import BUILDS, Target
+from advisor.core.value_types import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from advisor.catalog.load import Catalog, Option
+
 
 _FILE = __file__.rpartition("/")[0] + "/data/elsewhere.json"
 _READ: dict[str, dict[str, Any]] = {}
@@ -204,3 +210,24 @@ def edit_distance(one: str, other: str, limit: int) -> int:
         if min(row) >= limit:
             return limit
     return min(limit, row[-1])
+
+
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data", "descriptions")
+_descriptions: dict[str, str] = {}
+
+
+def all_descriptions() -> dict[str, str]:
+    """Return the descriptions by option name, with underscores."""
+    if not _descriptions:
+        import tomllib  # lint finds names in this module, and needs no description
+
+        for name in sorted(os.listdir(FOLDER)):
+            with open(os.path.join(FOLDER, name), "rb") as file:
+                _descriptions.update(tomllib.load(file))
+    return _descriptions
+
+
+def describe_option(name: str, option: Option | None = None) -> str:
+    """Return the description of an option, or of the option that it is an alias of; empty if there is none."""
+    known = all_descriptions()
+    return known.get(name) or known.get((option and option.alias_of) or "", "")

@@ -230,7 +230,7 @@ def stand_in_note(target: Target) -> str:
 
 
 def _raise_unknown_target(text: str) -> MycnfError:
-    from advisor.core.suggestions import did_you_mean
+    from advisor.core.errors import did_you_mean
 
     known = [f"{flavour}-{s[0]}.{s[1]}" for flavour, series in SERIES.items() for s in sorted(series)]
     known += [str(Target("mysql", s, build)) for build, series in BUILD_SERIES.items() for s in sorted(series)]

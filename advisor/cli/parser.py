@@ -118,19 +118,19 @@ def _add_arguments(name: str, command: argparse.ArgumentParser) -> None:  # noqa
         case "preflight":
             from advisor.cli.arguments.servers import preflight as add
         case "diff":
-            from advisor.cli.arguments.saved import diff as add
+            from advisor.cli.arguments.servers import diff as add
         case "collect":
             from advisor.cli.arguments.servers import collect as add
         case "report":
-            from advisor.cli.arguments.saved import report as add
+            from advisor.cli.arguments.servers import report as add
         case "history":
-            from advisor.cli.arguments.saved import history as add
+            from advisor.cli.arguments.servers import history as add
         case "sample":
-            from advisor.cli.arguments.saved import sample as add
+            from advisor.cli.arguments.servers import sample as add
         case "probe":
             from advisor.cli.arguments.servers import probe as add
         case "fleet":
-            from advisor.cli.arguments.saved import fleet as add
+            from advisor.cli.arguments.servers import fleet as add
         case "suggest":
             from advisor.cli.arguments.offline import suggest as add
         case "explain":
@@ -140,7 +140,7 @@ def _add_arguments(name: str, command: argparse.ArgumentParser) -> None:  # noqa
         case "grants":
             from advisor.cli.arguments.servers import grants as add
         case "completion":
-            from advisor.cli.arguments.saved import completion as add
+            from advisor.cli.arguments.servers import completion as add
         case _:
             raise ValueError(f"no command {name!r}")
     add(command)
@@ -172,7 +172,7 @@ class _Parser(argparse.ArgumentParser):
 
     def _suggestion(self, message: str) -> str:
         """Return `; did you mean X?` for a mistyped command, option or choice; empty if no known word is close."""
-        from advisor.core.suggestions import did_you_mean
+        from advisor.core.errors import did_you_mean
 
         if message.startswith(_UNKNOWN_ARGUMENT):
             unknown = message.removeprefix(_UNKNOWN_ARGUMENT).split(" ")

@@ -17,7 +17,7 @@ from advisor.core.errors import MycnfError
 from advisor.facts.files import FileCopy, OptionFiles
 from advisor.facts.host import SERVER_PROGRAMS
 from advisor.optionfile import resolve
-from advisor.optionfile.source import load
+from advisor.optionfile.resolve import load
 from advisor.redaction.secrets import redact_arguments, redact_text
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from advisor.collect.connection.session import ask, whole_number
 from advisor.collect.connection.statements import BINARY_LOG_BYTES, ERROR_LOG
 from advisor.collect.error_log import Entry, Lines, error_log_of, error_log_of_blocks
-from advisor.core.sizes import format_size
+from advisor.core.model import format_size
 from advisor.facts import Unavailable
 from advisor.facts.server import ErrorLog, RedoWaits
 from advisor.redaction.secrets import escape_text

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
 
 from advisor.config import find_configuration
-from advisor.core.console import print_notice
-from advisor.core.errors import MycnfError
+from advisor.core.errors import MycnfError, print_notice
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     from advisor.config.read import Configuration
     from advisor.core.model import Finding

@@ -65,7 +65,7 @@ def _report(args: argparse.Namespace) -> int:
     from advisor.analysis.engine import fails
     from advisor.catalog.targets import stand_in_note
     from advisor.commands.judge_facts import make_request
-    from advisor.core.console import print_notice
+    from advisor.core.errors import print_notice
     from advisor.report.formats import render_audit
     from advisor.report.output import write
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from advisor.carriers.sets import SetReading
 from advisor.catalog.load import load
@@ -11,6 +10,7 @@ from advisor.core.errors import MycnfError
 from advisor.optionfile import normalise
 from advisor.optionfile.lines import Line, LineKind, OptionFile, PlacedLine, ResolvedFiles
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 

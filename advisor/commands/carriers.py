@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from advisor.analysis.engine import run_rules, sort_by_place
 from advisor.carriers.images import UNVERSIONED
@@ -11,16 +10,16 @@ from advisor.catalog.load import load
 from advisor.catalog.targets import is_too_old, newest_target, too_old_note
 from advisor.commands.carrier_texts import in_document_terms, resolved, resolved_of
 from advisor.commands.guess_target import guess_target
-from advisor.core.console import print_notice
+from advisor.core.errors import print_notice
 from advisor.core.model import Confidence, Severity
 from advisor.redaction.secrets import redact_value
 from advisor.report import Checked
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
 from rules.core.context import NO_HOUSE, RuleContext
-from rules.core.origin import find_source_in_lines
-from rules.core.subject import Subject
+from rules.core.subject import Subject, find_source_in_lines
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from advisor.commands.connection import declared_host, is_declared
 from advisor.core import errors
-from advisor.core.console import print_notice
+from advisor.core.errors import print_notice
 
 if TYPE_CHECKING:
     import argparse

@@ -10,8 +10,7 @@ from advisor.catalog.targets import stand_in_note
 from advisor.commands.diff_sides import read_sides
 from advisor.compare.values import SideKind
 from advisor.core import errors
-from advisor.core.console import print_notice
-from advisor.core.errors import MycnfError
+from advisor.core.errors import MycnfError, print_notice
 
 if TYPE_CHECKING:
     import argparse

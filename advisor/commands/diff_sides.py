@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from advisor.catalog.targets import parse_target, require_known
 from advisor.compare.side_names import STDIN, parse_side
 from advisor.compare.values import SideKind
-from advisor.core.console import print_notice
-from advisor.core.errors import MycnfError
+from advisor.core.errors import MycnfError, print_notice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,8 +18,7 @@ if TYPE_CHECKING:
     from advisor.core.model import Target
     from advisor.facts import Facts
     from advisor.verdict import FileVerdict
-    from advisor.verdict.declared import DeclaredSet
-    from advisor.verdict.formula import Instance
+    from advisor.verdict.declared import DeclaredSet, Instance
 
 STDIN_NAME = "<stdin>"
 MAX_LISTED = 5  # lines listed by location; above that, only their number is given
@@ -78,7 +76,7 @@ class _Files:
         """Return what formulas read: as described on the command line, else the memory of the other side's host."""
         from advisor.commands.managed import instance_of
         from advisor.facts import Host
-        from advisor.verdict.formula import Instance
+        from advisor.verdict.declared import Instance
 
         described = instance_of(self._described)
         if described is None and other is not None and isinstance(other.host, Host) and other.host.usable_memory:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from advisor.catalog.load import load
 from advisor.catalog.presence import find_presence, nearest_option, nearest_vendor_option, vendor_of_option
 from advisor.catalog.targets import BUILD_SERIES, SERIES, newest_target, parse_target, stand_in_note
@@ -14,8 +12,10 @@ from advisor.report.output import write
 from advisor.report.paper import Paper
 from rules import all_rules, find_rule
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from typing import Any
 
     from advisor.catalog.load import Option
     from advisor.report.document import Document
@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
     """Explain the rule or option; raises MycnfError, with the nearest name, if it is neither."""
     target = parse_target(args.target) if args.target else None
     if target is not None and (sentence := stand_in_note(target)):
-        from advisor.core.console import print_notice
+        from advisor.core.errors import print_notice
 
         print_notice(sentence)
     rule = find_rule(args.code)
@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _explain_rule(rule: Rule, args: argparse.Namespace, target: Target | None) -> str:
-    from rules.core.evidence import find_evidence as evidence
+    from rules.core.areas import find_evidence as evidence
 
     known = [e for e in map(evidence, rule.evidence) if e is not None]
     near = None
@@ -127,7 +127,7 @@ def _fields(
     if target is not None:
         known = {str(target): here}
     targets = {t: None if o is None else _option_json(o) for t, o in known.items()}
-    from advisor.catalog.descriptions import describe_option
+    from advisor.catalog.presence import describe_option
 
     codes = [r.code for r in speaking]
     shown = next((option for option in [here, *everywhere.values()] if option is not None), None)
@@ -135,7 +135,7 @@ def _fields(
 
 
 def _unknown_message(written: str, name: str, target: Target | None) -> str:
-    from advisor.core.suggestions import did_you_mean
+    from advisor.core.errors import did_you_mean
 
     catalogs = [load(target or newest_target("mysql")), load(newest_target("mariadb"))]
     community = newest_target("mysql")

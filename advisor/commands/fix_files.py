@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from typing import TYPE_CHECKING
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES, newest_target, stand_in_note
@@ -13,12 +12,13 @@ from advisor.commands.lint_files import apply_suppressions, lint_file
 from advisor.commands.lint_plan import LintResult
 from advisor.commands.read_files import read_carrier, read_resolved, replace_stdin
 from advisor.core import errors
-from advisor.core.console import print_notice
+from advisor.core.errors import print_notice
 from advisor.core.model import Target
 from advisor.fixing import TargetReading, fix_files, plan_fixes
 from advisor.redaction.secrets import escape_text
 from advisor.verdict import judge_file
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Mapping, Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from advisor.catalog.targets import parse_target, stand_in_note
 from advisor.collect.privileges import grants_for, schema_grants_for
 from advisor.core import errors
-from advisor.core.console import print_notice
+from advisor.core.errors import print_notice
 
 if TYPE_CHECKING:
     import argparse

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from advisor.catalog.load import load
 from advisor.catalog.presence import find_presence, vendor_of_option
 from advisor.catalog.targets import known_series, newest_target, target_of_version
 from advisor.commands.read_files import platform_of, read_carrier, read_resolved
-from advisor.core.console import print_notice
+from advisor.core.errors import print_notice
 from advisor.core.model import BUILDS, Target
 from advisor.optionfile import normalise
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 

@@ -8,8 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from advisor.core import errors
-from advisor.core.console import print_notice
-from advisor.core.errors import MycnfError
+from advisor.core.errors import MycnfError, print_notice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from advisor.analysis.engine import fails
 from advisor.catalog.targets import stand_in_note
@@ -14,6 +13,7 @@ from advisor.report.formats import render_lint
 from advisor.report.output import pair, write
 from rules.core.context import NO_HOST, NO_HOUSE, NOT_ASKED
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
@@ -107,7 +107,7 @@ def _report_skipped(plan: LintPlan) -> None:
 
 
 def _narrate(message: str) -> None:
-    from advisor.core.console import print_notice
+    from advisor.core.errors import print_notice
 
     print_notice(message)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from advisor.analysis.engine import run_rules, sort_by_place
 from advisor.commands.lint_plan import LintPlan, LintResult
@@ -14,6 +13,7 @@ from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
 from rules.core.context import RuleContext
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence

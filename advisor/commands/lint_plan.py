@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from advisor.analysis.engine import select_rules
 from advisor.catalog.load import load
 from advisor.catalog.targets import names_patch, parse_target
 from rules import file_rules, rule_modules_for
 from rules.core.context import NO_HOST, NO_HOUSE
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Container, Iterable, Mapping
+    from typing import Any
 
     from advisor.catalog.load import Catalog
     from advisor.config.read import Configuration

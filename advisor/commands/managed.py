@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING
 from advisor.analysis.engine import run_rules
 from advisor.catalog.load import load
 from advisor.commands.carrier_texts import in_document_terms
-from advisor.core.console import print_notice
-from advisor.core.model import AbsentPart, Location
-from advisor.core.sizes import format_size
+from advisor.core.errors import print_notice
+from advisor.core.model import AbsentPart, Location, format_size
 from advisor.optionfile import groups_read, normalise
-from advisor.verdict.declared import DeclaredOption, DeclaredSet
-from advisor.verdict.formula import Instance
+from advisor.verdict.declared import DeclaredOption, DeclaredSet, Instance, service_settings
 from advisor.verdict.managed import judge_managed, noun
-from advisor.verdict.service_settings import service_settings
 from rules.core.context import RuleContext
-from rules.core.managed import service_value
+from rules.core.statements import service_value
 
 if TYPE_CHECKING:
     import argparse
@@ -99,7 +96,7 @@ def read_parameters(path: str) -> dict[str, ProviderParameter]:
     from advisor.carriers.document import CarrierError, document_of
     from advisor.carriers.provider_lists import parameters_of
     from advisor.core.errors import MycnfError
-    from advisor.optionfile.source import load as load_bytes
+    from advisor.optionfile.resolve import load as load_bytes
 
     document = document_of(load_bytes(path).data, path)
     try:

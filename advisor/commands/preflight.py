@@ -12,7 +12,7 @@ from advisor.analysis.engine import RANK
 from advisor.analysis.restart import check_restart
 from advisor.catalog.targets import stand_in_note
 from advisor.core import errors
-from advisor.core.console import print_notice
+from advisor.core.errors import print_notice
 from advisor.core.model import Severity
 from advisor.report.formats import render
 from advisor.report.output import write

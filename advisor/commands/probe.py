@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.commands.probing.place import current_host_id
 from advisor.core import errors
-from advisor.core.console import print_notice
-from advisor.core.errors import MycnfError
+from advisor.core.errors import MycnfError, print_notice
 from advisor.report.output import pair, write
 from advisor.report.paper import Paper
 from advisor.report.probe import listing

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
 
 from advisor.core.errors import MycnfError
 from advisor.optionfile import resolve
-from advisor.optionfile.lines import LineKind
-from advisor.optionfile.source import MAX_BYTES, load
-from advisor.optionfile.value import is_template
+from advisor.optionfile.lines import LineKind, is_template
+from advisor.optionfile.resolve import MAX_BYTES, load
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Mapping, Sequence

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from advisor.commands import report_worker
 from advisor.core import errors
-from advisor.core.console import print_notice
-from advisor.core.errors import MycnfError
+from advisor.core.errors import MycnfError, print_notice
 from advisor.report.bulk.counts import Tally
 from advisor.report.formats import bulk_writer
 from advisor.report.words import plural

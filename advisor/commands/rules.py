@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from advisor.core import errors
 from advisor.report.findings_json import dumps
 from advisor.report.formats import by_hand
@@ -12,8 +10,10 @@ from advisor.report.words import plural, wrap
 from rules import all_rules
 from rules.core.rule import EVERY
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from typing import Any
 
     from rules.core.rule import Rule
 
@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _markdown(rules: list[Rule]) -> str:
     from advisor.report.rules import reference
-    from rules.core.evidence import all_evidence
+    from rules.core.areas import all_evidence
 
     return reference(rules, all_evidence())
 

@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
 def _sample(args: argparse.Namespace) -> None:
     from advisor.collect.collect import read_variables_and_counters
     from advisor.commands.connection import request_of
-    from advisor.core.console import print_notice
+    from advisor.core.errors import print_notice
     from advisor.state.directory import server_name
     from advisor.state.sampling.keep import save_sample
     from advisor.state.sampling.ring import RESOLUTION, SLOTS
@@ -50,7 +50,7 @@ def _sample(args: argparse.Namespace) -> None:
 
 
 def _list_samples() -> str:
-    from advisor.core.console import print_notice
+    from advisor.core.errors import print_notice
     from advisor.report.sample_list import listing
     from advisor.state.sampling.stored_rings import read_rings
 
@@ -69,7 +69,7 @@ def load_samples(server: Server) -> SampledHours | None:
 
 def load_spaces(facts: Facts) -> tuple[SpaceReading, ...]:
     """Return earlier readings of the free space on the server's disks: of its samples and its saved snapshots."""
-    from advisor.core.console import print_notice
+    from advisor.core.errors import print_notice
     from advisor.facts import SpaceReading
     from advisor.facts.workload import SPACE
     from advisor.state.history.store import stored_spaces
@@ -89,7 +89,7 @@ def _entries(server: Server) -> list[RingSample]:
     """Return the samples of a server, oldest first; an unreadable ring is reported on stderr."""
     import os
 
-    from advisor.core.console import print_notice
+    from advisor.core.errors import print_notice
     from advisor.state.sampling.keep import ring_path
 
     path = ring_path(server.variables)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
-
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target, stand_in_note
 from advisor.commands.read_files import configure, missing_group_message, read_carrier, read_resolved, replace_stdin
 from advisor.core import errors
+from advisor.core.value_types import NamedTuple
 from advisor.redaction import secrets
 from advisor.report.findings_json import dumps
 from advisor.report.formats import by_hand
@@ -16,8 +15,10 @@ from advisor.report.words import WIDTH, plural, wrap
 from advisor.verdict import REFUSED, judge_file
 from advisor.verdict.startup.host import host_note
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from typing import Any
 
     from advisor.core.model import Target
     from advisor.verdict import FileVerdict, LineVerdict
@@ -100,7 +101,7 @@ def _tell_problems(verdict: FileVerdict) -> None:
         sentence for sentence in (stand_in_note(verdict.catalog.target), missing_group_message(resolved)) if sentence
     ]
     if lines:
-        from advisor.core.console import print_notice
+        from advisor.core.errors import print_notice
 
         for line in lines:
             print_notice(line)

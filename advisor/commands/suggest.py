@@ -11,9 +11,8 @@ from advisor.catalog.targets import newest_target, parse_target, stand_in_note
 from advisor.commands.connection import declared_host, is_declared
 from advisor.commands.read_files import read_carrier, read_resolved
 from advisor.core import errors
-from advisor.core.console import print_notice
-from advisor.core.errors import MycnfError
-from advisor.core.sizes import format_size
+from advisor.core.errors import MycnfError, print_notice
+from advisor.core.model import format_size
 from advisor.report import suggested_file
 from advisor.report.formats import by_hand
 from advisor.report.output import write

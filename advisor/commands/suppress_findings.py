@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from advisor.analysis import baseline
 from advisor.analysis.engine import sort_by_place
-from advisor.core.console import print_notice
-from advisor.core.errors import MycnfError
+from advisor.core.errors import MycnfError, print_notice
 from advisor.redaction import secrets
 from advisor.report.words import plural
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

@@ -67,7 +67,7 @@ def _judged_as_servers(resolved: ResolvedFiles, targets: list[Target]) -> tuple[
 
     Both get what the old family knows: formulas and names that no server knows are left to lint.
     """
-    from advisor.core.console import print_notice
+    from advisor.core.errors import print_notice
 
     old, new = targets
     print_notice(
@@ -95,7 +95,7 @@ def _for_service(
     keeps lines of option files; else they are written as the document writes them.
     """
     from advisor.catalog.managed import platform_parameters
-    from advisor.verdict.service_settings import CHOSEN_BY_SERVICES
+    from advisor.verdict.declared import CHOSEN_BY_SERVICES
 
     old, new = targets
     platform = platform_parameters(new)
@@ -141,7 +141,7 @@ def _named(line: LineVerdict) -> PlacedLine:
 
 def _in_document_terms(move: UpgradeChanges, declared: DeclaredSet) -> UpgradeChanges:
     from advisor.commands.carrier_texts import line_of
-    from rules.core.managed import service_value
+    from rules.core.statements import service_value
 
     catalog = load(move.after)
 
@@ -157,7 +157,7 @@ def _in_document_terms(move: UpgradeChanges, declared: DeclaredSet) -> UpgradeCh
 
 def _tell(old: FileVerdict, new: FileVerdict) -> None:
     """Print what the result cannot contain: missing includes, and versions without a catalog of their own."""
-    from advisor.core.console import print_notice
+    from advisor.core.errors import print_notice
 
     for problem in new.resolved.problems:
         print_notice(f"{problem.path}:{problem.line or 1}: {problem.message}")

@@ -6,9 +6,9 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
 from advisor.upgrade.equal import SAME, is_equivalent, is_flags
-from advisor.verdict.charsets import charset_of
-from advisor.verdict.charsets import full_charset_name as charset
-from advisor.verdict.compare import NOTATIONS, normalise_value
+from advisor.verdict.settings import NOTATIONS, normalise_value
+from advisor.verdict.words import charset_of
+from advisor.verdict.words import full_charset_name as charset
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Option

@@ -26,8 +26,7 @@ from advisor.preflight.next_values import (
 from advisor.preflight.sources import INSTALLED, NextStartOptions, installed_plugins
 from advisor.preflight.start_command import next_command
 from advisor.verdict import REFUSED, judge_file
-from advisor.verdict.formula import FormulaError, Instance, evaluate_formula, is_formula
-from advisor.verdict.service_settings import CHOSEN_BY_SERVICES, DEFAULTS
+from advisor.verdict.declared import CHOSEN_BY_SERVICES, DEFAULTS, FormulaError, Instance, evaluate_formula, is_formula
 from advisor.verdict.settings import Settings, as_variable, location_of
 from advisor.verdict.settled import DAY, DAYS, DEFAULT_CONNECTIONS, SECONDS, StartupSettings
 from advisor.verdict.startup import find_running_values

@@ -4,12 +4,20 @@ Checking by hand spares lint the import of a validator. tools/configschema.py wr
 its words and patterns from here, and a test holds both to the same documents.
 """
 
-import re
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from __future__ import annotations
 
-from advisor.core.suggestions import did_you_mean
+import re
+
+from advisor.core.errors import did_you_mean
+from advisor.core.value_types import NamedTuple
 from advisor.report.formats import names
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    Check = Callable[[Any, "Keys"], Iterator["Fault"]]
 
 SEVERITIES = ("error", "warning", "note")
 FAIL_ON = (*SEVERITIES, "never")
@@ -30,9 +38,6 @@ class Fault(NamedTuple):
 
     keys: Keys
     message: str
-
-
-Check = Callable[[Any, Keys], Iterator[Fault]]
 
 
 def find_faults(document: Any) -> Iterator[Fault]:

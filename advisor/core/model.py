@@ -1,10 +1,8 @@
-"""The small value types shared by all packages; standard library only, cheap to import."""
+"""The small value types shared by all packages, and how sizes, durations and shares are written."""
 
-# No `from __future__ import annotations` in modules of the lint path that define a NamedTuple: typing compiles each
-# string annotation, which triples the class's import time.
+from __future__ import annotations
 
-from enum import StrEnum
-from typing import NamedTuple
+from advisor.core.value_types import NamedTuple, StrEnum
 
 
 class Severity(StrEnum):
@@ -69,7 +67,7 @@ class Target(NamedTuple):
     platform: str = ""
 
     @property
-    def base(self) -> "Target":
+    def base(self) -> Target:
         """The same version of the flavour's own server on Linux."""
         return Target(self.flavour, self.version)
 
@@ -229,3 +227,46 @@ class AbsentPart(NamedTuple):
     """Replaces a part of the facts that is missing, with the reason."""
 
     reason: str
+
+
+UNITS = ((1 << 60, "E"), (1 << 50, "P"), (1 << 40, "T"), (1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K"))
+MAX_PERCENT = 1000  # percent; above it the exact number is meaningless
+
+
+def exact_size(count: int) -> str:
+    """Return the shortest exact notation of a size in an option file: 131072 is 128K, 131073 stays 131073."""
+    for step, letter in UNITS:
+        if count and count % step == 0:
+            return f"{count // step}{letter}"
+    return str(count)
+
+
+def format_size(count: float) -> str:
+    """Format a size for display, with about three digits: 27.5M, 188G, 512."""
+    for step, letter in UNITS:
+        if abs(count) >= step:
+            number = count / step
+            return (f"{number:.1f}" if number < 100 else f"{number:.0f}").removesuffix(".0") + letter  # noqa: PLR2004
+    return f"{count:.0f}"
+
+
+def format_duration(seconds: float) -> str:
+    """Format a duration for display: 41 d, 3 h, 12 min, 8 s."""
+    for step, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= step:
+            return f"{int(seconds // step)} {unit}"
+    return f"{seconds:.0f} s"
+
+
+def format_percent(share: float) -> str:
+    """Format a share as percent with two significant digits: 0.35 %, 3.4 %, 12 %."""
+    value = 100 * share
+    if value > MAX_PERCENT:
+        return f"more than {MAX_PERCENT} %"
+    digits = 0 if value >= 10 else 1 if value >= 1 else 2  # noqa: PLR2004 - where a digit stops counting
+    return f"{value:.{digits}f} %"
+
+
+def format_latency(microseconds: float) -> str:
+    """Format a latency for display: 90 µs, 1.1 ms."""
+    return f"{microseconds:.0f} µs" if microseconds < 1000 else f"{microseconds / 1000:.1f} ms"  # noqa: PLR2004

@@ -9,7 +9,7 @@ from advisor.core.model import Edit
 from advisor.fixing.texts import lines_of
 from advisor.fixing.values import FileChange
 from advisor.optionfile import groups_read
-from advisor.optionfile.edit import apply_edits
+from advisor.optionfile.lines import apply_edits
 from advisor.redaction.secrets import MASK
 from rules.core.statements import action_place, permanent_setting
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.fixing.behaviour import first_difference
 from advisor.fixing.texts import lines_of, read_targets, templated_lines, why_not_editable
 from advisor.fixing.values import Candidate
-from advisor.optionfile.edit import apply_edits
+from advisor.optionfile.lines import apply_edits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

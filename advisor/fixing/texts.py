@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from advisor.optionfile import OptionFileError, render
 from advisor.optionfile.lines import LineKind
-from advisor.optionfile.source import load
+from advisor.optionfile.resolve import load
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from advisor.core.errors import MycnfError
 from advisor.core.signals import interrupt_on_signals
-from advisor.optionfile.source import load
+from advisor.optionfile.resolve import load
 from advisor.state.file_lock import lock_file
 
 if TYPE_CHECKING:

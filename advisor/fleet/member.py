@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Origin
-from advisor.verdict import compare
+from advisor.verdict.settings import normalise_value
 from rules.replication.chain import ChainServer, SourceLink
 
 if TYPE_CHECKING:
@@ -43,9 +43,7 @@ def member_of(name: str, groups: tuple[str, ...], known: RuleContext, server: Se
     """Extract from one server's facts what is compared."""
     values = {variable: _value(known.settings.get(variable), text) for variable, text in server.variables.items()}
     own = _own_words(name, server)
-    plain = {
-        v: sys.intern(compare.normalise_value(_without_own_words(v, text, own))) for v, text in server.variables.items()
-    }
+    plain = {v: sys.intern(normalise_value(_without_own_words(v, text, own))) for v, text in server.variables.items()}
     return Member(name, groups, known.target, values, plain, tuple(_peer_sets(server)))
 
 

@@ -20,8 +20,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from advisor.core.console import print_notice
-from advisor.core.errors import MycnfError
+from advisor.core.errors import MycnfError, print_notice
 from advisor.facts.codec import to_plain
 from advisor.fleet.process_group import ENDING
 from advisor.fleet.row import SCHEMA, UNREAD, HostRow, Status

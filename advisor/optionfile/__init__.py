@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from advisor.optionfile.groups import groups_read
+from advisor.optionfile.lines import groups_read
 from advisor.optionfile.reader import parse, render
-from advisor.optionfile.resolve import resolve
-from advisor.optionfile.source import OptionFileError, load
+from advisor.optionfile.resolve import OptionFileError, load, resolve
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from advisor.optionfile.lines import OptionFile
 

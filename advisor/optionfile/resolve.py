@@ -1,17 +1,171 @@
-"""Follows the includes of option files in the order in which a server reads them."""
+"""Reads option files, each once, and follows their includes in the order in which a server reads them."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+import stat
 
-from advisor.optionfile.groups import dialect_of
-from advisor.optionfile.lines import Line, LineKind, OptionFile, PlacedLine, ResolvedFiles
-from advisor.optionfile.parsed import ParsedFiles
-from advisor.optionfile.source import OptionFileError
+from advisor.core.errors import MycnfError
+from advisor.core.value_types import NamedTuple
+from advisor.optionfile.lines import Line, LineKind, OptionFile, PlacedLine, Problem, ResolvedFiles, dialect_of
+from advisor.optionfile.reader import parse
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+
+    from advisor.optionfile.lines import Dialect
+
+
+MAX_BYTES = 1 << 20
+_HEAD = 8192
+_MAX_CONTROLS = 8  # control characters allowed in a damaged text file
+_TEXT_CONTROLS = frozenset(b"\t\n\v\f\r\b\x1b")
+_KINDS = (
+    (stat.S_ISDIR, "a directory"),
+    (stat.S_ISFIFO, "a FIFO"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISSOCK, "a socket"),
+)
+
+
+class OptionFileError(MycnfError):
+    """A file that cannot be read as an option file; the message is one line with the remedy."""
+
+
+class Source(NamedTuple):
+    """The bytes of a file, and its mode from stat."""
+
+    data: bytes
+    mode: int
+
+    @property
+    def world_writable(self) -> bool:
+        """Whether the file is world-writable; servers ignore such files."""
+        return bool(self.mode & stat.S_IWOTH)
+
+
+def load(path: str) -> Source:
+    """Read a regular file of at most 1 MiB; raises OptionFileError for anything else."""
+    try:
+        # Opening a FIFO blocks until the other end is opened, and opening a device may have side effects.
+        mode = os.stat(path).st_mode
+        if not stat.S_ISREG(mode):
+            raise _reject_file_type(path, mode)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+        with open(descriptor, "rb") as file:
+            mode = os.fstat(descriptor).st_mode
+            if not stat.S_ISREG(mode):
+                raise _reject_file_type(path, mode)
+            data = file.read(MAX_BYTES + 1) or b""  # None for files on which a read would block, such as the kernel log
+    except (OSError, ValueError) as error:
+        raise _explain_error(path, error) from error
+    check(data, path)
+    return Source(data, mode)
+
+
+def check(data: bytes, path: str) -> None:
+    """Raise OptionFileError for bytes that are not an option file: too many, UTF-16, or binary."""
+    if len(data) > MAX_BYTES:
+        raise OptionFileError(f"{path}: larger than {MAX_BYTES >> 20}M; name the option file itself")
+    head = data[:_HEAD]
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise OptionFileError(f"{path}: UTF-16, which no server reads; save it as UTF-8 without a byte order mark")
+    if b"\0" not in head:
+        return
+    controls = sum(1 for byte in head if byte < ord(" ") and byte not in _TEXT_CONTROLS)
+    if controls > max(_MAX_CONTROLS, len(head) // 50):
+        raise OptionFileError(f"{path}: a binary file, not an option file; name a text file such as my.cnf")
+
+
+def _reject_file_type(path: str, mode: int) -> OptionFileError:
+    kind = next((said for is_kind, said in _KINDS if is_kind(mode)), "no regular file")
+    return OptionFileError(f"{path}: {kind}, not an option file; name a file, or - for stdin")
+
+
+def _explain_error(path: str, error: OSError | ValueError) -> OptionFileError:
+    said = error.strerror if isinstance(error, OSError) else "a path holds no NUL byte"
+    return OptionFileError(f"{path}: can't be read ({said}); check the path and its permissions")
+
+
+# Our limits for all files together: judging an option takes three kilobytes, and servers have a thousand of them.
+MAX_FILE_LINES = 30_000
+MAX_OPTIONS = 10_000
+
+
+class ParsedFiles:
+    """Loads and parses files by path, and keeps them in the order of first use."""
+
+    __slots__ = ("dialect", "files", "lines", "lister", "loader", "on_host", "options", "problems")
+
+    def __init__(
+        self,
+        dialect: Dialect,
+        loader: Callable[[str], bytes] | None,
+        lister: Callable[[str], Iterable[str]] | None,
+        *,
+        on_host: bool,
+    ) -> None:
+        self.dialect = dialect
+        self.loader = loader
+        self.lister = lister or os.listdir
+        self.on_host = on_host
+        self.files: dict[str, OptionFile] = {}
+        self.lines = self.options = 0
+        self.problems: dict[Problem, None] = {}
+
+    def add_problem(self, path: str, line: int, name: str, message: str) -> None:
+        """Record a problem of a file once."""
+        self.problems[Problem(path, line, name, message)] = None
+
+    def get(self, path: str) -> OptionFile:
+        """Return the file; raises OptionFileError if it cannot be read or is not an option file."""
+        known = self.files.get(path)
+        if known is None:
+            known = self.files[path] = self._parse(path)
+        return known
+
+    def exists(self, path: str) -> bool:
+        """Whether the file exists, readable or not."""
+        if path in self.files:
+            return True
+        if self.loader is None:
+            return os.path.lexists(path)
+        try:
+            self.get(path)
+        except OptionFileError as error:
+            return not isinstance(error.__cause__, FileNotFoundError)
+        return True
+
+    def _parse(self, path: str) -> OptionFile:
+        data = self._load(path)
+        if b"\0" in data:
+            line = data[: data.index(b"\0")].count(b"\n") + 1
+            self.add_problem(path, line, "nul-byte", "servers don't read what stands behind a NUL byte; take it out")
+        lines = self.lines + data.count(b"\n")
+        if lines > MAX_FILE_LINES:
+            raise OptionFileError(f"{path}: beyond {MAX_FILE_LINES:,} lines, more than any server's option files have")
+        file = parse(data, path, self.dialect)
+        options = self.options + sum(1 for line in file.lines if line.kind is LineKind.OPTION)
+        if options > MAX_OPTIONS:
+            raise OptionFileError(f"{path}: beyond {MAX_OPTIONS:,} options, more than any server has")
+        self.lines, self.options = lines, options
+        return file
+
+    def _load(self, path: str) -> bytes:
+        if self.loader is None:
+            source = load(path)
+            if source.world_writable:
+                self.add_problem(path, 0, "world-writable", f"{path} is writable for everybody, so servers ignore it")
+                return b"" if self.on_host else source.data
+            return source.data
+        try:
+            data = self.loader(path)
+        except OSError as error:
+            raise OptionFileError(f"{path}: can't be read ({error.strerror or 'it is not here'})") from error
+        check(data, path)
+        return data
 
 
 MAX_DEPTH = 10  # every server ignores the include lines of a file at this depth

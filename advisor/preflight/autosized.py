@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, TypeAlias
 from advisor.core.model import Origin
 from advisor.preflight.next_values import NextValue, parse_whole_number
 from advisor.upgrade.defaults import default_collation
-from advisor.verdict.charsets import full_charset_name
-from advisor.verdict.compare import is_same_value
-from advisor.verdict.settings import BOOLEANS, EXPLICIT_ORIGINS
+from advisor.verdict.settings import BOOLEANS, EXPLICIT_ORIGINS, is_same_value
 from advisor.verdict.startup import LEAST_CAPACITY
 from advisor.verdict.startup import find_running_values as started
-from advisor.verdict.startup.engine import CHUNK, FEW_FILES, INSTANCES, POOL
+from advisor.verdict.startup.host import CHUNK, FEW_FILES, INSTANCES, POOL
+from advisor.verdict.words import full_charset_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

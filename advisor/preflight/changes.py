@@ -12,7 +12,7 @@ from advisor.preflight.next_values import HOST_DEFAULTS, option_of, origin_of, p
 from advisor.preflight.remedy import Remedy, place_for, remedy_for
 from advisor.preflight.start_command import running_arguments
 from advisor.redaction.secrets import MASK, redact_value
-from advisor.verdict.compare import is_same_value
+from advisor.verdict.settings import is_same_value
 from rules.sizing.memory import POOL, is_too_tight, memory_besides, usable_memory
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.core.model import Location, Origin
 from advisor.preflight.sources import judge_start
 from advisor.preflight.start_command import next_command
-from rules.core.value_source import ValueSource, source_of_line
+from rules.core.context import ValueSource, source_of_line
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Catalog

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.core.model import Action, Origin
-from advisor.core.sizes import exact_size
+from advisor.core.model import Action, Origin, exact_size
 from advisor.optionfile import groups_read, parse
 from advisor.preflight.item import RestartEffect
 from advisor.preflight.next_values import option_of, parse_whole_number
 from advisor.preflight.set_after_start import may_be_persisted
 from advisor.redaction.secrets import MASK, redact_value
 from advisor.verdict import Outcome, judge_value
-from advisor.verdict.compare import is_same_value
+from advisor.verdict.settings import is_same_value
+from rules.core.context import source_of_line
 from rules.core.statements import argument_for, runtime_effect, set_statement
-from rules.core.value_source import source_of_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -46,7 +46,7 @@ def lines_set_after_start(late: Iterable[PlacedLine], target: Target) -> list[Pl
 def _implied_lines(restored: list[PlacedLine], target: Target) -> list[PlacedLine]:
     """Return the character set that a collation implies, and vice versa, unless it is persisted itself."""
     from advisor.upgrade.defaults import CHARSET, COLLATION, default_collation
-    from advisor.verdict.charsets import charset_of, full_charset_name
+    from advisor.verdict.words import charset_of, full_charset_name
 
     names = {placed.line.name for placed in restored}
     implied = []

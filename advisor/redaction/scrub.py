@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from advisor.redaction.secrets import MASK, redact_arguments, redact_text, redact_value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _QUOTES_SQL = "query:"
 # Duplicate entry 'x' for key 'y'; Incorrect integer value: 'x' for column 'y'; syntax to use near 'x' at line 1

@@ -1,7 +1,8 @@
 """Masks secrets in output and saved data, and escapes text from other sources; standard library only."""
 
+from __future__ import annotations
+
 import re
-from typing import NamedTuple
 
 MASK = "********"
 EMPTY = "an empty value"
@@ -76,14 +77,17 @@ _NAMED = {8: "<backspace>", 9: "<tab>", 10: "<newline>", 13: "<carriage return>"
 _FORMS = ((0xFF, "\\x{:02x}"), (0xFFFF, "\\u{:04x}"), (0x10FFFF, "\\U{:08x}"))
 
 
-class Redacted(NamedTuple):
+class Redacted:
     """A text with secrets masked, and the 1-based lines that certainly contained one.
 
     Literals in statements and text after `password:` in prose are masked too, but may not be secrets.
     """
 
-    text: str
-    lines: tuple[int, ...]
+    __slots__ = ("lines", "text")
+
+    def __init__(self, text: str, lines: tuple[int, ...]) -> None:
+        self.text = text
+        self.lines = lines
 
 
 def is_secret(name: str) -> bool:

@@ -1,7 +1,10 @@
 """One module a format, each a pure function of findings and facts; here is what those of lint are made from."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from __future__ import annotations
 
+from advisor.core.value_types import NamedTuple
+
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -21,11 +24,11 @@ class Checked(NamedTuple):
     """
 
     path: str
-    target: "Target"
-    findings: "tuple[Finding, ...]"
+    target: Target
+    findings: tuple[Finding, ...]
     sources: dict[tuple[str, int], str]
-    suppressed: "tuple[Finding, ...]" = ()
-    baselined: "tuple[Finding, ...]" = ()
+    suppressed: tuple[Finding, ...] = ()
+    baselined: tuple[Finding, ...] = ()
     reasons: tuple[str, ...] = ()
 
 

@@ -6,11 +6,10 @@ The field names of the JSON are a contract, published in schemas/diff.schema.jso
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from advisor.compare.values import Category, SideKind
-from advisor.core.model import Origin
-from advisor.core.sizes import exact_size
+from advisor.core.model import Origin, exact_size
+from advisor.core.value_types import NamedTuple
 from advisor.preflight.next_values import parse_whole_number
 from advisor.preflight.remedy import BYTES
 from advisor.redaction.secrets import MASK, escape_text, redact_value
@@ -18,8 +17,10 @@ from advisor.report.document import Code, Document, Facts, Items, Paragraph, Sec
 from advisor.report.findings_json import dumps
 from advisor.report.words import plural
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import Any
 
     from advisor.compare.values import Comparison, OneSided, SettingPair, Side, SideSetting
     from advisor.report.document import Block

@@ -13,10 +13,10 @@ mask secrets and make everything harmless that a server, a file or a user says.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
+from advisor.core.value_types import NamedTuple
 from advisor.redaction.secrets import escape_text, redact_text, redact_value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from advisor.core.model import Severity
     from advisor.report.render.curves import AxisMark, Curve

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from advisor.core.sizes import exact_size
+from advisor.core.model import exact_size
 from advisor.report.document import Chart, Code, Facts, Items, Link, Own, Paragraph, Section, shortened
 from advisor.report.document import Table as TableBlock
 from rules.core.advice import value_of_actions
-from rules.core.evidence import find_evidence
+from rules.core.areas import find_evidence
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from advisor.facts.probes import ProbeResult
     from advisor.report.document import Block
     from advisor.report.render.curves import AxisMark
-    from rules.core.evidence import Evidence, Table
+    from rules.core.areas import Evidence, Table
 
 CURVE_POINTS = 3
 STRENGTHS = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from enum import IntEnum
-from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Confidence
+from advisor.core.value_types import NamedTuple
 from advisor.redaction.secrets import MASK, redact_value
 from advisor.report.document import Code, Copy, Entry, Facts, Items, Own, Paragraph, Section, shortened
 from advisor.report.words import WIDTH
@@ -14,6 +14,7 @@ from rules.core.advice import value_of_actions
 from rules.core.areas import area_of
 from rules.core.statements import action_place, permanent_setting, replaced_name
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

@@ -5,10 +5,9 @@ A cell that a spreadsheet would take for a formula begins with an apostrophe.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.redaction.secrets import escape_text
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

@@ -1,15 +1,18 @@
-"""Findings as JSON: the field names are a contract."""
+"""Findings as JSON: the report of lint, and one finding a line."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+    from typing import Any
 
+    from advisor.analysis.audited import Audited
     from advisor.core.model import Action, Finding, Fix
     from advisor.report import Checked, Page
+
 
 VERSION = 1
 
@@ -86,3 +89,16 @@ def action(a: Action) -> dict[str, Any]:
 
 def _fix(fix: Fix) -> dict[str, Any]:
     return {"applicability": fix.applicability, "edits": [e._asdict() for e in fix.edits]}
+
+
+def jsonl_report(files: Sequence[Checked], page: Page) -> str:  # noqa: ARG001 - every format is called alike
+    """One object a finding; nothing where nothing was found."""
+    found = ({"file": c.path, "target": str(c.target), **finding(f)} for c in files for f in c.findings)
+    return "".join(json.dumps(entry, ensure_ascii=True) + "\n" for entry in found)
+
+
+def jsonl_audit(audit: Audited, page: Page) -> str:  # noqa: ARG001 - every format is called alike
+    """The same of one server, with its name."""
+    about = {"server": audit.facts.server.variables.get("hostname"), "target": str(audit.known.target)}
+    found = ({**about, **audited(f)} for f in audit.findings)
+    return "".join(json.dumps(entry, ensure_ascii=True) + "\n" for entry in found)

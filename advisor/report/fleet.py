@@ -5,8 +5,6 @@ schemas/fleet.schema.json describes the fields of the JSON.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from advisor.core.model import Severity
 from advisor.redaction.secrets import redact_value
 from advisor.report.document import Code, Document, Items, Paragraph, Section, Table, Value, shortened
@@ -28,8 +26,10 @@ from advisor.report.fleet_survey import (
 from advisor.report.words import plural
 from rules.core.areas import Area
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Any
 
     from advisor.fleet.outliers import Outlier, PeerGroup
     from advisor.fleet.row import HostRow

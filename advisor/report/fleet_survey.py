@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from advisor.catalog.targets import END_OF_LIFE
 from advisor.core.model import Severity
+from advisor.core.value_types import NamedTuple
 from rules.core.advice import value_of_actions
 from rules.core.areas import group_by_area
 from rules.core.statements import permanent_setting
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 

@@ -5,10 +5,10 @@ To add a format, write its writer and add one Format. A writer is imported when 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import TypeVar
 
     from advisor.analysis.audited import Audited
     from advisor.report import AuditWriter, Checked, LintWriter, Page
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from advisor.report.document import Document
     from advisor.report.paper import Paper
 
-Writer = TypeVar("Writer")
+    Writer = TypeVar("Writer")
 # Commands whose report is a document, with JSON beside it; then those whose formats are written by hand.
 DOCUMENTS = frozenset({"diff", "explain", "fleet", "history", "preflight", "probe", "upgrade"})
 MARKDOWN_TOO = frozenset({"rules"})
@@ -192,15 +192,15 @@ def _json_bulk() -> BulkWriter:
 
 
 def _jsonl() -> LintWriter:
-    from advisor.report.lint.jsonl import report
+    from advisor.report.findings_json import jsonl_report
 
-    return report
+    return jsonl_report
 
 
 def _jsonl_audit() -> AuditWriter:
-    from advisor.report.lint.jsonl import audit
+    from advisor.report.findings_json import jsonl_audit
 
-    return audit
+    return jsonl_audit
 
 
 def _jsonl_bulk() -> BulkWriter:
@@ -240,15 +240,15 @@ def _sarif_bulk() -> BulkWriter:
 
 
 def _github() -> LintWriter:
-    from advisor.report.lint.github import report
+    from advisor.report.lint.forges import github_report
 
-    return report
+    return github_report
 
 
 def _gitlab() -> LintWriter:
-    from advisor.report.lint.gitlab import report
+    from advisor.report.lint.forges import gitlab_report
 
-    return report
+    return gitlab_report
 
 
 def _junit() -> LintWriter:

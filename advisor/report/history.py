@@ -6,15 +6,17 @@ The field names of the JSON are a contract, published in schemas/history.schema.
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
 
+from advisor.core.value_types import NamedTuple
 from advisor.redaction.secrets import redact_value
 from advisor.report.document import Document, Facts, Paragraph, Section
 from advisor.report.findings_json import VERSION, dumps
 from advisor.report.words import plural
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import Any
 
     from advisor.analysis.snapshot_history import Change, ChangedSetting
     from advisor.core.model import Finding

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
 
-from advisor.core.sizes import format_size
+from advisor.core.model import format_size
+from advisor.core.value_types import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import Any
 
     from advisor.core.model import Target
-    from rules.core.evidence import Evidence
+    from rules.core.areas import Evidence
 
 
 MEASURED = "measured"

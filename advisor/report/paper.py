@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import NamedTuple
 
+from advisor.core.value_types import NamedTuple
 from advisor.report.words import WIDTH
 
 NARROWEST, WIDEST = 40, 120

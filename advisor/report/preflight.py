@@ -5,10 +5,7 @@ The field names of the JSON are a contract, published in schemas/preflight.schem
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from advisor.core.model import Severity
-from advisor.core.sizes import exact_size, format_duration
+from advisor.core.model import Severity, exact_size, format_duration
 from advisor.preflight.item import RestartEffect
 from advisor.preflight.next_values import parse_whole_number
 from advisor.preflight.remedy import BYTES
@@ -19,8 +16,10 @@ from advisor.report.findings_json import action, dumps
 from advisor.report.words import plural
 from rules.core.statements import action_place
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from advisor.core.model import Action, Location
     from advisor.preflight.item import Preflight, RestartItem

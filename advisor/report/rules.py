@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.catalog.targets import catalog_for, lists_names
 from advisor.core.model import BUILDS
 from advisor.report.document import Code, Document, Facts, Items, Own, Paragraph, Section, plain
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from advisor.core.model import Target
     from advisor.report.document import Block, Words
     from advisor.report.nearness import Here
-    from rules.core.evidence import Evidence
+    from rules.core.areas import Evidence
     from rules.core.rule import Rule
 
 
@@ -108,7 +107,7 @@ def of_option(
     `here` is the option of the target that was asked about, None where it has none or none was named. `presence` tells
     which versions knew it, of an option that the target lacks, or all supported series.
     """
-    from advisor.catalog.descriptions import describe_option
+    from advisor.catalog.presence import describe_option
 
     newest = next((t for t, option in reversed(list(everywhere.items())) if option is not None), None)
     shown = here or (everywhere[newest] if newest else None)
@@ -177,7 +176,7 @@ def _details(option: Option) -> Iterator[tuple[str, str]]:
 def _on_platform(target: Target | None, option: Option | None) -> Iterator[tuple[str, str]]:
     """What users of a managed service can do with the option."""
     if target is not None and option is not None and target.is_managed:
-        from rules.core.managed import platform_note
+        from rules.core.statements import platform_note
 
         yield "service", platform_note(target, option)
 
@@ -223,7 +222,7 @@ def reference(rules: Iterable[Rule], store: Mapping[str, Evidence], *, title: st
 
 def table_of(rules: Iterable[Rule], folder: str = "") -> str:
     """Code, name, severity, confidence and needs, a row a rule; links lead to the page of the subject in `folder`."""
-    from advisor.report.render.markdown_text import prose
+    from advisor.report.render.markdown import prose
 
     head = ["| rule | | severity | confidence | besides option files |", "|---|---|---|---|---|"]
     rows = [

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from advisor.core.sizes import format_size
+from advisor.core.model import format_size
 from advisor.redaction.secrets import escape_text
 from advisor.report.words import plural, wrap
 from rules.core.counters import hour_text
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from advisor.catalog.load import load
 from advisor.catalog.managed import platform_parameters
 from advisor.core.errors import MycnfError
@@ -11,11 +9,13 @@ from advisor.redaction.secrets import escape_text
 from advisor.report.evidence import STRENGTHS
 from advisor.report.findings_json import dumps
 from advisor.report.words import wrap
-from rules.core.evidence import find_evidence
-from rules.core.managed import service_value
+from rules.core.areas import find_evidence
+from rules.core.statements import service_value
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from typing import Any
 
     from advisor.core.model import Target
     from advisor.suggest import Suggestion
@@ -41,7 +41,7 @@ def option_file(suggestion: Suggestion, host: str) -> str:
 def _line(target: Target, choice: SuggestedLine) -> str:
     if not target.is_managed:
         return choice.line
-    from rules.core.managed import service_value
+    from rules.core.statements import service_value
 
     return f"{choice.option} = {service_value(target, load(target).get(choice.option), choice.value)}"
 

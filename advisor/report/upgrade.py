@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
 
 from advisor.catalog.targets import EXAMINED, catalog_for
 from advisor.core.model import Confidence, Severity
@@ -16,10 +15,12 @@ from advisor.report.document import Code, Document, Entry, Items, Paragraph, Sec
 from advisor.report.findings_json import dumps
 from advisor.report.words import plural, wrap
 from advisor.upgrade.change import WARNING_AREAS, Area, LineEffect
-from rules.core.evidence import find_evidence
+from rules.core.areas import find_evidence
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import Any
 
     from advisor.report.document import Block, Words
     from advisor.upgrade.change import DefaultChange, LineChange, UpgradeChanges

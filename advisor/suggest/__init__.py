@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.catalog.load import load
-from advisor.core.sizes import exact_size
+from advisor.core.model import exact_size
 from advisor.optionfile import resolve
 from advisor.suggest.choices import CHOOSERS, POOL, SuggestedLine
 from advisor.verdict import judge_file

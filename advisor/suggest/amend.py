@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.errors import MycnfError
 from advisor.core.model import Edit
-from advisor.optionfile.edit import apply_edits
-from advisor.optionfile.groups import groups_read
-from advisor.optionfile.lines import LineKind
+from advisor.optionfile.lines import LineKind, apply_edits, groups_read
 from advisor.verdict import judge_value
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.core.sizes import exact_size, format_size
+from advisor.core.model import exact_size, format_size
 from advisor.suggest.choices import CONNECTION_PERCENT, CONNECTIONS, SuggestedLine, affordable_connections
 from rules.core.advice import DEFAULT_CONNECTIONS, default_number
 from rules.sizing.memory import (

@@ -10,8 +10,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from advisor.core.model import Severity
-from advisor.core.sizes import format_duration
+from advisor.core.model import Severity, format_duration
 from advisor.report.words import plural
 from advisor.tui.screens.registry import SCREENS
 from advisor.tui.text import MUTED, SEVERITY_STYLES, safe_line, safe_text, update_if_changed

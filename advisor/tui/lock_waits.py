@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from textual.content import Content
 
-from advisor.core.sizes import format_duration
+from advisor.core.model import format_duration
 from advisor.report.words import wrap
 from advisor.tui.text import safe_line, safe_text
 from advisor.verdict.number import parse_digits

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from advisor.core.model import Severity
-from advisor.core.sizes import format_size
+from advisor.core.model import Severity, format_size
 from advisor.redaction.secrets import escape_text
 from advisor.report.words import wrap
 

@@ -11,8 +11,8 @@ from advisor.upgrade import keep
 from advisor.upgrade.change import WARNING_AREAS, Area, DefaultChange
 from advisor.upgrade.equal import is_equivalent, is_flags, is_plugin_state, members, moved_flags, new_flags
 from advisor.verdict import Outcome
-from advisor.verdict.charsets import full_charset_name
-from advisor.verdict.plugins import plugins_loaded_by
+from advisor.verdict.names import plugins_loaded_by
+from advisor.verdict.words import full_charset_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

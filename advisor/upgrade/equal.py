@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.verdict.compare import normalise_value
-from advisor.verdict.sets import split_flags
+from advisor.verdict.settings import normalise_value
 from advisor.verdict.special import PLUGIN_STATES
+from advisor.verdict.words import split_flags
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Option

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.core.sizes import exact_size
+from advisor.core.model import exact_size
 from advisor.optionfile import parse
 from advisor.optionfile.lines import LineKind, PlacedLine, ResolvedFiles
 from advisor.upgrade.equal import SAME, is_equivalent, is_flags, members, moved_flags
 from advisor.verdict import FileVerdict, Outcome, judge_file, judge_value
-from advisor.verdict.plugins import LOADERS
+from advisor.verdict.names import LOADERS
 from advisor.verdict.special import NO_DEFAULT
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.catalog.presence import find_presence
-from advisor.core.sizes import exact_size
+from advisor.core.model import exact_size
 from advisor.upgrade.keep import judge_added_lines
 from advisor.verdict import Outcome
 from advisor.verdict.number import parse_digits

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.verdict.number import LARGEST, parse_digits
 from advisor.verdict.outcome import REFUSED, SettledValues
 from advisor.verdict.settled import (
@@ -20,6 +18,7 @@ from advisor.verdict.settled import (
 from advisor.verdict.special import HOST_BINLOG, HOST_LOG, NO_DEFAULT
 from advisor.verdict.take import LEFT_TO_SERVER
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from advisor.catalog.load import Catalog
     from advisor.core.model import Target
@@ -94,7 +93,7 @@ def settle_values(given: Values, catalog: Catalog, lines: Lines) -> SettledValue
         _no_new_functions(settled, lines)
     linked = LINKED_MARIADB if target.is_mariadb else LINKED
     if not linked.isdisjoint(lines) or LEFT_TO_SERVER in settled.values.values():
-        from advisor.verdict.linked import settle_linked
+        from advisor.verdict.settled import settle_linked
 
         settle_linked(settled, catalog, list(lines))
     return settled._replace(refused=refused)
@@ -155,7 +154,7 @@ def _replication_clashes(values: Values, target: Target, lines: Lines) -> dict[s
 
 
 def _gtid_clash(values: Values, catalog: Catalog, lines: Lines) -> bool:
-    from advisor.verdict.startup.spelling import gtid_consistency
+    from advisor.verdict.startup.stops import gtid_consistency
 
     start = StartupSettings(values, dict(lines), catalog)
     known = all(name in values or name not in lines for name in (MODE, CONSISTENT))
@@ -163,9 +162,9 @@ def _gtid_clash(values: Values, catalog: Catalog, lines: Lines) -> bool:
 
 
 def _is_collation_of(collation: str, charset: str) -> bool:
-    from advisor.verdict import charsets
+    from advisor.verdict.words import charset_of, full_charset_name
 
-    return charsets.full_charset_name(charsets.charset_of(collation)) == charsets.full_charset_name(charset)
+    return full_charset_name(charset_of(collation)) == full_charset_name(charset)
 
 
 def _before_8(target: Target) -> bool:

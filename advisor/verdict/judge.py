@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.optionfile import groups_read
 from advisor.optionfile.lines import Line, LineKind, PlacedLine
 from advisor.redaction.secrets import EMPTY
 from advisor.verdict import effects, startup
+from advisor.verdict.names import LOADERS, check_libraries, plugins_loaded_by
 from advisor.verdict.outcome import REFUSED, FileVerdict, LineVerdict, Outcome, TakenValue
-from advisor.verdict.plugins import LOADERS, check_libraries, plugins_loaded_by
 from advisor.verdict.take import judge_option
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -74,7 +73,7 @@ def _judge_lines(placed: Iterable[PlacedLine], catalog: Catalog) -> list[LineVer
     loaded = plugins_loaded_by(placed)
     short = _read_switch(placed, catalog, "getopt_prefix_matching", on=True)
     if catalog.target.is_mariadb and _read_switch(placed, catalog, "ignore_builtin_innodb", on=False):
-        from advisor.verdict.plugins import drop_innodb
+        from advisor.verdict.names import drop_innodb
 
         catalog = drop_innodb(catalog)
     values: dict[str, str] = {}
@@ -85,7 +84,7 @@ def _judge_lines(placed: Iterable[PlacedLine], catalog: Catalog) -> list[LineVer
             verdict = check_libraries(verdict, catalog.target)
         lines.append(verdict)
         if verdict.canonical and "maximum" in (at.line.name or ""):
-            from advisor.verdict.bounds import overwrite_neighbour
+            from advisor.verdict.number import overwrite_neighbour
 
             overwrite_neighbour(lines, values, catalog)
         if verdict.canonical and verdict.value is not None and verdict.outcome not in REFUSED:
@@ -206,7 +205,7 @@ def _only_bounds(line: LineVerdict) -> bool:
     """Whether the line is a `maximum-` that leaves the option's value unchanged, so that the order ignores it."""
     if line.option is None or line.option.maximum == "sets" or "maximum" not in (line.placed.line.name or "").lower():
         return False
-    from advisor.verdict.bounds import is_bound
+    from advisor.verdict.number import is_bound
 
     return is_bound(line)
 

@@ -5,25 +5,41 @@ refuses is an error. What its documents or a server of the same version say is l
 and checks of its own.
 """
 
+from __future__ import annotations
+
 import re
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from advisor.catalog.load import Catalog, Option, load
 from advisor.catalog.managed import OWN_NAMES, SESSION_VARIABLES, PlatformParameters, platform_parameters
 from advisor.catalog.presence import find_presence, nearest_name, nearest_option, vendor_of_option
 from advisor.core.model import BUILDS, Confidence, Severity, Target
+from advisor.core.value_types import NamedTuple
 from advisor.optionfile import normalise
 from advisor.optionfile.lines import Line, LineKind, OptionFile, PlacedLine, ResolvedFiles
 from advisor.redaction.secrets import quote_value, redact_name, redact_value
-from advisor.verdict.declared import DeclaredOption, DeclaredSet, ProviderParameter
-from advisor.verdict.formula import FormulaError, Instance, evaluate_formula, is_formula
+from advisor.verdict.declared import (
+    NUMERIC,
+    DeclaredOption,
+    DeclaredSet,
+    FormulaError,
+    Instance,
+    ParameterProblem,
+    ProviderParameter,
+    evaluate_formula,
+    is_allowed,
+    is_formula,
+    shortened,
+    valid_values,
+)
 from advisor.verdict.judge import judge_file
+from advisor.verdict.names import NOT_LOADED, is_component_option
 from advisor.verdict.number import SUFFIXES
 from advisor.verdict.outcome import REFUSED, FileVerdict, LineVerdict, Outcome
-from advisor.verdict.plugins import NOT_LOADED, is_component_option
-from advisor.verdict.provider import NUMERIC, is_allowed, shortened, valid_values
 from advisor.verdict.unknown import explain_elsewhere
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 UNKNOWN = "unknown-parameter"
 UNCHANGEABLE = "unchangeable-parameter"
@@ -40,17 +56,6 @@ NUMBERS = ("int", "uint", "double")
 # Session variables that MySQL 8.0.3 removed, with what replaces them.
 REMOVED_IN_8 = {"tx_isolation": "transaction_isolation", "tx_read_only": "transaction_read_only"}
 _SUFFIXED = re.compile(r"(\d{1,20})([KMGTPE])B?", re.IGNORECASE)
-
-
-class ParameterProblem(NamedTuple):
-    """A problem of one parameter: the name of the rule that reports it, what is wrong, and what to write instead."""
-
-    rule: str
-    severity: Severity
-    confidence: Confidence
-    message: str
-    help: str
-    line: LineVerdict
 
 
 class ManagedVerdict(NamedTuple):

@@ -1,11 +1,14 @@
 """Types of a verdict: how a server takes one option, one line, one file."""
 
-from enum import StrEnum
-from typing import NamedTuple
+from __future__ import annotations
 
-from advisor.catalog.load import Catalog, Option
-from advisor.core.model import Target
-from advisor.optionfile.lines import PlacedLine, ResolvedFiles
+from advisor.core.value_types import NamedTuple, StrEnum
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from advisor.catalog.load import Catalog, Option
+    from advisor.core.model import Target
+    from advisor.optionfile.lines import PlacedLine, ResolvedFiles
 
 
 class Outcome(StrEnum):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.core.model import Target
 from advisor.redaction.secrets import quote_value
 from advisor.verdict.names import reads_any_case
@@ -11,6 +9,7 @@ from advisor.verdict.number import LARGEST, PORT, log_warnings_level, parse_numb
 from advisor.verdict.outcome import Argument, Outcome, TakenValue
 from advisor.verdict.words import parse_boolean, parse_enum, parse_set
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -273,7 +272,7 @@ def _tls_version(case: ValueContext) -> TakenValue | None:
 
 # Imported lazily: only files that set one of these options need the module.
 def _take_charset(case: ValueContext) -> TakenValue | None:
-    from advisor.verdict.charsets import parse_charset
+    from advisor.verdict.words import parse_charset
 
     return parse_charset(case)
 
@@ -285,19 +284,19 @@ def _take_locale(case: ValueContext) -> TakenValue | None:
 
 
 def _take_table_rule(case: ValueContext) -> TakenValue | None:
-    from advisor.verdict.replication import parse_table_rule
+    from advisor.verdict.formats import parse_table_rule
 
     return parse_table_rule(case)
 
 
 def _take_sql_mode(case: ValueContext) -> TakenValue | None:
-    from advisor.verdict.sets import parse_sql_mode
+    from advisor.verdict.words import parse_sql_mode
 
     return parse_sql_mode(case)
 
 
 def _take_collation(case: ValueContext) -> TakenValue | None:
-    from advisor.verdict.charsets import parse_collation
+    from advisor.verdict.words import parse_collation
 
     return parse_collation(case)
 
@@ -315,13 +314,13 @@ def _take_format(case: ValueContext) -> TakenValue | None:
 
 
 def _take_rewrite(case: ValueContext) -> TakenValue | None:
-    from advisor.verdict.replication import parse_rewrite
+    from advisor.verdict.formats import parse_rewrite
 
     return parse_rewrite(case)
 
 
 def _take_suppressed(case: ValueContext) -> TakenValue | None:
-    from advisor.verdict.security import parse_suppressed
+    from advisor.verdict.formats import parse_suppressed
 
     return parse_suppressed(case)
 
@@ -333,13 +332,13 @@ def _take_algorithms(case: ValueContext) -> TakenValue | None:
 
 
 def _take_ciphers(case: ValueContext) -> TakenValue | None:
-    from advisor.verdict.security import parse_ciphers
+    from advisor.verdict.formats import parse_ciphers
 
     return parse_ciphers(case)
 
 
 def _take_services(case: ValueContext) -> TakenValue | None:
-    from advisor.verdict.security import parse_services
+    from advisor.verdict.formats import parse_services
 
     return parse_services(case)
 
@@ -351,13 +350,13 @@ def _take_url(case: ValueContext) -> TakenValue | None:
 
 
 def _take_skip_errors(case: ValueContext) -> TakenValue | None:
-    from advisor.verdict.replication import parse_skip_errors
+    from advisor.verdict.formats import parse_skip_errors
 
     return parse_skip_errors(case)
 
 
 def _take_retry_errors(case: ValueContext) -> TakenValue | None:
-    from advisor.verdict.replication import parse_retry_errors
+    from advisor.verdict.formats import parse_retry_errors
 
     return parse_retry_errors(case)
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.verdict import special
 from advisor.verdict.names import LONG, find_name
 from advisor.verdict.number import number_behind_loose, parse_number
 from advisor.verdict.outcome import REFUSED, Argument, NameMatch, Outcome, TakenValue, ValueContext
 from advisor.verdict.words import parse_boolean, parse_enum, parse_set
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -74,7 +73,7 @@ def _judge_option(
         return explain_missing(written, found, catalog, loaded)
     was = before.get(option.alias_of or option.name)
     if found.prefix == "maximum":
-        from advisor.verdict.bounds import reads_64_bits, wide_value
+        from advisor.verdict.number import reads_64_bits, wide_value
 
         was = wide_value(option, before, catalog) if reads_64_bits(option, catalog.target) else was
     taken = _take_cached(option, found, value, catalog, was)
@@ -153,7 +152,7 @@ def _take_text(text: str | None, target: Target) -> TakenValue:
 def _read_text_kind(text: str, option: Option, target: Target, before: str | None) -> TakenValue:
     """Read the value of a kind for which no value means 1."""
     if option.kind == "flagset":
-        from advisor.verdict.sets import parse_flags
+        from advisor.verdict.words import parse_flags
 
         return parse_flags(text, option, before, target)
     if option.kind == "double":
@@ -175,7 +174,7 @@ def _take_maximum(
     option: Option, found: NameMatch, value: str | None, target: Target, before: str | None
 ) -> TakenValue:
     """maximum- limits session values and leaves the option's own value alone; engine options use it as the value."""
-    from advisor.verdict.bounds import apply_bound, reads_64_bits
+    from advisor.verdict.number import apply_bound, reads_64_bits
 
     if option.arg == "required" and value is None:
         return TakenValue(Outcome.MISSING_ARGUMENT, None, f"maximum-{option.name} needs a value.")
@@ -213,7 +212,7 @@ def _ignore_bad_value(
         low = number_behind_loose(option, value)
         return TakenValue(Outcome.ADJUSTED, low, f"{taken.reason} Behind loose- the server goes on, and takes {low}.")
     if option.kind == "flagset":
-        from advisor.verdict.sets import flags_before_error
+        from advisor.verdict.words import flags_before_error
 
         why = f"{taken.reason} Behind loose- the server goes on, and takes the flags before it."
         return TakenValue(Outcome.ADJUSTED, flags_before_error(value, option, before), why)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.catalog.load import load
 from advisor.catalog.presence import (
     WINDOWS,
@@ -18,9 +16,8 @@ from advisor.catalog.presence import (
 )
 from advisor.catalog.targets import SERIES
 from advisor.core.model import BUILDS
-from advisor.verdict.names import CAPITALS
-from advisor.verdict.outcome import REFUSED, Outcome, TakenValue
-from advisor.verdict.plugins import (
+from advisor.verdict.names import (
+    CAPITALS,
     NOT_LOADED,
     find_removed_library,
     is_component_option,
@@ -28,7 +25,9 @@ from advisor.verdict.plugins import (
     removed_plugin_of,
     was_examined,
 )
+from advisor.verdict.outcome import REFUSED, Outcome, TakenValue
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from advisor.catalog.load import Catalog, Option
     from advisor.core.model import Target

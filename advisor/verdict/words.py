@@ -1,19 +1,19 @@
-"""Parses booleans, enumerations and sets: ON and OFF words, members by name, abbreviation and number."""
+"""Values that are words: booleans, enumerations, flag sets, sql_mode, character sets and collations."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 from advisor.redaction.secrets import quote_value
 from advisor.verdict.number import leading_digits
 from advisor.verdict.outcome import Outcome, TakenValue
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from advisor.catalog.load import Option
     from advisor.core.model import Target
-    from advisor.verdict.outcome import LineVerdict
+    from advisor.verdict.outcome import LineVerdict, ValueContext
+
 
 ON = ("1", "on", "true")
 OFF = ("0", "off", "false")
@@ -152,3 +152,235 @@ def is_misread(line: LineVerdict) -> bool:
     if option.kind == "bool":
         return text.lower() not in (*ON, *OFF) and is_switch(line)
     return option.kind in ("int", "uint", "double") and leading_digits(text)[1] == text
+
+
+ALL_FLAGS = "default"
+SETTINGS = ("off", "on", "default")
+
+
+def split_flags(text: str) -> dict[str, str]:
+    """Return flags as `--verbose --help` prints them, `a=on,b=off`, by name."""
+    return dict(part.split("=", 1) for part in text.split(",") if "=" in part)
+
+
+def parse_flags(text: str, option: Option, before: str | None, target: Target) -> TakenValue:
+    """Apply flags to the previous state; setting a flag twice is refused."""
+    state, bad = _read_flags(text, option, before, target)
+    if bad is not None:
+        return TakenValue(
+            Outcome.INVALID, None, f"{quote_value(bad)} is no flag with =on, =off or =default, or is there twice."
+        )
+    return TakenValue(Outcome.ACCEPTED, _print_flags(state))
+
+
+def flags_before_error(text: str, option: Option, before: str | None) -> str:
+    """Return MariaDB's flags behind loose- if one is invalid: those before the invalid one are set."""
+    state, _ = _read_flags(text, option, before, None)
+    return _print_flags(state)
+
+
+def _read_flags(
+    text: str, option: Option, before: str | None, target: Target | None
+) -> tuple[dict[str, str], str | None]:
+    """Return the resulting flags and the first invalid part; `target` None applies MariaDB's rules."""
+    defaults = _all_flags(option, option.default)
+    changed: dict[str, str] = {}
+    whole, bad = False, None
+    parts = text.split(",") if text else []
+    for at, part in enumerate(parts, 1):
+        name, equals, setting = part.partition("=")
+        # MySQL accepts abbreviations only at the very end of the text.
+        short = target is not None and target.is_mysql and at == len(parts)
+        flag = _find_flag(name, defaults, whole=not short or bool(equals))
+        if flag == ALL_FLAGS and not equals and not whole:
+            whole = True
+            continue
+        place = find_member(setting, SETTINGS, whole=not short)
+        if flag in defaults and flag not in changed and place == SEVERAL and short and setting:
+            continue  # MySQL accepts an ambiguous abbreviation at the very end, and ignores it
+        if flag is None or flag == ALL_FLAGS or flag in changed or place < 0:
+            bad = part
+            break
+        changed[flag] = SETTINGS[place] if SETTINGS[place] != "default" else defaults[flag]
+    state = defaults if whole or before is None else _all_flags(option, before)
+    return state | changed, bad
+
+
+def _all_flags(option: Option, printed: str | None) -> dict[str, str]:
+    """Return every flag with its setting; `--verbose --help` omits those after the last that is on."""
+    known = split_flags(printed or "")
+    names = [name for name in option.values if name.lower() != ALL_FLAGS] or list(split_flags(option.default or ""))
+    return {name: known.get(name, "off") for name in names}
+
+
+def _print_flags(state: dict[str, str]) -> str:
+    last = max((place for place, setting in enumerate(state.values(), 1) if setting == "on"), default=0)
+    return ",".join([f"{name}={setting}" for name, setting in list(state.items())[:last]])
+
+
+def _find_flag(name: str, flags: dict[str, str], *, whole: bool) -> str | None:
+    names = (*flags, ALL_FLAGS)
+    place = find_member(name, names, whole=whole)
+    return names[place] if place >= 0 else None
+
+
+_ANSI = ("REAL_AS_FLOAT", "PIPES_AS_CONCAT", "ANSI_QUOTES", "IGNORE_SPACE")
+_OTHERS = ("PIPES_AS_CONCAT", "ANSI_QUOTES", "IGNORE_SPACE", "NO_KEY_OPTIONS", "NO_TABLE_OPTIONS", "NO_FIELD_OPTIONS")
+# Values that each server printed for the mode alone; members that a target does not have are dropped.
+MODE_EXPANSIONS = {
+    "ANSI": _ANSI,
+    "TRADITIONAL": (
+        "STRICT_TRANS_TABLES",
+        "STRICT_ALL_TABLES",
+        "NO_ZERO_IN_DATE",
+        "NO_ZERO_DATE",
+        "ERROR_FOR_DIVISION_BY_ZERO",
+        "NO_AUTO_CREATE_USER",
+        "NO_ENGINE_SUBSTITUTION",
+    ),
+    "POSTGRESQL": _OTHERS,
+    "ORACLE": (*_OTHERS, "NO_AUTO_CREATE_USER", "SIMULTANEOUS_ASSIGNMENT"),
+    "MSSQL": _OTHERS,
+    "DB2": _OTHERS,
+    "MAXDB": (*_OTHERS, "NO_AUTO_CREATE_USER"),
+    "MYSQL323": ("HIGH_NOT_PRECEDENCE",),
+    "MYSQL40": ("HIGH_NOT_PRECEDENCE",),
+}
+# Modes of MySQL 5.7 that 8.0 removed.
+REMOVED_MODES = (
+    *("DB2", "MAXDB", "MSSQL", "MYSQL323", "MYSQL40", "NO_AUTO_CREATE_USER", "NO_FIELD_OPTIONS", "NO_KEY_OPTIONS"),
+    *("NO_TABLE_OPTIONS", "ORACLE", "POSTGRESQL"),
+)
+
+
+def parse_sql_mode(case: ValueContext) -> TakenValue | None:
+    """Parse a list of SQL modes; the value includes the modes that combination modes stand for."""
+    if not case.option.values:
+        return None
+    bits = parse_set_bits(case.text or "", case.option.values, equals_ends=case.target.is_mysql)
+    if bits is None:
+        return _refuse_removed_mode(case)
+    values = case.option.values
+    return TakenValue(Outcome.ACCEPTED, expand_modes(members_of_bits(bits, values), values, case.target))
+
+
+def _refuse_removed_mode(case: ValueContext) -> TakenValue | None:
+    """Return a refusal if the only unknown modes are those that MySQL 8.0 removed; None otherwise."""
+    strange = unknown_words(case.text or "", case.option.values, equals_ends=case.target.is_mysql)
+    gone = [mode.strip().upper() for mode in strange]
+    if not case.target.is_mysql or not set(gone) <= set(REMOVED_MODES):
+        return None
+    modes = "the modes" if len(gone) > 1 else "the mode"
+    return TakenValue(Outcome.INVALID, None, f"MySQL 8.0 removed {modes} {', '.join(gone)}.")
+
+
+def expand_modes(given: Sequence[str], values: Sequence[str], target: Target) -> str:
+    """Expand combination modes; MySQL's ANSI includes ONLY_FULL_GROUP_BY, MariaDB's does not."""
+    names = set(given).union(*(MODE_EXPANSIONS.get(mode, ()) for mode in given))
+    if "ANSI" in names and target.is_mysql:
+        names.add("ONLY_FULL_GROUP_BY")
+    return ",".join([mode for mode in values if mode in names])
+
+
+# Tested on all six servers as character_set_server.
+COMMON = frozenset(
+    [
+        "armscii8",
+        "ascii",
+        "big5",
+        "binary",
+        "cp1250",
+        "cp1251",
+        "cp1256",
+        "cp1257",
+        "cp850",
+        "cp852",
+        "cp866",
+        "cp932",
+        "dec8",
+        "eucjpms",
+        "euckr",
+        "gb2312",
+        "gbk",
+        "geostd8",
+        "greek",
+        "hebrew",
+        "hp8",
+        "keybcs2",
+        "koi8r",
+        "koi8u",
+        "latin1",
+        "latin2",
+        "latin5",
+        "latin7",
+        "macce",
+        "macroman",
+        "sjis",
+        "swe7",
+        "tis620",
+        "ucs2",
+        "ujis",
+        "utf16",
+        "utf16le",
+        "utf32",
+        "utf8mb3",
+        "utf8mb4",
+    ]
+)
+
+
+ENDINGS = ("_ci", "_cs", "_ks", "_bin")
+
+
+def known_charsets(target: Target) -> frozenset[str]:
+    """Return the known character set names; utf8 is an alias of utf8mb3, which MySQL 9.7 no longer accepts."""
+    names = COMMON
+    if target.is_mysql:
+        names |= {"gb18030"}
+    return names if target.since("mysql", 9, 7) else names | {"utf8"}
+
+
+def parse_charset(case: ValueContext) -> TakenValue | None:
+    """Parse a character set name, case-insensitively; the value is printed as written."""
+    if case.text is None and case.target.is_mysql:
+        return None
+    text = case.text or ""
+    # Before 9.7 the server uses the first known name of a list.
+    several = case.option.name == "character_set_server" and not case.target.since("mysql", 9)
+    for name in text.split(",") if several else [text]:
+        if name.lower() in known_charsets(case.target):
+            return TakenValue(Outcome.ACCEPTED, name)
+    hint = ": write utf8mb4, or utf8mb3 for the old one" if text.lower() == "utf8" else ""
+    return TakenValue(Outcome.INVALID, text, f"{quote_value(text)} is no character set of this server{hint}.")
+
+
+def parse_collation(case: ValueContext) -> TakenValue | None:
+    """Parse a collation name, checking its character set and family only; the value is printed as written."""
+    if case.text is None and case.target.is_mysql:
+        return None
+    text = case.text or ""
+    whole = text.lower() == "binary" or (text.isidentifier() and text.lower().endswith(ENDINGS))
+    if whole and charset_of(text) in known_charsets(case.target) and not _is_newer_family(text, case.target):
+        return TakenValue(Outcome.ACCEPTED, text)
+    hint = ": write utf8mb4_ or utf8mb3_ for utf8_" if text.lower().startswith("utf8_") else ""
+    return TakenValue(Outcome.INVALID, text, f"{quote_value(text)} is no collation of this server{hint}.")
+
+
+def charset_of(collation: str) -> str:
+    """The character set that a collation belongs to."""
+    return collation.lower().partition("_")[0]
+
+
+def _is_newer_family(collation: str, target: Target) -> bool:
+    """Whether the target lacks the collation's family: it came in a later version or in the other flavour."""
+    name = collation.lower()
+    if "_uca1400_" in name:
+        return not target.since("mariadb", 10, 10)
+    if "_0900_" in name:
+        return not (target.since("mysql", 8) or target.since("mariadb", 11, 4, 5))
+    return False
+
+
+def full_charset_name(charset: str) -> str:
+    """Return the full name of a character set."""
+    return "utf8mb3" if charset.lower() == "utf8" else charset.lower()

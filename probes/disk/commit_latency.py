@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-from advisor.core.sizes import exact_size, format_latency
+from advisor.core.model import exact_size, format_latency
 from advisor.facts.probes import ANSWER, Metric
 from probes.choices import ChosenOptions
 from probes.disk import driver, io_method

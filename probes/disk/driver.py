@@ -15,7 +15,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from advisor.core.sizes import format_latency, format_size
+from advisor.core.model import format_latency, format_size
 from advisor.facts.probes import Arm, Block, Metric
 from probes.disk import io_method
 from probes.disk.files import ScratchFiles

@@ -10,7 +10,7 @@ import os
 import time
 from typing import TYPE_CHECKING, Self
 
-from advisor.core.sizes import format_size
+from advisor.core.model import format_size
 from probes.experiment import ProbeError
 from probes.sandbox import sweep
 from probes.sandbox.cleanup import register, unregister

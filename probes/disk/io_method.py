@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.core.sizes import exact_size
+from advisor.core.model import exact_size
 from probes.disk.aio import aio_available
 from probes.disk.files import FILL_SECONDS, has_device, supports_o_direct
 from probes.experiment import Choice, ProbeError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.core.sizes import exact_size
+from advisor.core.model import exact_size
 from advisor.facts.probes import ANSWER, Metric
 from probes.choices import ChosenOptions
 from probes.disk import driver, io_method

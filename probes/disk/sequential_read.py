@@ -8,7 +8,7 @@ import os
 import statistics
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.core.sizes import exact_size, format_size
+from advisor.core.model import exact_size, format_size
 from advisor.facts.probes import ANSWER, Metric
 from probes.choices import ChosenOptions
 from probes.disk import io_method

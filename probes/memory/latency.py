@@ -7,7 +7,7 @@ import math
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.core.sizes import exact_size, format_size
+from advisor.core.model import exact_size, format_size
 from advisor.facts.probes import ANSWER, Metric
 from probes.choices import ChosenOptions
 from probes.experiment import BlockMeasurement, Choice, Cost, ProbeError, RunPlan, Variant

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.collect.host.live_load import read_host_seconds
-from advisor.core.sizes import format_size
+from advisor.core.model import format_size
 from probes.experiment import ProbeError
 from probes.safety import watch as at
 from probes.safety.neighbours import disk_bytes, find_other_servers, processor_seconds

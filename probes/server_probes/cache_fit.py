@@ -10,7 +10,7 @@ import random
 import statistics
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from advisor.core.sizes import format_size
+from advisor.core.model import format_size
 from advisor.facts.probes import ANSWER, Metric
 from probes.choices import ChosenOptions
 from probes.disk.files import has_device

@@ -6,7 +6,7 @@ import contextlib
 import statistics
 from typing import TYPE_CHECKING
 
-from advisor.core.sizes import format_percent
+from advisor.core.model import format_percent
 from advisor.facts.probes import Metric
 from probes.choices import ChosenOptions
 from probes.experiment import Choice, RunPlan, Variant

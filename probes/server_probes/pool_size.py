@@ -6,7 +6,7 @@ import contextlib
 import os
 from typing import TYPE_CHECKING
 
-from advisor.core.sizes import exact_size
+from advisor.core.model import exact_size
 from advisor.facts.probes import Metric
 from probes.choices import ChosenOptions
 from probes.experiment import Choice, ProbeError, RunPlan, Variant

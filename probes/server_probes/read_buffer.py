@@ -9,7 +9,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from advisor.core.sizes import exact_size, format_size
+from advisor.core.model import exact_size, format_size
 from advisor.facts.probes import Metric
 from probes.choices import ChosenOptions
 from probes.disk.files import evict, has_device, resident_share

@@ -6,7 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.catalog.load import load
-from advisor.core.sizes import exact_size
+from advisor.core.model import exact_size
 from advisor.facts.probes import Metric
 from probes.choices import ChosenOptions
 from probes.experiment import Choice, ProbeError, RunPlan, Variant

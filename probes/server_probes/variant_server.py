@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.catalog.load import load
 from advisor.verdict import Outcome, judge_value
-from advisor.verdict.compare import is_same_value
+from advisor.verdict.settings import is_same_value
 from probes.experiment import Cost, ProbeError
 from probes.sandbox import SandboxError, open_port, start_server
 from probes.sandbox.errors import disk_full_error, reports_disk_full

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.core.model import Action, Confidence, Severity
-from advisor.core.sizes import format_duration
+from advisor.core.model import Action, Confidence, Severity, format_duration
 from rules.blocking.blockers import (
     blocking_of,
     doing,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import format_size
+from advisor.core.model import Confidence, Severity, format_size
 from advisor.verdict import REFUSED
 from rules.connections.threads import MARIADB, uses_thread_pool
 from rules.core.advice import advise, default_number, help_line, kernel_setting_help, present

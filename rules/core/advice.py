@@ -5,14 +5,13 @@ Lines and statements are tried on the catalog first.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
-from advisor.core.model import Action
-from advisor.core.sizes import exact_size
+from advisor.core.model import Action, exact_size
+from advisor.core.value_types import NamedTuple
 from advisor.redaction.secrets import redact_value
 from advisor.verdict import Outcome, judge_value
 from rules.core.subject import find_line
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from advisor.core.model import Finding
     from rules.core.context import RuleContext

@@ -1,15 +1,16 @@
-"""RuleContext: everything a rule may read about one server, from option files alone or from an audit."""
+"""RuleContext: everything a rule may read about one server, and ValueSource: where a value is set."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from advisor.core.model import AbsentPart, Location, Origin
+from advisor.core.value_types import NamedTuple
+from advisor.redaction.secrets import redact_value
 
-from advisor.core.model import AbsentPart
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from advisor.catalog.load import Catalog
+    from advisor.catalog.load import Catalog, Option
     from advisor.core.model import Target
     from advisor.facts import (
         Host,
@@ -22,14 +23,59 @@ if TYPE_CHECKING:
         Unavailable,
         Workload,
     )
-    from advisor.verdict import FileVerdict
-    from advisor.verdict.managed import ParameterProblem
+    from advisor.verdict import FileVerdict, LineVerdict
+    from advisor.verdict.declared import ParameterProblem
     from advisor.verdict.settings import Settings
-    from rules.core.value_source import ValueSource
     from rules.measured.answers import LocalAnswer
     from rules.policy.house_rule import HouseRule
 
-    FindSource = Callable[[str, tuple[str, ...]], ValueSource | None]
+    FindSource = Callable[[str, tuple[str, ...]], "ValueSource | None"]
+
+
+COMMAND = "the server's command line"
+REMOVE_LINE = "remove the line"
+
+
+class ValueSource(NamedTuple):
+    """The source of a variable's value: an option line, a command-line argument or a persisted value.
+
+    `place` is None if no file that was read holds the command line. `name` is the option name as written there, `text`
+    the whole line or argument with secrets masked, `value` the server's reading of it, None if unknown.
+    """
+
+    origin: Origin
+    place: Location | None
+    name: str = ""
+    text: str = ""
+    value: str | None = None
+
+
+def source_of_line(origin: Origin, line: LineVerdict) -> ValueSource:
+    """The option line as the source of a value."""
+    at = line.placed.line
+    name, value = (at.name or "").strip(), at.value
+    shown = None if value is None else redact_value(line.canonical or name, redact_value(name, value))
+    place = Location(line.placed.path, at.number, at.column, at.number, at.end_column) if at.number else None
+    if origin is Origin.COMMAND_LINE:
+        text = f"--{name}" if shown is None else f"--{name}={shown}"
+    else:
+        text = name if shown is None else f"{name} = {shown}"
+    return ValueSource(origin, place, name, text, line.value)
+
+
+def removal_step(decided: ValueSource | None, option: Option) -> str:
+    """How to remove the setting, as the end of a sentence."""
+    if decided is not None and decided.origin is Origin.PERSISTED:
+        return f"run RESET PERSIST {option.variable or option.name}"
+    if decided is not None and decided.origin is Origin.COMMAND_LINE:
+        return f"remove {decided.text or 'the option'} from {source_place(decided)}"
+    return REMOVE_LINE
+
+
+def source_place(decided: ValueSource) -> str:
+    """The source's location, `/etc/systemd/system/mysql.service.d/a.conf:3`, or a phrase for the command line."""
+    return f"{decided.place.path}:{decided.place.line}" if decided.place else COMMAND
+
 
 NOT_ASKED = AbsentPart("a running server (mycnf audit)")
 NO_HOST = AbsentPart("the host under the server (--ram, --cpus, --disk, or an audit on it)")

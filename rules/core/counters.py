@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.core.sizes import format_duration
+from advisor.core.model import format_duration
+from advisor.core.value_types import NamedTuple
 from rules.core.context import MissingFact
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

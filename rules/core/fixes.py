@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from advisor.catalog.presence import find_presence, vendor_of_option
-from advisor.core.model import Edit, Fix
-from advisor.core.sizes import exact_size
+from advisor.core.model import Edit, Fix, exact_size
 from advisor.optionfile.lines import LineKind
 from advisor.verdict import REFUSED, Outcome, judge_value
-from advisor.verdict.names import PREFIXES
+from advisor.verdict.names import NOT_LOADED, PREFIXES, is_component_option
 from advisor.verdict.number import SUFFIXES, leading_digits
-from advisor.verdict.plugins import NOT_LOADED, is_component_option
 from advisor.verdict.words import is_misread, is_switch
 from rules.core.subject import (
     SAFE,
@@ -26,6 +23,7 @@ from rules.core.subject import (
     written_name,
 )
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
-from advisor.core.sizes import format_duration, format_percent, format_size
+from advisor.core.model import format_duration, format_percent, format_size
+from advisor.core.value_types import NamedTuple
 from rules.connections.usage import CREATED_A_SECOND, NEAR_PERCENT
 from rules.core.context import MissingFact
 from rules.core.counters import REDO, busiest_period, steady_window
@@ -21,6 +20,7 @@ from rules.sizing.redo import redo_capacity
 from rules.sql.statements import JOINED, MERGED
 from rules.sql.transactions import WAITING
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator
 

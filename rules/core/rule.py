@@ -1,14 +1,19 @@
 """The `Rule` type, its documentation `Docs`, the `rule` decorator, and the list of all rules."""
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from __future__ import annotations
 
 from advisor.core.model import Action, Confidence, Finding, Fix, Severity, Target
+from advisor.core.value_types import NamedTuple
 from advisor.redaction.secrets import name_control_characters
-from rules.core.context import RuleContext
-from rules.core.subject import Subject
 
-RULES: list["Rule"] = []
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rules.core.context import RuleContext
+    from rules.core.subject import Subject
+
+RULES: list[Rule] = []
 _TAKEN: set[str] = set()  # codes and names; searching RULES for each new rule took a fifth of the load time
 
 

@@ -1,13 +1,16 @@
 """Replacements for options that were removed, or that the target does not have yet: equivalent option lines."""
 
-import re
-from typing import TYPE_CHECKING, NamedTuple
+from __future__ import annotations
 
-from advisor.core.sizes import exact_size
+import re
+
+from advisor.core.model import exact_size
+from advisor.core.value_types import NamedTuple
 from advisor.verdict import judge_value
 from advisor.verdict.number import SUFFIXES, leading_digits
 from rules.core.subject import written_name
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -39,14 +42,14 @@ class Successor(NamedTuple):
 class OldLine(NamedTuple):
     """A line with a removed option: `value` is None without one, `on` is its value as a switch or None."""
 
-    line: "Line"
+    line: Line
     value: str | None
     raw: str
     on: bool | None
-    context: "RuleContext"
+    context: RuleContext
 
 
-def find_successor(name: str, line: "Line", context: "RuleContext") -> Successor | None:
+def find_successor(name: str, line: Line, context: RuleContext) -> Successor | None:
     """The equivalent setting on the target; None if the option has no equivalent, or was only renamed."""
     prefix = next((p for p in SWITCHES if name.startswith(p) and name not in CONVERTED), "")
     make = CONVERTED.get(name.removeprefix(prefix))
@@ -60,7 +63,7 @@ def find_successor(name: str, line: "Line", context: "RuleContext") -> Successor
     return make(OldLine(line, line.value, line.raw or "", on, context))
 
 
-def other_names(name: str, context: "RuleContext") -> tuple[str, ...]:
+def other_names(name: str, context: RuleContext) -> tuple[str, ...]:
     """The names of the option in other versions, with the same values, that the target has."""
     own = context.catalog.options
     backwards = [old for old, raw in own.items() if raw.get("replaced_by") == name]
@@ -70,7 +73,7 @@ def other_names(name: str, context: "RuleContext") -> tuple[str, ...]:
     return tuple(dict.fromkeys(other for other in names if other in own and other != name))
 
 
-def _log_switch(switch: str) -> "Callable[[OldLine], Successor]":
+def _log_switch(switch: str) -> Callable[[OldLine], Successor]:
     """A converter for options that enable a log by being present, optionally with its file name."""
 
     def make(old: OldLine) -> Successor:
@@ -159,7 +162,7 @@ def _capacity_to_files(old: OldLine) -> Successor:
     return Successor((("innodb_log_file_size", exact_size(size // files)),) if size else (), words)
 
 
-def redo_files_capacity(context: "RuleContext") -> int | None:
+def redo_files_capacity(context: RuleContext) -> int | None:
     """The total size of the redo log files in bytes, by the last lines that set it; None without such a line."""
     given = {written_name(p.line).removeprefix("loose_"): p.line.value for p in context.file_verdict.resolved.options}
     if not given.keys() & {"innodb_log_file_size", "innodb_log_files_in_group"}:
@@ -168,7 +171,7 @@ def redo_files_capacity(context: "RuleContext") -> int | None:
     return None if size is None else size * _redo_files(context)
 
 
-def _redo_files(context: "RuleContext") -> int:
+def _redo_files(context: RuleContext) -> int:
     options = context.file_verdict.resolved.options
     given = [p.line.value for p in options if written_name(p.line) == "innodb_log_files_in_group"]
     number, rest = leading_digits(given[-1] or "") if given else (REDO_FILES, "")
@@ -227,7 +230,7 @@ def _undo_tablespaces(old: OldLine) -> Successor | None:
 
 def _switch(
     *, on: Lines | None = None, off: Lines | None = None, words: str = ""
-) -> "Callable[[OldLine], Successor | None]":
+) -> Callable[[OldLine], Successor | None]:
     """A converter for switches with the lines for ON and for OFF; None if the target always behaves that way."""
 
     def make(old: OldLine) -> Successor | None:
@@ -239,15 +242,15 @@ def _switch(
     return make
 
 
-def _fixed_lines(*lines: tuple[str, str]) -> "Callable[[OldLine], Successor]":
+def _fixed_lines(*lines: tuple[str, str]) -> Callable[[OldLine], Successor]:
     return lambda _: Successor(lines)
 
 
-def _same_value(name: str) -> "Callable[[OldLine], Successor]":
+def _same_value(name: str) -> Callable[[OldLine], Successor]:
     return lambda old: Successor(((name, old.raw),) if old.value is not None else (), f"use {name}")
 
 
-def _advice_only(words: str) -> "Callable[[OldLine], Successor | None]":
+def _advice_only(words: str) -> Callable[[OldLine], Successor | None]:
     """A converter for options without an equivalent line; returns None if the line switches the option off."""
     return lambda old: None if old.on is False else Successor(words=words)
 
@@ -261,7 +264,7 @@ SOURCE = frozenset(
 )
 SYSLOG = "run INSTALL COMPONENT 'file://component_log_sink_syseventlog' and set its variables, then remove the line"
 UNDO = "run CREATE UNDO TABLESPACE where you need more than two undo tablespaces, then remove the line"
-CONVERTED: "dict[str, Callable[[OldLine], Successor | None]]" = {
+CONVERTED: dict[str, Callable[[OldLine], Successor | None]] = {
     "set_variable": _set_variable,
     "log": _log_switch("general_log"),
     "log_slow_queries": _log_switch("slow_query_log"),
@@ -361,7 +364,7 @@ ON_MYSQL = {
 }
 
 
-def equivalent_help(name: str, context: "RuleContext") -> str:
+def equivalent_help(name: str, context: RuleContext) -> str:
     """What to use instead of an option that the target lacks; empty if there is no equivalent."""
     if name.startswith(SEMI_SYNC) and context.target.since("mysql", 9, 5):
         return semi_sync_library_help(name)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import format_size
+from advisor.core.model import Confidence, Severity, format_size
 from rules.blocking.blockers import held_text, look_action, session_name
 from rules.blocking.transactions import oldest_transaction
 from rules.core.advice import advise, help_line, present

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import format_duration, format_size
+from advisor.core.model import Confidence, Severity, format_duration, format_size
 from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.core.model import Confidence, LocalResult, Severity
-from advisor.core.sizes import format_latency
+from advisor.core.model import Confidence, LocalResult, Severity, format_latency
 from rules.measured.claims import CLAIMS, COST, NO_EFFECT
 from rules.measured.compare import BETTER, MEANINGFUL, SAME, UNKNOWN, WORSE, compare_values, value_text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.core.sizes import exact_size, format_percent
+from advisor.core.model import exact_size, format_percent
 from advisor.verdict import judge_value
 from rules.measured.claims import DIGITS
 

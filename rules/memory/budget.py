@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import format_percent, format_size
+from advisor.core.model import Confidence, Severity, format_percent, format_size
 from rules.core.advice import advise, help_line, kernel_setting_help, present
 from rules.core.counters import require_uptime, steady_window, window_text
 from rules.core.rule import Docs, rule

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.core.model import Severity
 from advisor.optionfile.lines import LineKind
 from advisor.verdict import Outcome
-from advisor.verdict.plugins import LOADERS
+from advisor.verdict.names import LOADERS
 from rules.core.rule import Docs, rule
 from rules.core.subject import SAFE, UNSAFE, line_subject, replace_value, verdict_subject, written_name
 from rules.optionfile.refused import ASKED, lines_with, replacement_help, verdict_confidence

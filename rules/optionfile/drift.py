@@ -47,7 +47,7 @@ PERSISTED_DRIFT = (Severity.WARNING, "it was set at run time, and the next start
 )
 def file_differs_from_running(context: RuleContext) -> Iterator[Finding]:
     """Report effective lines of the server's files whose variable has another value now."""
-    from advisor.verdict.compare import matches_running
+    from advisor.verdict.settings import matches_running
     from rules.system.kernel import is_limited_by_system
 
     for line in context.file_verdict.effective.values():
@@ -78,9 +78,9 @@ def file_differs_from_running(context: RuleContext) -> Iterator[Finding]:
 def _drift_help(context: RuleContext, line: LineVerdict, setting: Setting) -> str:
     """Help text: how to apply the file's value, and how to keep the running one."""
     from advisor.verdict.settings import as_variable
-    from rules.core.origin import find_value_source
+    from rules.core.context import source_place
     from rules.core.statements import runtime_effect, set_statement
-    from rules.core.value_source import source_place
+    from rules.core.subject import find_value_source
 
     option, variable = line.option, setting.name
     decided = find_value_source(context, option) if option is not None else None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor.catalog.presence import find_presence, vendor_of_option, vendor_of_value
 from advisor.core.model import Confidence, Severity
 from advisor.verdict import REFUSED, Outcome, judge_value
-from advisor.verdict.plugins import NOT_LOADED, is_component_option
+from advisor.verdict.names import NOT_LOADED, is_component_option
 from advisor.verdict.words import MAX_SHOWN, named_members
 from rules.core.rule import Docs, rule
 from rules.core.subject import UNSAFE, remove_line, verdict_subject, written_name
@@ -283,7 +283,7 @@ def refused_start(context: RuleContext) -> Iterator[Finding]:
 
 def _nearest_value(line: LineVerdict) -> str:
     """A suggestion for an unknown value; empty if the verdict does not list the valid values."""
-    from advisor.core.suggestions import nearest_word
+    from advisor.core.errors import nearest_word
 
     _, listed, values = line.reason.partition(" is none of ")
     if not listed:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import format_size
+from advisor.core.model import Confidence, Severity, format_size
 from advisor.verdict import Outcome
 from rules.core.advice import advise, help_line, present
 from rules.core.network import WSREP_ON, WSREP_PROVIDER, has_provider, uses_galera

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.core.model import Action, Confidence, Severity
-from advisor.core.sizes import format_duration, format_percent
+from advisor.core.model import Action, Confidence, Severity, format_duration, format_percent
 from rules.core.advice import advise, present
 from rules.core.context import MissingFact
 from rules.core.counters import MINIMUM_EVENTS, MINIMUM_WINDOW, window_text

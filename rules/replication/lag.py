@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import format_duration, format_size
+from advisor.core.model import Confidence, Severity, format_duration, format_size
 from advisor.verdict.number import parse_digits
 from rules.core.advice import present
 from rules.core.rule import Docs, rule

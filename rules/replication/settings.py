@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import format_size
+from advisor.core.model import Confidence, Severity, format_size
 from advisor.verdict.number import parse_digits
 from rules.core.advice import GROUP_REPLICATION_CHANNEL, advise, help_line, present, with_replica_stopped
 from rules.core.rule import Docs, Span, rule

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.core.model import Severity
-from advisor.core.sizes import format_duration
+from advisor.core.model import Severity, format_duration
 from advisor.redaction.scrub import failed_table
 from advisor.verdict.number import parse_digits
 from rules.core.advice import replica_keyword

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import format_duration
+from advisor.core.model import Confidence, Severity, format_duration
 from rules.core.context import MissingFact
 from rules.core.network import is_socket_only, listens_to_other_hosts
 from rules.core.rule import Docs, Span, rule

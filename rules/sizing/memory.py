@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import lcm
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.core.sizes import format_size
+from advisor.core.model import format_size
 from rules.core.advice import connection_limit
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.core.sizes import format_duration
+from advisor.core.model import format_duration
 from rules.core.advice import advise
 from rules.core.subject import written_name
 

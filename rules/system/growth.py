@@ -7,8 +7,7 @@ from itertools import combinations
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import format_size
+from advisor.core.model import Confidence, Severity, format_size
 from rules.core.context import MissingFact
 from rules.core.rule import Docs, rule
 from rules.core.storage import is_on_thin_pool, server_directories

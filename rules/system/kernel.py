@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from advisor.core.model import Confidence, Origin, Severity
-from advisor.core.sizes import format_size
+from advisor.core.model import Confidence, Origin, Severity, format_size
 from advisor.verdict.number import parse_digits
 from rules.core.advice import kernel_setting_help, service_setting_help
 from rules.core.rule import Docs, rule

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import format_duration, format_size
+from advisor.core.model import Confidence, Severity, format_duration, format_size
 from rules.core.counters import require_uptime
 from rules.core.rule import Docs, rule
 from rules.core.storage import BINARY_LOG, DATA, kernel_version, mount_under, server_directories

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from advisor.catalog.descriptions import all_descriptions, describe_option
 from advisor.catalog.load import load
-from advisor.catalog.presence import find_presence
+from advisor.catalog.presence import all_descriptions, describe_option, find_presence
 from advisor.catalog.targets import SERIES
 from advisor.core.model import Target
 from rules._index import BY_OPTION

@@ -12,7 +12,7 @@ import pytest
 from mycnf_command import CHECKOUT, Mycnf
 
 from advisor.core.model import Edit
-from advisor.optionfile.edit import apply_edits
+from advisor.optionfile.lines import apply_edits
 
 EXAMPLES = CHECKOUT / "examples"
 DECLARED = CHECKOUT / "tests" / "carriers" / "declared"

@@ -30,7 +30,7 @@ def test_every_rule_has_a_page() -> None:
     from advisor.report.paper import Paper
     from advisor.report.render.text import write
     from advisor.report.rules import of_rule
-    from rules.core.evidence import find_evidence
+    from rules.core.areas import find_evidence
 
     for rule in all_rules():
         known = [e for e in map(find_evidence, rule.evidence) if e]

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from advisor.catalog.targets import parse_target
-from advisor.verdict.declared import ProviderParameter
-from advisor.verdict.formula import Instance
-from advisor.verdict.service_settings import service_settings
+from advisor.verdict.declared import Instance, ProviderParameter, service_settings
 
 if TYPE_CHECKING:
     from mycnf_command import Mycnf

@@ -16,7 +16,7 @@ from mycnf_command import CHECKOUT, Ended, Mycnf
 from real_servers import Binaries, Start
 
 from advisor.__main__ import main
-from advisor.core.sizes import exact_size
+from advisor.core.model import exact_size
 from advisor.facts.probes import Metric
 from probes import registry
 from probes.choices import ChosenOptions

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from advisor.catalog.targets import parse_target
-from advisor.core.errors import MycnfError
-from advisor.core.suggestions import nearest_word
+from advisor.core.errors import MycnfError, nearest_word
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ from live_server import Live
 from advisor.core.model import Target
 from advisor.fleet.member import Member, MemberValue
 from advisor.fleet.outliers import outliers, peer_groups
-from advisor.verdict.compare import normalise_value
+from advisor.verdict.settings import normalise_value
 
 NAME = "mysql-8.0"
 

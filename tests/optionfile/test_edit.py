@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from advisor.core.model import Edit
 from advisor.optionfile import parse
-from advisor.optionfile.edit import apply_edits
-from advisor.optionfile.lines import Line, LineKind
+from advisor.optionfile.lines import Line, LineKind, apply_edits
 
 FILE = "# ä\n[mysqld]\n  key = 'ü' # c\nb=2\n"
 

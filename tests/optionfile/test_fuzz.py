@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from advisor.optionfile import parse, render, resolve
-from advisor.optionfile.groups import dialect_of
+from advisor.optionfile.lines import dialect_of
 from tests.optionfile.judges import PrintDefaults, Server, foreseen
 
 EXAMPLES = int(os.environ.get("MYCNF_FUZZ_EXAMPLES", "200"))

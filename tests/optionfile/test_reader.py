@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from advisor.optionfile import parse, resolve
-from advisor.optionfile.groups import dialect_of
-from advisor.optionfile.lines import Line, LineKind
+from advisor.optionfile.lines import Line, LineKind, dialect_of
 from tests.optionfile.judges import PrintDefaults, Server, foreseen
 
 CASES = {

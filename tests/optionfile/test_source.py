@@ -12,7 +12,7 @@ import pytest
 
 from advisor.core.errors import USAGE
 from advisor.optionfile import OptionFileError, read, resolve
-from advisor.optionfile.source import MAX_BYTES
+from advisor.optionfile.resolve import MAX_BYTES
 
 
 def refusal(path: Path | str) -> str:

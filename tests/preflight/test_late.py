@@ -11,7 +11,7 @@ from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
 from advisor.preflight.set_after_start import is_restored, may_be_persisted
 from advisor.upgrade.defaults import default_collation
-from advisor.verdict.charsets import charset_of
+from advisor.verdict.words import charset_of
 
 if TYPE_CHECKING:
     from pymysql.cursors import Cursor

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 from simulated_experiment import METRIC, Noise, Simulated, simulate
 
-from advisor.core.sizes import format_percent
+from advisor.core.model import format_percent
 from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, Metric, ProbeResult, RunPlace
 from probes.conclusion import conclude, format_ratio
 

@@ -14,7 +14,7 @@ from advisor.report.paper import Paper
 from advisor.report.render import svg_chart
 from advisor.report.render.curves import AxisMark, Curve, Point
 from advisor.report.render.terminal_chart import ASCII, UNICODE, draw
-from rules.core.evidence import all_evidence
+from rules.core.areas import all_evidence
 
 LABELS = ("8K", "16K", "32K", "64K", "128K")
 VALUES = (8192.0, 16384.0, 32768.0, 65536.0, 131072.0)

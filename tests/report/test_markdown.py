@@ -13,7 +13,7 @@ from markdown_it.token import Token
 
 from advisor.redaction.secrets import escape_text
 from advisor.report.formats import render_lint as render
-from advisor.report.render import markdown_text
+from advisor.report.render.markdown import code, prose
 
 READER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 ANY = st.text(st.characters(exclude_categories=[]) | st.sampled_from("|`\\*_[]()<>!#@{}&~$:\n\t -+=1."), max_size=60)
@@ -74,7 +74,7 @@ def test_clean_and_unread_files() -> None:
 @pytest.mark.parametrize("word", ["plain", "8.4.8", "12%", "can't", "(no", "128K,", "2026-11-21", "and/or"])
 def test_plain_words_stay_plain(word: str) -> None:
     """Words and numbers are not put into code spans."""
-    assert markdown_text.prose(word) == word
+    assert prose(word) == word
 
 
 @pytest.mark.parametrize(
@@ -83,13 +83,13 @@ def test_plain_words_stay_plain(word: str) -> None:
 )
 def test_words_that_forges_act_on_are_code(word: str) -> None:
     """Mentions, references, commits, addresses, pictures and macros stand in code spans."""
-    assert markdown_text.prose(word).startswith("`")
+    assert prose(word).startswith("`")
 
 
 @given(ANY)
 def test_any_text_as_prose(text: str) -> None:
     """Whatever the text, a cell shows exactly its words."""
-    table = f"| a |\n|---|\n| {markdown_text.prose(text)} |\n"
+    table = f"| a |\n|---|\n| {prose(text)} |\n"
     shown(table)
     assert cells(table)[1:] == [[" ".join(escape_text(text).split())]]
 
@@ -97,7 +97,7 @@ def test_any_text_as_prose(text: str) -> None:
 @given(ANY)
 def test_any_text_as_code(text: str) -> None:
     """Whatever the text, a code span in a cell shows exactly it."""
-    table = f"| a |\n|---|\n| {markdown_text.code(text)} |\n"
+    table = f"| a |\n|---|\n| {code(text)} |\n"
     shown(table)
     (cell,) = cells(table)[1]
     assert cell.strip() == escape_text(text).strip()

@@ -12,7 +12,7 @@ from mycnf_command import CHECKOUT
 from advisor.catalog.targets import parse_target
 from advisor.commands.host_summary import cpus, disks, memory
 from advisor.report.nearness import VIRTUAL, Here, machine, measured, sentence, servers
-from rules.core.evidence import Evidence, all_evidence
+from rules.core.areas import Evidence, all_evidence
 
 GIB = 1 << 30
 SHARED = Path(os.environ.get("MYCNF_SHARED", CHECKOUT.parent / "shared")) / "hardware"

@@ -16,7 +16,7 @@ from advisor.report.probe.result import render, sheets
 from advisor.report.probe.words import answer, claims
 from advisor.report.render import terminal_chart
 from advisor.report.render.curves import Curve, Point, axes, most
-from rules.core.evidence import find_evidence
+from rules.core.areas import find_evidence
 
 SIZES = {"16K": 16384.0, "128K": 131072.0, "2M": 2097152.0}
 RATE, TIME = Metric("scanned", "MB/s"), Metric("time", "s", "less")

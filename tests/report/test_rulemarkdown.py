@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 
 from advisor.report.rules import anchor, reference, section, table_of
 from rules import all_rules, find_rule
-from rules.core.evidence import all_evidence
+from rules.core.areas import all_evidence
 
 READER = MarkdownIt("commonmark").enable("table")
 

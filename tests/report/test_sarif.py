@@ -16,7 +16,7 @@ from jsonschema import Draft4Validator
 from mycnf_command import CHECKOUT
 
 from advisor.core.model import Finding, Severity
-from advisor.optionfile import edit
+from advisor.optionfile.lines import apply_edits
 from advisor.optionfile.reader import parse
 from advisor.redaction.secrets import MASK
 from advisor.report import Checked
@@ -114,7 +114,7 @@ def test_fixes_can_be_applied() -> None:
             change["artifactLocation"] == results[finding.code]["locations"][0]["physicalLocation"]["artifactLocation"]
         )
         replaced = _replaced(text, change["replacements"]).encode("utf-8", "surrogateescape")
-        assert replaced.replace(b"\r\n", b"\n") == edit.apply_edits(data, finding.fix.edits).replace(b"\r\n", b"\n")
+        assert replaced.replace(b"\r\n", b"\n") == apply_edits(data, finding.fix.edits).replace(b"\r\n", b"\n")
 
 
 def _replaced(text: str, replacements: list[dict[str, Any]]) -> str:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.core.sizes import UNITS, exact_size, format_duration, format_size
+from advisor.core.model import UNITS, exact_size, format_duration, format_size
 
 
 @pytest.mark.parametrize(

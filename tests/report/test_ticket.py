@@ -31,7 +31,7 @@ from advisor.report.document import Paragraph
 from advisor.report.finding import Lengths, headline
 from advisor.report.formats import names, render_audit
 from advisor.report.render.markdown import length, shown
-from rules.core.evidence import all_evidence
+from rules.core.areas import all_evidence
 
 READER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 OURS = {"text", "code_inline", "strong_open", "strong_close", "link_open", "link_close", "softbreak"}

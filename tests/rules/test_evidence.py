@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rules.core.evidence import Evidence, all_evidence, find_evidence
+from rules.core.areas import Evidence, all_evidence, find_evidence
 
 if TYPE_CHECKING:
     from pathlib import Path

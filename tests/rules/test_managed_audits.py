@@ -12,7 +12,7 @@ from advisor.analysis.engine import run_rules
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
 from rules import all_rules
-from rules.core.managed import place_of, possible_on_platform, service_value
+from rules.core.statements import place_of, possible_on_platform, service_value
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,7 +18,7 @@ from rules import all_rules, file_rules, find_rule, rule_modules_for
 from rules._index import ANY_OPTION
 from rules.core import areas
 from rules.core.areas import FAMILIES, Area, area_of
-from rules.core.evidence import find_evidence as evidence
+from rules.core.areas import find_evidence as evidence
 from rules.core.rule import EVERY, RULES, Docs, Span, rule
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from advisor.suggest import judge_text, suggest
 from advisor.suggest.choices import WORKLOADS
 from advisor.verdict.settings import Settings
 from rules import all_rules
+from rules.core.areas import find_evidence as evidence
 from rules.core.context import RuleContext
-from rules.core.evidence import find_evidence as evidence
 
 if TYPE_CHECKING:
     from pathlib import Path

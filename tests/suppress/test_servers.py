@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from advisor.analysis.suppress.comments import read_suppressions
-from advisor.optionfile.groups import dialect_of
+from advisor.optionfile.lines import dialect_of
 from advisor.optionfile.reader import parse
 from tests.optionfile.conftest import server as _each_server
 from tests.optionfile.judges import Server

@@ -15,9 +15,9 @@ from textual.widgets._footer import FooterKey
 
 from advisor.cli.parser import build_parser
 from advisor.commands.app import make_opening, show_narration
-from advisor.core import console
+from advisor.core import errors as console
 from advisor.core.errors import MycnfError
-from advisor.core.sizes import format_duration
+from advisor.core.model import format_duration
 from advisor.tui import preferences
 from advisor.tui.app import AuditApp
 from advisor.tui.dialogs.help import active_keys

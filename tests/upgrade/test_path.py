@@ -9,7 +9,7 @@ from upgrade_comparison import Moved
 from advisor.catalog.targets import parse_target
 from advisor.upgrade.supported_path import path_between
 from probes.sandbox import SandboxError
-from rules.core.evidence import find_evidence
+from rules.core.areas import find_evidence
 
 WAYS = """
 mysql-5.7 mysql-8.0 in-place

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.verdict.compare import is_same_value
+from advisor.verdict.settings import is_same_value
 
 PROVIDER = (  # from a node of MariaDB 10.11 with galera-4, shortened
     "evs.suspect_timeout = PT1M; gcache.keep_pages_size = 0; gcache.size = 128M; gcs.fc_master_slave = no; "

@@ -6,7 +6,7 @@ import pytest
 
 from advisor.catalog.managed import find_instance_class
 from advisor.core.errors import MycnfError
-from advisor.verdict.formula import FormulaError, Instance, evaluate_formula, is_formula
+from advisor.verdict.declared import FormulaError, Instance, evaluate_formula, is_formula
 
 GIB = 1 << 30
 MACHINE = Instance(memory=64 * GIB, processors=8, storage=100 * GIB, port=3306, replica=True)

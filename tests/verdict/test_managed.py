@@ -12,10 +12,8 @@ from advisor.catalog.managed import platform_parameters
 from advisor.catalog.targets import parse_target
 from advisor.commands.managed import managed_findings
 from advisor.core.model import Finding
-from advisor.verdict.declared import ProviderParameter
-from advisor.verdict.formula import Instance
+from advisor.verdict.declared import Instance, ProviderParameter, is_allowed
 from advisor.verdict.managed import ManagedVerdict, judge_managed
-from advisor.verdict.provider import is_allowed
 from advisor.verdict.settings import Settings
 from rules import file_rules, parameter_rules
 from rules.core.context import NO_HOST, NO_HOUSE

@@ -8,8 +8,7 @@ from advisor.catalog.load import Option
 from advisor.core.model import Target
 from advisor.verdict.number import limit_number, parse_number, parse_real
 from advisor.verdict.outcome import Outcome
-from advisor.verdict.sets import parse_flags
-from advisor.verdict.words import parse_boolean, parse_enum, parse_set
+from advisor.verdict.words import parse_boolean, parse_enum, parse_flags, parse_set
 
 MYSQL57 = Target("mysql", (5, 7, 22))
 MYSQL80 = Target("mysql", (8, 0, 15))

@@ -7,10 +7,8 @@ import pytest
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
 from advisor.verdict import Outcome, judge_value
-from advisor.verdict.charsets import charset_of, full_charset_name, known_charsets
-from advisor.verdict.replication import parse_skip_errors
-from advisor.verdict.sets import REMOVED_MODES
-from advisor.verdict.words import named_members
+from advisor.verdict.formats import parse_skip_errors
+from advisor.verdict.words import REMOVED_MODES, charset_of, full_charset_name, known_charsets, named_members
 
 REFUSED = "refused"
 

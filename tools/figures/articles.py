@@ -31,8 +31,8 @@ from probes.experiment import Environment, ProbeRequest
 from probes.registry import load
 from probes.rounds import run_experiment
 from probes.stop import StopSignal
-from rules.core.evidence import Table
-from rules.core.evidence import find_evidence as source
+from rules.core.areas import Table
+from rules.core.areas import find_evidence as source
 
 FOLDER = os.path.join(TOP, "docs", "experiments")
 FILE_SYSTEMS = ("ext4", "xfs")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from filled import PREPARED, SESSIONS, SETTINGS, SPARE, Step
 
 from advisor.analysis.context import build_context
-from advisor.core.sizes import format_size
+from advisor.core.model import format_size
 from rules.sizing.memory import expected_memory, memory_budget
 
 MIB = 1 << 20

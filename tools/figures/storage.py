@@ -18,7 +18,7 @@ sys.path[:0] = [TOP]
 import disk
 
 from advisor.collect.host import open_root, read_host
-from advisor.core.sizes import format_size
+from advisor.core.model import format_size
 from advisor.facts.probes import Arm, Metric, ProbeResult
 from probes.experiment import Environment, ProbeRequest
 from probes.registry import load

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from advisor.optionfile import parse, resolve
-from advisor.optionfile.groups import dialect_of
+from advisor.optionfile.lines import dialect_of
 from tests.optionfile.judges import PrintDefaults, foreseen
 
 BATCH = 400

@@ -38,7 +38,7 @@ from labstage import Stage, staged
 from real_servers import provisioned
 
 from advisor.core.errors import MycnfError
-from advisor.core.sizes import exact_size
+from advisor.core.model import exact_size
 from probes.stop import StopSignal
 from probes.workload.own_driver import choose_driver
 

@@ -12,7 +12,7 @@ from labadvice import Advice
 from labfolder import FEWEST_ROUNDS, Lab
 from labrounds import AFTER, BEFORE
 
-from advisor.core.sizes import format_percent, format_size
+from advisor.core.model import format_percent, format_size
 from advisor.facts.probes import ProbeResult, RunPlace
 from probes.conclusion import INCONCLUSIVE_BOUND, conclude, format_ratio
 from probes.stats import VariantComparison

@@ -22,7 +22,7 @@ LEFT_OUT = {
     "rules.core.subject": "tests/fixing, with all places and edits",
     "rules.core.fixes": "tests/fixing, with all places and edits",
     "rules.core.passed": "tests/rules/test_fine.py",
-    "rules.core.evidence": "tests/rules/test_evidence.py",
+    "rules.core.areas": "tests/rules/test_evidence.py",
     "rules.policy.house_rule": "tests/config, since house rules are read before any rule runs",
     "rules.policy.precedence": "tests/rules/test_weighing.py",
     "rules.optionfile.suppressions": "tests/suppress, since it runs after all other rules",

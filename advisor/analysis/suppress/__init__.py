@@ -1,10 +1,12 @@
 """Suppresses findings by comments in the files, and reports comments that suppress nothing."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from __future__ import annotations
 
 from advisor.analysis.suppress.comments import FileFindings, Suppression, Word, read_suppressions
 from advisor.core.model import Finding, Location
+from advisor.core.value_types import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -24,7 +26,7 @@ class Suppressed(NamedTuple):
     reasons: tuple[str, ...]
 
 
-def suppress(readings: "Sequence[FileFindings]") -> list[Suppressed]:
+def suppress(readings: Sequence[FileFindings]) -> list[Suppressed]:
     """Apply the suppressions to each reading, in the same order.
 
     A suppression counts as used if it hides a finding in any reading. So one for findings of a single target, or of
@@ -44,7 +46,7 @@ def suppress(readings: "Sequence[FileFindings]") -> list[Suppressed]:
     return [own._replace(kept=(*own.kept, *new)) for own, new in zip(split, more, strict=True)]
 
 
-def _rules_by_word() -> "dict[str, tuple[Rule, ...]]":
+def _rules_by_word() -> dict[str, tuple[Rule, ...]]:
     """Map each code, name and family, in lower case, to its rules."""
     from rules import all_rules
 
@@ -55,14 +57,12 @@ def _rules_by_word() -> "dict[str, tuple[Rule, ...]]":
     return found
 
 
-def _comments(readings: "Iterable[FileFindings]") -> list[Suppression]:
+def _comments(readings: Iterable[FileFindings]) -> list[Suppression]:
     files = {file.path: file for reading in readings for file in reading.resolved.files}
     return [comment for file in files.values() for comment in read_suppressions(file)]
 
 
-def _requests_by_place(
-    comments: "Iterable[Suppression]", rules: "dict[str, tuple[Rule, ...]]"
-) -> "dict[Key, list[Word]]":
+def _requests_by_place(comments: Iterable[Suppression], rules: dict[str, tuple[Rule, ...]]) -> dict[Key, list[Word]]:
     """Map path, line (0: the whole file) and code to the words that suppress findings there."""
     asked: dict[Key, list[Word]] = {}
     for comment in comments:
@@ -77,9 +77,9 @@ def _requests_by_place(
 
 def _split(
     reading: FileFindings,
-    findings: "Iterable[Finding]",
-    asked: "dict[Key, list[Word]]",
-    said: "dict[Location, str]",
+    findings: Iterable[Finding],
+    asked: dict[Key, list[Word]],
+    said: dict[Location, str],
     met: set[Key],
 ) -> Suppressed:
     """Split the findings by whether a word suppresses them; adds the keys used to `met`."""

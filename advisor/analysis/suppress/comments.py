@@ -1,13 +1,15 @@
 """Reads suppressions from option files: comments that begin with `mycnf:`, and the lines they apply to."""
 
+from __future__ import annotations
+
 import re
-from typing import TYPE_CHECKING, NamedTuple
 
+from advisor.core.errors import nearest_word
 from advisor.core.model import Finding, Location
-from advisor.core.suggestions import nearest_word
-from advisor.optionfile.lines import LineKind
-from advisor.optionfile.value import comment_start
+from advisor.core.value_types import NamedTuple
+from advisor.optionfile.lines import LineKind, comment_start
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -41,7 +43,7 @@ class Suppression(NamedTuple):
     remedy: str = ""
 
 
-def read_suppressions(file: "OptionFile") -> "Iterator[Suppression]":
+def read_suppressions(file: OptionFile) -> Iterator[Suppression]:
     """Yield every suppression of one file in line order, including malformed ones."""
     spoken_of = _lines_under_comments(file)
     number = offset = before = 0
@@ -54,7 +56,7 @@ def read_suppressions(file: "OptionFile") -> "Iterator[Suppression]":
                 yield found._replace(location=_shift_location(found.location, offset))
 
 
-def _lines_under_comments(file: "OptionFile") -> list[int]:
+def _lines_under_comments(file: OptionFile) -> list[int]:
     """Return, per line, the line that a comment on it applies to: itself, or for a comment line the next other."""
     under = 0
     found = []
@@ -69,7 +71,7 @@ def _shift_location(place: Location, offset: int) -> Location:
     return place._replace(column=place.column + offset, end_column=place.end_column + offset)
 
 
-def _read_line(path: str, line: "Line", under: int) -> Suppression | None:
+def _read_line(path: str, line: Line, under: int) -> Suppression | None:
     text = line.text.partition("\0")[0].rstrip("\r\n")
     start, at_once = _find_comment(line, text)
     match = (_AT_ONCE.match if at_once else _BEHIND.search)(text, start)
@@ -79,7 +81,7 @@ def _read_line(path: str, line: "Line", under: int) -> Suppression | None:
     return _parse_comment(match[1], place, under)
 
 
-def _find_comment(line: "Line", text: str) -> tuple[int, bool]:
+def _find_comment(line: Line, text: str) -> tuple[int, bool]:
     """Return where the comment of a line begins for the server, and whether the comment mark is at that position."""
     begin = len(text) - len(text.lstrip())
     if line.kind is LineKind.COMMENT:
@@ -100,7 +102,7 @@ def _parse_comment(comment: str, place: Location, line: int) -> Suppression:
     return Suppression(place, words, keyword == "ignore-file", line, match["reason"].strip(" \t#:-"), wrong, remedy)
 
 
-def _fault(match: "re.Match[str]", words: tuple[str, ...]) -> tuple[str, str]:
+def _fault(match: re.Match[str], words: tuple[str, ...]) -> tuple[str, str]:
     """Return what is wrong with a suppression, and what to write; empty strings if it is well formed."""
     keyword = match["keyword"]
     sample = f"write # mycnf: {keyword}[BUF001] and the reason"
@@ -114,7 +116,7 @@ def _fault(match: "re.Match[str]", words: tuple[str, ...]) -> tuple[str, str]:
     return ("", "") if words else ("its brackets are empty", sample)
 
 
-def _find_misplaced(path: str, line: "Line", text: str, start: int) -> Suppression | None:
+def _find_misplaced(path: str, line: Line, text: str, start: int) -> Suppression | None:
     """Return a suppression that the server does not read as a comment, or that does not begin its comment."""
     match = _BURIED.search(text)
     before = text[: match.start()].rstrip() if match else ""
@@ -124,7 +126,7 @@ def _find_misplaced(path: str, line: "Line", text: str, start: int) -> Suppressi
     return Suppression(place, (), False, 0, "", *_why_misplaced(line, before, within=match.start() >= start))
 
 
-def _why_misplaced(line: "Line", before: str, *, within: bool) -> tuple[str, str]:
+def _why_misplaced(line: Line, before: str, *, within: bool) -> tuple[str, str]:
     if within:
         return "other words stand before it in its comment", "begin the comment with mycnf:"
     if line.kind is LineKind.OPTION and before.endswith(";"):
@@ -138,8 +140,8 @@ class FileFindings(NamedTuple):
     `silent` are codes of rules about suppressions that are not selected.
     """
 
-    resolved: "ResolvedFiles"
-    target: "Target"
+    resolved: ResolvedFiles
+    target: Target
     findings: tuple[Finding, ...]
     ran: frozenset[str]
     silent: frozenset[str] = frozenset()

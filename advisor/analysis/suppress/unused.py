@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from advisor.core.suggestions import nearest_word
+from advisor.core.errors import nearest_word
 from rules.core.subject import Subject
 from rules.optionfile import suppressions
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from advisor.report import formats
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 SEVERITIES = ("error", "warning", "note", "never")
 
@@ -89,7 +92,7 @@ class _InstanceClass(argparse.Action):
     ) -> None:
         from advisor.catalog.managed import find_instance_class
         from advisor.core.errors import MycnfError
-        from advisor.core.sizes import exact_size
+        from advisor.core.model import exact_size
 
         try:
             processors, memory = find_instance_class(values)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.cli.arguments import (
     add_configuration,
     add_connection,
@@ -17,6 +15,7 @@ from advisor.cli.arguments import (
     add_window,
 )
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 

@@ -16,7 +16,7 @@ from advisor.cli.arguments import (
     add_schema,
     add_window,
 )
-from advisor.cli.arguments.saved import add_keep
+from advisor.cli.arguments.servers import add_keep
 
 if TYPE_CHECKING:
     import argparse

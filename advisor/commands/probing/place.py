@@ -7,8 +7,7 @@ import tempfile
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.collect.host import open_root, read_host
-from advisor.core.console import print_notice
-from advisor.core.errors import MycnfError
+from advisor.core.errors import MycnfError, print_notice
 from probes.experiment import Environment, ProbeEntry, ProbeRequest
 from probes.host_identity import host_id
 from probes.leftovers import remove_leftovers

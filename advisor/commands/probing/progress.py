@@ -8,7 +8,7 @@ import time
 from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, Self
 
-from advisor.core.console import print_notice
+from advisor.core.errors import print_notice
 from advisor.redaction.secrets import escape_text
 
 if TYPE_CHECKING:

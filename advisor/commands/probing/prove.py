@@ -6,9 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.catalog.load import load
-from advisor.core.console import print_notice
-from advisor.core.errors import MycnfError
-from advisor.core.suggestions import did_you_mean
+from advisor.core.errors import MycnfError, did_you_mean, print_notice
 from advisor.optionfile.lines import ResolvedFiles
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
@@ -46,7 +44,7 @@ class ProofTask(NamedTuple):
 
     def proof(self, result: ProbeResult) -> Proof:
         """Return what the run proves about the claim."""
-        from advisor.analysis.local_results import answers
+        from advisor.analysis.context import answers
         from advisor.report.probe.words import Proof
 
         self.known.parts["probes"] = answers([result])

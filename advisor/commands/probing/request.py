@@ -5,8 +5,7 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-from advisor.core.errors import MycnfError
-from advisor.core.suggestions import did_you_mean
+from advisor.core.errors import MycnfError, did_you_mean
 from probes.choices import parse_duration
 from probes.experiment import ProbeRequest
 

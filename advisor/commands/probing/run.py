@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from advisor.commands.probing.progress import make_progress
 from advisor.core import errors
-from advisor.core.console import print_notice
-from advisor.core.errors import MycnfError
+from advisor.core.errors import MycnfError, print_notice
 from probes import rounds
 from probes.checkpoints import ResultWriter, find_matching_run
 from probes.stop import StopSignal

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.collect.privileges import grants_for, quoted, schema_grants_for
-from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import format_duration
+from advisor.core.model import Confidence, Severity, format_duration
 from advisor.report.audit import fact_lines
 from advisor.report.document import Code, Document, Entries, Facts, Items, Listing, Paragraph, Section
 from advisor.report.finding import for_terminal

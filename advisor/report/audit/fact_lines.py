@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.core.sizes import format_size
+from advisor.core.model import format_size
 from advisor.report.words import plural
 from rules.core.counters import window_text
 
@@ -113,7 +113,7 @@ def latency(audited: Audited) -> str:
     """What one random read takes, where that was measured: what disks say of themselves may be wrong."""
     if not audited.known.has("probes"):
         return ""
-    from advisor.core.sizes import format_latency
+    from advisor.core.model import format_latency
     from rules.measured.apply import measured_fact
 
     found = measured_fact(audited.known, "random-read", "one_read")

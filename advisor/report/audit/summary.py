@@ -7,8 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from advisor.analysis.audit_comparison import comparison_title
-from advisor.core.model import Severity
-from advisor.core.sizes import exact_size, format_duration, format_percent, format_size
+from advisor.core.model import Severity, exact_size, format_duration, format_percent, format_size
 from advisor.redaction.secrets import redact_value
 from advisor.report.audit import fact_lines
 from advisor.report.document import (

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from advisor import __version__
 from advisor.analysis.engine import RANK
-from advisor.core.model import Confidence, Severity
-from advisor.core.sizes import format_duration
+from advisor.core.model import Confidence, Severity, format_duration
 from advisor.report.audit import fact_lines, summary
 from advisor.report.audit.document import after, since
 from advisor.report.audit.fitting import Fitted, Room, fit_findings, fit_lists, fit_whole, masked

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from advisor.report.lint.outdated import heading, outdated, rows
-from advisor.report.lint.text import INFERRED, inferred
-from advisor.report.render.markdown_text import code, prose
+from advisor.report.lint.text import INFERRED, heading, inferred, outdated, rows
+from advisor.report.render.markdown import code, prose
 from advisor.report.words import counted, plural
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

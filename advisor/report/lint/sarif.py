@@ -1,20 +1,134 @@
-"""Findings as SARIF 2.1.0 (OASIS), which code scanning services and editors read."""
+"""Findings as SARIF 2.1.0 (OASIS), and the fingerprints by which the next run recognises a finding."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import os.path
+from hashlib import sha256
 
 from advisor import __version__
+from advisor.analysis.engine import sort_by_place
+from advisor.core.model import Confidence, Severity
 from advisor.redaction.secrets import escape_text, redact_text
 from advisor.report.findings_json import dumps
-from advisor.report.lint.fingerprint import BASELINED, SHOWN, SUPPRESSED, fingerprinted, from_base
-from advisor.report.lint.sarif_rules import descriptor, message
+from advisor.report.render.markdown import prose
+from rules import find_rule
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+    from typing import Any
 
     from advisor.core.model import Edit, Finding, Fix, Location
     from advisor.report import Checked, Page
+    from rules.core.rule import Rule
+
+
+LENGTH = 32
+SHOWN = ""
+SUPPRESSED = "suppressed"
+BASELINED = "baselined"
+
+
+def from_base(path: str, base: str) -> str:
+    """The path below `base` without `./` and the like; one that lies elsewhere, or has no base, stays absolute."""
+    plain = os.path.normpath(path)
+    if not os.path.isabs(plain) or not base:
+        return plain
+    inside = plain.startswith(base.rstrip("/") + "/")
+    return os.path.relpath(plain, base) if inside else plain
+
+
+def fingerprinted(files: Sequence[Checked], base: str) -> Iterator[tuple[Checked, Finding, str, str]]:
+    """Every finding, left out or not, with its fingerprint and with SHOWN, SUPPRESSED or BASELINED.
+
+    A fingerprint is 32 hexadecimal digits that no other finding of the run has. It is made of rule, file, group, option
+    as written and, among findings that share these, the place in their order. The target is no part of it: each release
+    of a series would change it. Findings that are left out count, so that suppressing one changes no other.
+    """
+    seen: dict[str, int] = {}
+    for checked in files:
+        for finding, state in _in_order(checked):
+            path = from_base(finding.location.path if finding.location else checked.path, base)
+            key = "\0".join((finding.code, path, finding.group or "", finding.option or ""))
+            seen[key] = seen.get(key, 0) + 1
+            yield checked, finding, digest(f"{key}\0{seen[key]}"), state
+
+
+def _in_order(c: Checked) -> Iterator[tuple[Finding, str]]:
+    if not c.suppressed and not c.baselined:
+        yield from ((finding, SHOWN) for finding in c.findings)
+        return
+    states = {id(f): SUPPRESSED for f in c.suppressed} | {id(f): BASELINED for f in c.baselined}
+    for finding in sort_by_place([*c.findings, *c.suppressed, *c.baselined]):
+        yield finding, states.get(id(finding), SHOWN)
+
+
+def digest(key: str) -> str:
+    """32 hexadecimal digits for a key."""
+    return sha256(key.encode("utf-8", "surrogateescape")).hexdigest()[:LENGTH]
+
+
+# The words that code scanning sorts alerts by.
+PRECISION = {
+    Confidence.CERTAIN: "very-high",
+    Confidence.MEASURED: "high",
+    Confidence.LIKELY: "medium",
+    Confidence.OPINION: "low",
+}
+PROBLEM = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "recommendation"}
+
+
+def message(text: str) -> dict[str, str]:
+    """A message in plain text; what would be a placeholder or a link in it is written so that it is none."""
+    lines = (escape_text(line) for line in text.split("\n"))
+    return {"text": _literal("\n".join(lines)).replace("](", "] (")}
+
+
+def _literal(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def descriptor(code: str, name: str) -> dict[str, Any]:
+    """The rule as its own documentation has it; a rule of a team's own configuration has a code and a name alone."""
+    rule = find_rule(code)
+    if rule is None:
+        return {"id": escape_text(code), "name": escape_text(name)}
+    return {
+        "id": rule.code,
+        "name": rule.name,
+        "shortDescription": message(rule.summary),
+        "fullDescription": message(rule.docs.why),
+        "help": {**message(_help(rule)), "markdown": _literal(_help_in_markdown(rule))},
+        "defaultConfiguration": {"level": rule.severity.value},
+        "properties": {
+            "confidence": rule.confidence.value,
+            "precision": PRECISION[rule.confidence],
+            "problem.severity": PROBLEM[rule.severity],
+            "tags": [rule.family],
+            "evidence": list(rule.evidence),
+        },
+    }
+
+
+def _help(rule: Rule) -> str:
+    return "\n\n".join(f"{title}: {text}" for title, text in _parts(rule))
+
+
+def _help_in_markdown(rule: Rule) -> str:
+    return "\n\n".join(f"**{title}**: {prose(text)}" for title, text in _parts(rule))
+
+
+def _parts(rule: Rule) -> list[tuple[str, str]]:
+    docs = rule.docs
+    parts = [
+        ("What happens", docs.why),
+        ("How to fix", docs.fix + (" It needs a restart." if docs.restart else "")),
+        ("Risk", docs.risk),
+        ("Exceptions", docs.exceptions),
+        ("More", f"mycnf explain {rule.code}"),
+    ]
+    return [(title, text) for title, text in parts if text]
+
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 ROOT = "%SRCROOT%"  # the name that code scanning gives to the top of the repository

@@ -10,13 +10,13 @@ from advisor.report.render.curves import Curve, Point
 from probes.conclusion import format_ratio as words_for
 from probes.conclusion import metric_means
 from probes.stats import compare_in_groups
-from rules.core.evidence import find_evidence
+from rules.core.areas import find_evidence
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from advisor.facts.probes import Metric, ProbeResult
-    from rules.core.evidence import Evidence, Table
+    from rules.core.areas import Evidence, Table
 
 
 # Units of durations: less is better, whatever a table measures in them.

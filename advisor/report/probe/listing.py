@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.errors import MycnfError
-from advisor.core.sizes import format_duration, format_size
+from advisor.core.model import format_duration, format_size
 from advisor.redaction.secrets import escape_text
 from advisor.report.probe import as_json
 from advisor.report.probe.words import answer
@@ -118,7 +118,7 @@ def lasts(seconds: float) -> str:
 def _evidence(x: Experiment, page: Paper) -> str:
     from advisor.report.evidence import passage
     from advisor.report.render.text import written
-    from rules.core.evidence import find_evidence
+    from rules.core.areas import find_evidence
 
     known = [found for found in map(find_evidence, x.evidence) if found is not None]
     return "\n\n".join(written(passage(found), page) for found in known)

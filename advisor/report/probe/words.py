@@ -6,7 +6,7 @@ import statistics
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from advisor.core.sizes import exact_size, format_duration, format_percent, format_size
+from advisor.core.model import exact_size, format_duration, format_percent, format_size
 from advisor.facts.probes import ANSWER, OTHER_PROCESSES, baselines
 from advisor.facts.server import DIGITS
 from advisor.report.probe.figures import curve_of, curves, evidence, is_grouped, number, short

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor import __version__
 from advisor.core.model import Severity
 from advisor.redaction.secrets import redact_text
@@ -28,9 +26,10 @@ from advisor.report.document import (
     value,
 )
 from advisor.report.render.markup import Html, joined, listed, tag
+from advisor.report.render.markup import document as page_of
 from advisor.report.render.markup import text as escaped
-from advisor.report.render.page import document as page_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -102,7 +101,7 @@ def shown_block(block: Block, level: int = TOP) -> Html:  # noqa: PLR0911 - one 
         case Chart():
             return _chart(block)
         case StackedBar():
-            from advisor.report.render.bars import draw
+            from advisor.report.render.markup import draw
 
             return draw(block)
         case Cards(sections=sections):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
 from xml.sax.saxutils import escape
 
+from advisor.core.value_types import NamedTuple
 from advisor.redaction.secrets import escape_text, redact_value
 from advisor.report.render.curves import Scale, axes, most, placed_marks, tick_text
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
 
+from advisor.core.value_types import NamedTuple
 from advisor.redaction.secrets import escape_text, redact_value
 from advisor.report.render.curves import axes, most, placed_marks, tick_text
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.redaction.secrets import escape_text, redact_value
 from advisor.report.document import (
     Cards,
@@ -27,6 +25,7 @@ from advisor.report.document import (
 from advisor.report.document import value as valued
 from advisor.report.words import bold, painted, wrap
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

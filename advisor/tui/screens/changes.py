@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from advisor.analysis.why_gone import loads, rests_on_load, unjudged
+from advisor.analysis.audit_comparison import loads, rests_on_load, unjudged
 from advisor.core.errors import MycnfError
 from advisor.fixing.change_files import APPLY, DIFF, ROLLBACK, TICKET, apply_sql, option_diff, rollback_sql
 from advisor.fixing.change_set import build_change_set

@@ -4,19 +4,19 @@ Every rule was observed on real servers. Rules for families of options are in mo
 file sets one of those options.
 """
 
-from typing import TYPE_CHECKING
+from __future__ import annotations
 
-from advisor.catalog.load import Catalog
 from advisor.verdict.number import parse_digits
-from advisor.verdict.outcome import LineVerdict, Values
 from advisor.verdict.settled import DAY, SECONDS, StartupSettings, is_binary_log_on, is_increment
 from advisor.verdict.special import is_plugin
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from advisor.catalog.load import Option
+    from advisor.catalog.load import Catalog, Option
     from advisor.core.model import Target
+    from advisor.verdict.outcome import LineVerdict, Values
 
     Rule = Callable[[StartupSettings, str], str | None]
 
@@ -57,7 +57,7 @@ def find_running_values(values: Values, lines: dict[str, LineVerdict], catalog: 
     return {name: value for name, value in told.items() if value is not None and value != values[name]}
 
 
-def help_value(value: str | None, option: "Option | None", target: "Target") -> str | None:
+def help_value(value: str | None, option: Option | None, target: Target) -> str | None:
     """Return a value as `--verbose --help` prints it.
 
     MySQL before 8.0.16 prints the upper half of 32-bit numbers as negative. No server before 8.4 prints that a plugin
@@ -116,7 +116,7 @@ def _log_warnings(start: StartupSettings, name: str) -> str | None:
     return option.running if option and alone else None
 
 
-def _at_most(most: str) -> "Rule":
+def _at_most(most: str) -> Rule:
     """Return a rule that limits a size by another option."""
 
     def bounded(start: StartupSettings, name: str) -> str | None:
@@ -126,7 +126,7 @@ def _at_most(most: str) -> "Rule":
     return bounded
 
 
-def _always(value: str, instead_of: str) -> "Rule":
+def _always(value: str, instead_of: str) -> Rule:
     return lambda start, name: value if start.values[name] == instead_of else None
 
 
@@ -174,55 +174,55 @@ def _may_be_rounded(printed: str) -> bool:
 
 # Imported lazily: only files that set one of these options need the module.
 def _pool(start: StartupSettings, name: str) -> str | None:
-    from advisor.verdict.startup.engine import buffer_pool_value
+    from advisor.verdict.startup.host import buffer_pool_value
 
     return buffer_pool_value(start, name)
 
 
 def _file_opening(start: StartupSettings, name: str) -> str | None:
-    from advisor.verdict.startup.engine import file_opening
+    from advisor.verdict.startup.host import file_opening
 
     return file_opening(start, name)
 
 
 def _storage_engine(start: StartupSettings, name: str) -> str | None:
-    from advisor.verdict.startup.spelling import storage_engine
+    from advisor.verdict.startup.stops import storage_engine
 
     return storage_engine(start, name)
 
 
 def _skipped_errors(start: StartupSettings, name: str) -> str | None:
-    from advisor.verdict.startup.spelling import skipped_errors
+    from advisor.verdict.startup.stops import skipped_errors
 
     return skipped_errors(start, name)
 
 
 def _decimal(start: StartupSettings, name: str) -> str | None:
-    from advisor.verdict.startup.spelling import decimal
+    from advisor.verdict.startup.stops import decimal
 
     return decimal(start, name)
 
 
 def _flags(start: StartupSettings, name: str) -> str | None:
-    from advisor.verdict.startup.spelling import flags
+    from advisor.verdict.startup.stops import flags
 
     return flags(start, name)
 
 
 def _low_water_mark(start: StartupSettings, name: str) -> str | None:
-    from advisor.verdict.startup.engine import low_water_mark
+    from advisor.verdict.startup.host import low_water_mark
 
     return low_water_mark(start, name)
 
 
 def _open_files(start: StartupSettings, name: str) -> str | None:
-    from advisor.verdict.startup.engine import open_files
+    from advisor.verdict.startup.host import open_files
 
     return open_files(start, name)
 
 
 def _sort_degree(start: StartupSettings, name: str) -> str | None:
-    from advisor.verdict.startup.engine import sort_degree
+    from advisor.verdict.startup.host import sort_degree
 
     return sort_degree(start, name)
 
@@ -234,18 +234,18 @@ def _size(start: StartupSettings, name: str) -> str | None:
 
 
 def _write_ahead(start: StartupSettings, name: str) -> str | None:
-    from advisor.verdict.startup.engine import write_ahead
+    from advisor.verdict.startup.host import write_ahead
 
     return write_ahead(start, name)
 
 
 def _gtid_consistency(start: StartupSettings, name: str) -> str | None:
-    from advisor.verdict.startup.spelling import gtid_consistency
+    from advisor.verdict.startup.stops import gtid_consistency
 
     return gtid_consistency(start, name)
 
 
-def _when_set(other: str, rule: "Rule") -> "Rule":
+def _when_set(other: str, rule: Rule) -> Rule:
     """Return a rule that applies only if a line sets another option."""
     return lambda start, name: rule(start, name) if other in start.values else None
 
@@ -255,11 +255,11 @@ _FILE_OPENING = _when_set("innodb_flush_method", _file_opening)
 _ENGINE = _storage_engine
 _SKIPPED = _skipped_errors
 _DECIMAL = _decimal
-KINDS: "dict[str, Rule]" = {
+KINDS: dict[str, Rule] = {
     "flagset": _flags,
     "double": lambda start, name: _DECIMAL(start, name) if _may_be_rounded(start.values[name]) else None,
 }
-EVERYWHERE: "dict[str, Rule]" = {
+EVERYWHERE: dict[str, Rule] = {
     "expire_logs_days": _days,
     "log_bin": _log_bin,
     "event_scheduler": _always("OFF", instead_of="ORIGINAL"),
@@ -274,7 +274,7 @@ EVERYWHERE: "dict[str, Rule]" = {
     "default_storage_engine": _ENGINE,
     "default_tmp_storage_engine": _ENGINE,
 }
-MYSQL: "dict[str, Rule]" = {
+MYSQL: dict[str, Rule] = {
     "performance_schema_*": _size,
     "binlog_cache_size": _at_most("max_binlog_cache_size"),
     "binlog_stmt_cache_size": _at_most("max_binlog_stmt_cache_size"),
@@ -289,7 +289,7 @@ MYSQL: "dict[str, Rule]" = {
     "slave_skip_errors": _SKIPPED,
     "replica_skip_errors": _SKIPPED,
 }
-MARIADB: "dict[str, Rule]" = {
+MARIADB: dict[str, Rule] = {
     "innodb_buffer_pool_size": _chunked,
     "innodb_buffer_pool_chunk_size": _chunked,
     "innodb_buffer_pool_size_max": _POOL,

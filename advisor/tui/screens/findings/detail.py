@@ -16,7 +16,7 @@ from advisor.report.render.text import written
 from advisor.report.words import wrap
 from advisor.tui.text import SEVERITY_STYLES, fold, joined, safe_line, safe_text
 from rules import find_rule
-from rules.core.evidence import find_evidence
+from rules.core.areas import find_evidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from advisor.core.model import Action, Finding, Location
     from advisor.facts import Facts, OptionFiles
     from advisor.tui.view import View
-    from rules.core.evidence import Evidence
+    from rules.core.areas import Evidence
 
 AROUND = 2  # lines of the file before and after the line of the finding
 LABEL = 8

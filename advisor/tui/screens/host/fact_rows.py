@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.core.sizes import format_size
+from advisor.core.model import format_size
 from advisor.report.audit import fact_lines
 from advisor.report.words import plural
 from advisor.tui.text import bar, format_ranges

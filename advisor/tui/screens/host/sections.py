@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from textual.content import Content
 
-from advisor.core.sizes import format_duration, format_percent, format_size
+from advisor.core.model import format_duration, format_percent, format_size
 from advisor.report.audit import fact_lines
 from advisor.report.words import plural, wrap
 from advisor.tui.screens.host.fact_rows import (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from textual.content import Content
 
-from advisor.core.sizes import format_duration, format_percent, format_size
+from advisor.core.model import format_duration, format_percent, format_size
 from advisor.report.audit.fact_lines import memory_layers
 from advisor.report.render.terminal_chart import area_glyphs, draw_area
 from advisor.report.words import wrap

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from textual.content import Content
 
 from advisor.analysis.engine import sort_by_severity
-from advisor.core.model import Severity
-from advisor.core.sizes import format_duration, format_size
+from advisor.core.model import Severity, format_duration, format_size
 from advisor.report.words import plural
 from advisor.tui.text import MUTED, SEVERITY_SIGNS, SEVERITY_STYLES, joined, safe_line, safe_text
 from rules.core.advice import value_of_actions

@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from advisor.core.sizes import format_size
+from advisor.core.model import format_size
 from advisor.report.paper import Paper
 from advisor.report.probe import listing
 from advisor.report.probe.listing import lasts

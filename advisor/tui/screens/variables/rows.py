@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.compare.equal import values_equal
 from advisor.compare.values import SideSetting
-from advisor.core.model import Origin
-from advisor.core.sizes import exact_size
+from advisor.core.model import Origin, exact_size
 from advisor.preflight.next_values import parse_whole_number
 from advisor.redaction.secrets import redact_value
 from advisor.report.diff import SIZES
-from advisor.verdict.compare import is_same_value
-from advisor.verdict.settings import Settings
+from advisor.verdict.settings import Settings, is_same_value
 from rules.core.statements import RuntimeEffect, set_global_effect
 
 if TYPE_CHECKING:

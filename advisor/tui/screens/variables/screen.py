@@ -10,7 +10,7 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import DataTable, Input, Static
 
-from advisor.catalog.descriptions import describe_option
+from advisor.catalog.presence import describe_option
 from advisor.tui.footer import SearchField
 from advisor.tui.screens.base import Pane
 from advisor.tui.screens.variables.rows import column_widths, manual_url, value_range, variable_rows

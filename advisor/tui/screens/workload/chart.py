@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from textual.content import Content
 from textual.widgets import Static
 
-from advisor.core.sizes import format_duration
+from advisor.core.model import format_duration
 from advisor.report.render.terminal_chart import area_glyphs, draw_area, label_line
 from advisor.tui.screens.workload.rates import column_spans, intervals_within, series_columns
 from advisor.tui.screens.workload.rows import LEAST, PLACE_OF, sparkline_scale, with_unit

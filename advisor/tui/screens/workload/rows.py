@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.core.sizes import format_duration, format_latency
+from advisor.core.model import format_duration, format_latency
 from advisor.facts.workload import DIGESTS, STATEMENT_KINDS, WAIT_EVENTS
 from advisor.report.render.terminal_chart import EVENT_LINE
 from advisor.tui.screens.workload.counters import GROUPS, HOST, PROCESS, READS, SERIES, TROUBLE, WAITS, WRITES

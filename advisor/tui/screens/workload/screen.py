@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from advisor.core.sizes import format_duration
+from advisor.core.model import format_duration
 from advisor.facts.workload import DIGESTS, STATEMENT_KINDS, WAIT_EVENTS
 from advisor.report.words import plural
 from advisor.tui.screens.base import Pane

@@ -1,0 +1,125 @@
+"""NamedTuple and StrEnum as in the standard library, for modules that every lint imports.
+
+typing, enum and the named tuples of both took a third of the time of a lint; see docs/adr/0002.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from enum import StrEnum as StrEnum  # noqa: PLC0414 - other modules import it from here
+    from typing import Any, Self
+    from typing import NamedTuple as NamedTuple  # noqa: PLC0414 - the same
+else:
+    try:
+        from _collections import _tuplegetter as _field
+    except ImportError:  # not CPython
+
+        def _field(place: int, _doc: str) -> property:
+            return property(lambda values: values[place])
+
+    # Compiling a constructor takes as long as about so many calls of the general one.
+    COMPILED_AFTER = 40
+
+    class _NamedTupleType(type):
+        """Turns the annotations of a class into the fields of a tuple."""
+
+        def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> type:
+            made = super().__new__(cls, name, bases, {"__slots__": (), **body})
+            if bases != (tuple,):
+                fields = made._fields = made.__match_args__ = tuple(made.__annotations__)
+                made._field_defaults = {field: body[field] for field in fields if field in body}
+                made._times_made = 0
+                for place, field in enumerate(fields):
+                    setattr(made, field, _field(place, ""))
+            return made
+
+    class NamedTuple(tuple, metaclass=_NamedTupleType):
+        """typing.NamedTuple in a tenth of the time: the constructor is compiled only for classes with many values."""
+
+        __slots__ = ()
+
+        def __new__(cls, *values: Any, **named: Any) -> Self:
+            cls._times_made += 1
+            later = cls._fields[len(values) :]
+            if later or named:
+                given = {**cls._field_defaults, **named}
+                if not named.keys() <= set(later) <= given.keys():
+                    return _constructor(cls)(cls, *values, **named)  # raises the TypeError of any function
+                values = (*values, *[given[field] for field in later])
+            elif len(values) > len(cls._fields):
+                return _constructor(cls)(cls, *values)
+            if cls._times_made > COMPILED_AFTER:
+                cls.__new__ = _constructor(cls)
+            return tuple.__new__(cls, values)
+
+        @classmethod
+        def _make(cls, values: Iterator[Any]) -> Self:
+            return cls(*values)
+
+        def _replace(self, **named: Any) -> Self:
+            made = tuple.__new__(type(self), [named.pop(f, old) for f, old in zip(self._fields, self, strict=True)])
+            if named:
+                raise ValueError(f"Got unexpected field names: {list(named)!r}")
+            return made
+
+        def _asdict(self) -> dict[str, Any]:
+            return dict(zip(self._fields, self, strict=True))
+
+        def __getnewargs__(self) -> tuple[Any, ...]:
+            return tuple(self)
+
+        def __repr__(self) -> str:
+            return f"{type(self).__name__}({', '.join(f'{f}={v!r}' for f, v in self._asdict().items())})"
+
+    def _constructor(cls: type) -> Any:
+        """Return the compiled constructor of a named tuple."""
+        names = ", ".join(cls._fields)
+        made = eval(f"lambda _cls, {names}: _new(_cls, ({names},))", {"_new": tuple.__new__})  # noqa: S307 - our own names
+        made.__defaults__ = tuple(cls._field_defaults.values())
+        made.__name__ = made.__qualname__ = "__new__"
+        return made
+
+    class _StrEnumType(type):
+        """Turns the strings in the body of a class into its members."""
+
+        def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> type:
+            words = {key: word for key, word in body.items() if isinstance(word, str) and key[0] != "_"}
+            made = super().__new__(cls, name, bases, {key: body[key] for key in body if key not in words})
+            made.__members__ = {key: str.__new__(made, word) for key, word in words.items()}
+            made._by_value = {str(member): member for member in made.__members__.values()}
+            for key, member in made.__members__.items():
+                member.name = key
+                member.value = str(member)
+                setattr(made, key, member)
+            return made
+
+        def __call__(cls, value: str) -> StrEnum:
+            member = cls._by_value.get(value)
+            if member is None:
+                raise ValueError(f"{value!r} is not a valid {cls.__name__}")
+            return member
+
+        def __iter__(cls) -> Iterator[StrEnum]:
+            return iter(cls.__members__.values())
+
+        def __len__(cls) -> int:
+            return len(cls.__members__)
+
+        def __contains__(cls, value: object) -> bool:
+            return value in cls._by_value
+
+        def __getitem__(cls, name: str) -> StrEnum:
+            return cls.__members__[name]
+
+    class StrEnum(str, metaclass=_StrEnumType):
+        """enum.StrEnum without its import."""
+
+        __slots__ = ("name", "value")
+
+        def __reduce__(self) -> tuple[Any, ...]:
+            return type(self), (self.value,)
+
+        def __repr__(self) -> str:
+            return f"<{type(self).__name__}.{self.name}: {self.value!r}>"
