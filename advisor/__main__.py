@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from contextlib import suppress
 
 from advisor.core import errors
 
@@ -25,8 +24,10 @@ def entry() -> NoReturn:
         code = main()
     except KeyboardInterrupt:  # the second one, while the first was being told of
         code = errors.INTERRUPTED
-    with suppress(OSError):  # what nobody could hear is no fault of the report
+    try:  # noqa: SIM105 - contextlib would be imported for this alone
         sys.stderr.flush()
+    except OSError:  # what nobody could hear is no fault of the report
+        pass
     os._exit(code)
 
 
@@ -46,7 +47,7 @@ def _reopen_closed_streams() -> None:
 def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code; what the user did is in `argv`, or on the command line."""
     try:
-        from advisor.cli.parser import dispatch
+        from advisor.cli.dispatch import dispatch
 
         try:
             code = dispatch(sys.argv[1:] if argv is None else argv)

@@ -1,4 +1,4 @@
-"""Builds the rule context from collected facts, with the saved probe results that apply to the server."""
+"""Builds the rule context from collected facts: settings with their origins, option files judged for the version."""
 
 from __future__ import annotations
 
@@ -9,88 +9,21 @@ from advisor.optionfile import resolve
 from advisor.optionfile.lines import ResolvedFiles
 from advisor.verdict import judge_file
 from advisor.verdict.settings import ServerSettings, Settings
-from probes.conclusion import conclude
-from probes.host_identity import file_system_of
-from probes.stats import compare
-from rules.core.context import NO_HOUSE, NO_SAMPLES, NO_SCHEMA, OUT_OF_RANGE, RuleContext
-from rules.measured.answers import LocalAnswer, LocalArm, LocalPair
-from rules.measured.claims import COMPARED
+from rules.core.context import NO_HOUSE, NO_SAMPLES, NO_SCHEMA, RuleContext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable
 
     from advisor.catalog.load import Catalog
     from advisor.core.model import Setting, Target
     from advisor.facts import Facts, Server
-    from advisor.facts.probes import Metric, ProbeResult
     from advisor.preflight.next_start import NextStart
     from advisor.verdict import FileVerdict, LineVerdict
     from advisor.verdict.settings import Source
     from rules.core.context import FindSource, ValueSource
+    from rules.measured.answers import LocalAnswer
     from rules.policy.house_rule import HouseRule
-
-
-RANKED = ("more", "less")
-MAX_RESULTS = 64  # variants that are compared pairwise; no probe of a claim has as many
-
-
-def answers_for(facts: Facts, target: Target) -> tuple[LocalAnswer, ...]:
-    """Return results measured with the server's series on its data's file system, newest first."""
-    storage = file_system_of(facts.host.storage if facts.host else None)
-    return answers(r for r in facts.probes if _is_of_series(r, target) and _is_on_storage(r, storage))
-
-
-def answers(results: Iterable[ProbeResult]) -> tuple[LocalAnswer, ...]:
-    """Return one answer per result and rankable metric, newest first."""
-    whole = [result for result in results if result.metrics and result.arms and _has_valid_numbers(result)]
-    newest = sorted(whole, key=lambda r: r.began_at, reverse=True)
-    return tuple(answer for result in newest for answer in _answers(result))
-
-
-def _has_valid_numbers(result: ProbeResult) -> bool:
-    """Whether its samples are plausible: a snapshot may come from anywhere."""
-    blocks = [block for arm in result.arms for block in arm.blocks]
-    return all(0 <= value < OUT_OF_RANGE for b in blocks for value in (b.seconds, *b.metrics.values()))  # nan is not
-
-
-def _is_of_series(result: ProbeResult, target: Target) -> bool:
-    """Whether it started no server, or one of the same flavour and series."""
-    return result.server is None or f"{result.server}.".startswith(f"{target.flavour}-{target.series}.")
-
-
-def _is_on_storage(result: ProbeResult, storage: tuple[str | None, str | None]) -> bool:
-    """Whether it was measured on the same disks and type of file system; unknown counts as different."""
-    return None not in storage and (result.place.file_system, result.place.device) == storage
-
-
-def _answers(result: ProbeResult) -> Iterator[LocalAnswer]:
-    concluded = conclude(result)
-    arms = tuple(LocalArm(a.name, a.settings, a.point, sum(b.seconds for b in a.blocks)) for a in result.arms)
-    for metric in [m for m in result.metrics if m.better in RANKED] or result.metrics[:1]:
-        yield LocalAnswer(
-            probe=result.probe,
-            metric=metric.name,
-            better=metric.better,
-            verdict=concluded.verdict,
-            best=concluded.best,
-            within=concluded.within,
-            began_at=result.began_at,
-            server=result.server,
-            rounds=result.rounds,
-            axis=result.axis,
-            arms=arms,
-            pairs=tuple(_pairs(result, metric)) if metric.name in COMPARED and metric.better in RANKED else (),
-            facts=result.facts,
-            parameters=result.parameters,
-        )
-
-
-def _pairs(result: ProbeResult, metric: Metric) -> Iterator[LocalPair]:
-    for against in result.arms if len(result.arms) <= MAX_RESULTS else ():
-        for c in compare(tuple(arm for arm in result.arms if arm.group == against.group), metric, against.name):
-            yield LocalPair(c.arm, against.name, c.ratio, c.low, c.high, c.bound, c.claim)
-
 
 # The servers' names of origins: variables_info in MySQL, SYSTEM_VARIABLES in MariaDB.
 ORIGINS = {
@@ -183,6 +116,8 @@ def _next_start_reader(facts: Facts, catalog: Catalog) -> FindSource:
 def _local_answers(facts: Facts, target: Target) -> tuple[LocalAnswer, ...]:
     if not facts.probes:
         return ()
+    from advisor.analysis.local_results import answers_for
+
     return answers_for(facts, target)
 
 

@@ -1,4 +1,4 @@
-"""The command line parser, and the dispatch to the modules of the commands."""
+"""The command line by argparse: help pages, messages about mistakes, and whatever is no plain command line."""
 
 from __future__ import annotations
 
@@ -14,34 +14,12 @@ EPILOG = (
     "exit codes: 0 nothing at or above --fail-on, 1 findings, 2 usage, configuration or unreadable input, "
     "3 could not connect, 130 interrupted"
 )
-PRODUCT = "mycnf-advisor"
 # Prefixes of argparse's messages, and hints on passwords, which all users of the host could read on a command line.
 _UNKNOWN_ARGUMENT = "unrecognized arguments: "
 _INVALID_CHOICE = ": invalid choice: "
 _PORT = "argument -P/--port: "
 _NO_PORT = f"{_PORT}invalid port number; use --ask-password for a password"
 _HOW_TO_AUTHENTICATE = "; passwords are not accepted here: use --ask-password, or an option file with --defaults-file"
-
-
-def dispatch(argv: list[str]) -> int:
-    """Parse the arguments and run the command; argparse itself exits with 0 and 2."""
-    parser = build_parser(only=argv[0] if argv else "")
-    if not argv:
-        parser.print_help()
-        return errors.OK
-    args = parser.parse_args(argv)
-    check_package("rules")
-    return _run(args)
-
-
-def check_package(name: str) -> None:
-    """Raise MycnfError if another distribution's package of that name is imported instead of ours."""
-    package = __import__(name)
-    if getattr(package, "PRODUCT", None) != PRODUCT:
-        raise errors.MycnfError(
-            f"the Python package {name!r} at {getattr(package, '__file__', 'an unknown place')} is not part of mycnf: "
-            "another distribution with this package is installed. Install mycnf by itself: pipx install mycnf-advisor"
-        )
 
 
 def build_parser(only: str | None = None) -> argparse.ArgumentParser:
@@ -60,48 +38,6 @@ def build_parser(only: str | None = None) -> argparse.ArgumentParser:
         if only in (None, name):
             _add_arguments(name, command)
     return parser
-
-
-def _run(args: argparse.Namespace) -> int:  # noqa: PLR0912 - a table of commands
-    """Run the command; imports only its module."""
-    match args.command:
-        case "lint":
-            from advisor.commands.lint import run
-        case "show":
-            from advisor.commands.show import run
-        case "upgrade":
-            from advisor.commands.upgrade import run
-        case "audit":
-            from advisor.commands.audit import run
-        case "preflight":
-            from advisor.commands.preflight import run
-        case "diff":
-            from advisor.commands.diff import run
-        case "collect":
-            from advisor.commands.collect import run
-        case "report":
-            from advisor.commands.report import run
-        case "history":
-            from advisor.commands.history import run
-        case "sample":
-            from advisor.commands.sample import run
-        case "probe":
-            from advisor.commands.probe import run
-        case "fleet":
-            from advisor.commands.fleet import run
-        case "suggest":
-            from advisor.commands.suggest import run
-        case "explain":
-            from advisor.commands.explain import run
-        case "rules":
-            from advisor.commands.rules import run
-        case "grants":
-            from advisor.commands.grants import run
-        case "completion":
-            from advisor.commands.completion import run
-        case _:
-            raise ValueError(f"no command {args.command!r}")
-    return run(args)
 
 
 def _add_arguments(name: str, command: argparse.ArgumentParser) -> None:  # noqa: PLR0912 - a table of commands
@@ -146,6 +82,35 @@ def _add_arguments(name: str, command: argparse.ArgumentParser) -> None:  # noqa
     add(command)
 
 
+class _InOrder(argparse.Action):
+    """Stores --format and -o in the given order, as (const, value): a file belongs to the format next to it."""
+
+    def __call__(
+        self, _parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, _option: str | None = None
+    ) -> None:
+        given = getattr(namespace, self.dest) or ()
+        setattr(namespace, self.dest, (*given, (self.const, values)))
+
+
+class _InstanceClass(argparse.Action):
+    """Stores the memory and the processors of an instance class, unless --ram and --cpus give them."""
+
+    def __call__(
+        self, _parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, _option: str | None = None
+    ) -> None:
+        from advisor.catalog.managed import find_instance_class
+        from advisor.core.errors import MycnfError
+        from advisor.core.model import exact_size
+
+        try:
+            processors, memory = find_instance_class(values)
+        except MycnfError as error:
+            raise argparse.ArgumentError(self, str(error)) from error
+        setattr(namespace, self.dest, values)
+        namespace.ram = namespace.ram or exact_size(memory)
+        namespace.cpus = namespace.cpus or processors
+
+
 class _Help(argparse.HelpFormatter):
     """Formats help for the terminal's width; asking for the width here saves lint the import of shutil."""
 
@@ -165,6 +130,8 @@ class _Parser(argparse.ArgumentParser):
 
     def __init__(self, **words: Any) -> None:
         super().__init__(formatter_class=_Help, **words)
+        self.register("action", "in_order", _InOrder)
+        self.register("action", "instance_class", _InstanceClass)
 
     def error(self, message: str) -> None:  # type: ignore[override]
         said = f"{_without_passwords(message)}{self._suggestion(message)}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from fnmatch import fnmatchcase
 
@@ -11,6 +10,7 @@ from advisor.core.errors import MycnfError, print_notice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterable
     from typing import Any
 
@@ -57,7 +57,7 @@ def merge_arguments(args: argparse.Namespace, config: Configuration) -> argparse
         given["ignore"] = given["ignore"] or _list(config.ignore)
     if "target" in given and not given["target"]:
         given["target"] = _list(config.target)
-    return argparse.Namespace(**given)
+    return type(args)(**given)
 
 
 def configure_reading(args: argparse.Namespace, folder: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 
 from advisor.core.value_types import NamedTuple, StrEnum
 
@@ -172,6 +171,8 @@ def find_evidence(identity: str) -> Evidence | None:
 def all_evidence() -> dict[str, Evidence]:
     """All evidence by id, in the order of the files."""
     if not _STORE:
+        import tomllib  # areas need no evidence
+
         for name in sorted(n for n in os.listdir(FOLDER) if n.endswith(".toml")):
             with open(os.path.join(FOLDER, name), "rb") as file:
                 _STORE.update({key: _evidence(key, entry) for key, entry in tomllib.load(file).items()})

@@ -17,7 +17,7 @@ FINDING = "world-readable-secret"
 # guard what comes from outside (msgspec); seven judge what the server's next start reads, so that advice follows where
 # a value comes from: that start's command line is read, and it has no unit and no persisted values. Three read the
 # recorded samples of the demo.
-LIMIT = 145
+LIMIT = 137
 # What other screens, the command line and servers need, and what takes long to import.
 LATER = {
     "advisor.carriers.persisted",

@@ -8,7 +8,7 @@ import pytest
 from local_results import LOUD, TPS, Variant, measured
 from rule_cases import Case, context_of_case
 
-from advisor.analysis.context import answers
+from advisor.analysis.local_results import answers
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
 from advisor.collect.host import open_root, read_host

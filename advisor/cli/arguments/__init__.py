@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
-
 from advisor.report import formats
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    import argparse
 
 SEVERITIES = ("error", "warning", "note", "never")
-
-
-class _InOrder(argparse.Action):
-    """Stores --format and -o in the given order, as (const, value): a file belongs to the format next to it."""
-
-    def __call__(
-        self, _parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, _option: str | None = None
-    ) -> None:
-        given = getattr(namespace, self.dest) or ()
-        setattr(namespace, self.dest, (*given, (self.const, values)))
 
 
 def add_reports(p: argparse.ArgumentParser, command: str) -> None:
@@ -28,7 +16,7 @@ def add_reports(p: argparse.ArgumentParser, command: str) -> None:
     p.add_argument(
         "--format",
         dest="reports",
-        action=_InOrder,
+        action="in_order",
         const="format",
         choices=formats.names(command),
         help="output format (default: text; repeatable, each with its own -o)",
@@ -37,7 +25,7 @@ def add_reports(p: argparse.ArgumentParser, command: str) -> None:
         "-o",
         "--output",
         dest="reports",
-        action=_InOrder,
+        action="in_order",
         const="output",
         metavar="FILE",
         help="write to FILE instead of stdout",
@@ -84,32 +72,13 @@ def add_baseline(p: argparse.ArgumentParser) -> None:
     p.add_argument("--write-baseline", metavar="FILE", help="write the current findings as a baseline")
 
 
-class _InstanceClass(argparse.Action):
-    """Stores the memory and the processors of an instance class, unless --ram and --cpus give them."""
-
-    def __call__(
-        self, _parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, _option: str | None = None
-    ) -> None:
-        from advisor.catalog.managed import find_instance_class
-        from advisor.core.errors import MycnfError
-        from advisor.core.model import exact_size
-
-        try:
-            processors, memory = find_instance_class(values)
-        except MycnfError as error:
-            raise argparse.ArgumentError(self, str(error)) from error
-        setattr(namespace, self.dest, values)
-        namespace.ram = namespace.ram or exact_size(memory)
-        namespace.cpus = namespace.cpus or processors
-
-
 def add_instance(p: argparse.ArgumentParser) -> None:
     """Add the memory and the processors of a server, which formulas of parameter groups read."""
     p.add_argument("--ram", metavar="SIZE", help="the server's memory, such as 64G, if it can't be read")
     p.add_argument("--cpus", type=int, metavar="N", help="the server's processors, if they can't be read")
     p.add_argument(
         "--instance-class",
-        action=_InstanceClass,
+        action="instance_class",
         metavar="CLASS",
         help="the memory and processors of an instance class of Amazon RDS, such as db.r6g.2xlarge",
     )

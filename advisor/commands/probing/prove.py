@@ -44,7 +44,7 @@ class ProofTask(NamedTuple):
 
     def proof(self, result: ProbeResult) -> Proof:
         """Return what the run proves about the claim."""
-        from advisor.analysis.context import answers
+        from advisor.analysis.local_results import answers
         from advisor.report.probe.words import Proof
 
         self.known.parts["probes"] = answers([result])
