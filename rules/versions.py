@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from advisor.catalog.targets import END_OF_LIFE
 from advisor.core.model import Confidence, Severity
+from advisor.core.value_types import NamedTuple
 from rules.core.context import MissingFact
 from rules.core.rule import Docs, Span, rule
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import Any
 
 from advisor import __version__
 from advisor.core import errors
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 DESCRIPTION = "Lint option files of MySQL and MariaDB, audit running servers and their hosts, and read the evidence."
 EPILOG = (

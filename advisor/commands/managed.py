@@ -11,8 +11,8 @@ from advisor.commands.carrier_texts import in_document_terms
 from advisor.core.errors import print_notice
 from advisor.core.model import AbsentPart, Location, format_size
 from advisor.optionfile import groups_read, normalise
-from advisor.verdict.declared import DeclaredOption, DeclaredSet, Instance, service_settings
-from advisor.verdict.managed import judge_managed, noun
+from advisor.verdict.declared import DeclaredOption, DeclaredSet, Instance, noun, service_settings
+from advisor.verdict.managed import judge_managed
 from rules.core.context import RuleContext
 from rules.core.statements import service_value
 

@@ -381,3 +381,11 @@ class ParameterProblem(NamedTuple):
     message: str
     help: str
     line: LineVerdict
+
+
+NOUNS = {"cloudsql": "database flag", "azure": "server parameter"}  # the others call it a parameter
+
+
+def noun(target: Target) -> str:
+    """Return what the service calls a parameter."""
+    return NOUNS.get(target.build, "parameter")

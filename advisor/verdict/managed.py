@@ -28,6 +28,7 @@ from advisor.verdict.declared import (
     evaluate_formula,
     is_allowed,
     is_formula,
+    noun,
     shortened,
     valid_values,
 )
@@ -47,7 +48,6 @@ VALUE = "refused-parameter-value"
 IMMEDIATE = "immediate-static-parameter"
 WITHOUT_EFFECT = "parameter-without-effect"
 LEVEL = "parameter-at-wrong-level"
-NOUNS = {"cloudsql": "database flag", "azure": "server parameter"}  # the others call it a parameter
 # Values that Amazon RDS adds to those of the server.
 OWN_VALUES = {"innodb_doublewrite": ("auto",)}
 LONGEST_REASON = 300
@@ -155,11 +155,6 @@ def _is_set(one: DeclaredOption, context: _Context) -> bool:
     """Whether a user set the parameter; a provider's list shows all others too."""
     row = context.listed.get(normalise(one.name)) if context.own_list else None
     return row is None or row.is_set_by_user is not False
-
-
-def noun(target: Target) -> str:
-    """Return what the service calls a parameter."""
-    return NOUNS.get(target.build, "parameter")
 
 
 def _option_of(name: str, catalog: Catalog) -> Option | None:

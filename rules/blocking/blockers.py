@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.core.model import Action, Confidence, Severity, format_duration
 from rules.core.advice import present
 from rules.core.context import MissingFact
 from rules.core.rule import Docs, rule
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

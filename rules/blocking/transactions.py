@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.core.model import Action, Confidence, Severity, format_duration
 from rules.blocking.blockers import (
     blocking_of,
@@ -19,6 +17,7 @@ from rules.core.advice import present
 from rules.core.counters import MINIMUM_WINDOW
 from rules.core.rule import Docs, rule
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

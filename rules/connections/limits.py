@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.core.model import Confidence, Severity, format_size
 from advisor.verdict import REFUSED
 from rules.connections.threads import MARIADB, uses_thread_pool
@@ -12,6 +10,7 @@ from rules.core.network import is_in_other_container, listens_to_other_hosts
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject, verdict_subject
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.core.model import Confidence, Severity, format_duration, format_size
 from rules.connections.threads import advised_thread_cache, uses_thread_pool
 from rules.core.advice import advise, help_line, present
@@ -12,6 +10,7 @@ from rules.core.rule import Docs, rule
 from rules.core.subject import variable_subject
 from rules.sizing.memory import idle_session, memory_budget
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

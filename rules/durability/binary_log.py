@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.core.model import Confidence, Severity, format_duration, format_size
 from advisor.verdict import REFUSED
 from rules.core.advice import advise, help_line, present, with_replica_stopped
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import find_line, variable_subject, verdict_subject, written_name
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.core.model import Confidence, Severity
 from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject, verdict_subject
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from advisor.core.model import Finding
-    from rules.core.context import RuleContext
 from rules.durability.binary_log import (
     INNODB_ENGINE,
     log_bin_line,
@@ -22,6 +14,13 @@ from rules.durability.binary_log import (
     uses_innodb_binary_log,
     writes_binary_log,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.core.model import Finding
+    from rules.core.context import RuleContext
 
 MARIADB_12_3 = (Span("mariadb", since=(12, 3)),)
 SOURCE, REPLICA = "rpl_semi_sync_master_enabled", "rpl_semi_sync_slave_enabled"

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from advisor.core.model import Confidence, Severity, format_size
+from advisor.core.value_types import NamedTuple
 from rules.core.advice import advise, default_number, help_line, present
 from rules.core.counters import busy_rate, require_uptime, steady_window, window_text
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject, verdict_subject
 from rules.sizing.memory import expected_memory, measured_memory, system_memory, usable_memory
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import TYPE_CHECKING
 
 from advisor.core.model import Severity
 from rules.core.context import MissingFact
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from advisor.core.model import Finding
     from advisor.facts.server import LogEvent

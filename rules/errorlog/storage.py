@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.core.model import Severity
 from rules.core.rule import Docs, rule
 from rules.errorlog.events import event_finding, in_brackets, messages, recent_event
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.core.model import Confidence, Severity, format_size
 from rules.blocking.blockers import held_text, look_action, session_name
 from rules.blocking.transactions import oldest_transaction
@@ -24,6 +22,7 @@ from rules.sizing.io import (
 )
 from rules.sizing.redo import redo_capacity
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

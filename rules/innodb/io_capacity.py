@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.core.model import Confidence, Severity
 from rules.core.rule import Docs, rule
 from rules.core.subject import variable_subject
@@ -18,6 +16,7 @@ from rules.sizing.io import (
     writes_pages,
 )
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

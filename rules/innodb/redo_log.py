@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.core.model import Confidence, Severity, format_duration, format_size
 from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, Span, rule
@@ -28,6 +26,7 @@ from rules.sizing.redo import (
     size_option,
 )
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.core.model import Confidence, Severity
 from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, rule
 from rules.core.subject import variable_subject
 from rules.durability.binary_log import row_format_action, writes_binary_log
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

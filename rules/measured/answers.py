@@ -1,6 +1,8 @@
 """Probe results from the server's own host, in the form that rules read."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from advisor.core.value_types import NamedTuple
 
 
 class LocalArm(NamedTuple):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.core.model import Confidence, LocalResult, Severity, format_latency
 from rules.measured.claims import CLAIMS, COST, NO_EFFECT
 from rules.measured.compare import BETTER, MEANINGFUL, SAME, UNKNOWN, WORSE, compare_values, value_text
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import exact_size, format_percent
+from advisor.core.value_types import NamedTuple
 from advisor.verdict import judge_value
 from rules.measured.claims import DIGITS
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.core.model import Confidence, Severity, format_percent, format_size
 from rules.core.advice import advise, help_line, kernel_setting_help, present
 from rules.core.counters import require_uptime, steady_window, window_text
@@ -24,6 +22,7 @@ from rules.sizing.memory import (
     usable_memory,
 )
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

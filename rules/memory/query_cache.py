@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.core.model import Confidence, format_size
 from rules.core.advice import advise, default_number, present
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

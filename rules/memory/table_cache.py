@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.core.model import Confidence, Severity
 from rules.core.advice import advise, connection_limit, help_line, present, service_setting_help
 from rules.core.counters import busy_rate, steady_window, window_text
 from rules.core.rule import Docs, rule
 from rules.core.subject import variable_subject
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

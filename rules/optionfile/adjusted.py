@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.core.model import Severity
 from advisor.optionfile.lines import LineKind
 from advisor.verdict import Outcome
@@ -12,6 +10,7 @@ from rules.core.rule import Docs, rule
 from rules.core.subject import SAFE, UNSAFE, line_subject, replace_value, verdict_subject, written_name
 from rules.optionfile.refused import ASKED, lines_with, replacement_help, verdict_confidence
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.core.model import Confidence, Origin, Severity
 from advisor.redaction.secrets import MASK, redact_value
 from rules.core.rule import Docs, rule
 from rules.core.subject import verdict_subject
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -1,14 +1,17 @@
 """Groups that look meant for a server but that no server reads, and escape sequences in Windows paths."""
 
+from __future__ import annotations
+
 import re
-from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Confidence, Edit, Fix, Severity
+from advisor.core.value_types import NamedTuple
 from advisor.optionfile import groups_read
 from advisor.optionfile.lines import LineKind
 from advisor.redaction.secrets import MASK, name_control_characters, quote_value, redact_value
 from rules.core.subject import UNSAFE, replace_value, written_name
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -49,13 +52,13 @@ class LikelyServerGroup(NamedTuple):
     """A group that looks meant for a server: its name as written, its first line, the message and the help."""
 
     name: str
-    line: "Line"
+    line: Line
     message: str
     help: str
     severity: Severity
 
 
-def likely_server_groups(file: "OptionFile", catalog: "Catalog") -> list[LikelyServerGroup]:
+def likely_server_groups(file: OptionFile, catalog: Catalog) -> list[LikelyServerGroup]:
     """The groups of a file that the target does not read but that look meant for it, each once."""
     target = catalog.target
     found: dict[str, LikelyServerGroup] = {}
@@ -71,7 +74,7 @@ def likely_server_groups(file: "OptionFile", catalog: "Catalog") -> list[LikelyS
     return list(found.values())
 
 
-def _describe_group(name: str, options: "list[Line]", catalog: "Catalog") -> tuple[str, str, Severity] | None:
+def _describe_group(name: str, options: list[Line], catalog: Catalog) -> tuple[str, str, Severity] | None:
     """The message, help and severity for a group; None if the group belongs to another program."""
     if not options:
         return None
@@ -96,7 +99,7 @@ def _describe_group(name: str, options: "list[Line]", catalog: "Catalog") -> tup
     return None
 
 
-def _describe_service(main: str, options: int, catalog: "Catalog") -> tuple[str, str, Severity]:
+def _describe_service(main: str, options: int, catalog: Catalog) -> tuple[str, str, Severity]:
     """The message, help and severity for a group that has the name of a service."""
     if catalog.target.platform == "windows":
         return "; the Windows service of that name reads it.", "", Severity.NOTE
@@ -124,20 +127,18 @@ def option_count(options: int) -> str:
     return "its option is" if options == 1 else f"its {options:,} options are"
 
 
-def with_group_read(resolved: "ResolvedFiles", path: str, group: str) -> "ResolvedFiles":
+def with_group_read(resolved: ResolvedFiles, path: str, group: str) -> ResolvedFiles:
     """The files as if the options of one group were in [mysqld]."""
     low = group.lower()
 
-    def moved(line: "Line") -> "Line":
+    def moved(line: Line) -> Line:
         return line._replace(group="mysqld") if (line.group or "").lower() == low else line
 
     options = tuple(p._replace(line=moved(p.line)) if p.path == path else p for p in resolved.options)
     return resolved._replace(options=options)
 
 
-def findings_if_read(
-    findings: "Iterable[Finding]", resolved: "ResolvedFiles", path: str, group: str
-) -> "list[Finding]":
+def findings_if_read(findings: Iterable[Finding], resolved: ResolvedFiles, path: str, group: str) -> list[Finding]:
     """The findings on the lines of an unread group, reworded as conditional.
 
     Their confidence is likely, their severity at most warning.
@@ -157,7 +158,7 @@ def findings_if_read(
     ]
 
 
-def intended_include(line: "Line") -> Fix | None:
+def intended_include(line: Line) -> Fix | None:
     """The edit for an option named include or includedir: without the leading ! no program reads it as an include."""
     word, path = re.match(r"(\S*)(?:\s+(.*))?", line.name or "").groups()  # type: ignore[union-attr]
     path = path or line.value or ""
@@ -167,7 +168,7 @@ def intended_include(line: "Line") -> Fix | None:
     return Fix(UNSAFE, (Edit(line.number, line.column, line.number, end, f"!{word.lower()} {path}"),))
 
 
-def windows_path_escapes(line: "Line") -> tuple[str, str, Fix | None] | None:
+def windows_path_escapes(line: Line) -> tuple[str, str, Fix | None] | None:
     """What the escapes in a Windows path become, what to write instead, and the edit; None if nothing is lost."""
     raw = line.raw or ""
     inner = raw[1:-1] if len(raw) > 1 and raw[0] in "'\"" and raw[0] == raw[-1] else raw

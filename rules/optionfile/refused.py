@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.catalog.presence import find_presence, vendor_of_option, vendor_of_value
 from advisor.core.model import Confidence, Severity
 from advisor.verdict import REFUSED, Outcome, judge_value
@@ -12,6 +10,7 @@ from advisor.verdict.words import MAX_SHOWN, named_members
 from rules.core.rule import Docs, rule
 from rules.core.subject import UNSAFE, remove_line, verdict_subject, written_name
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.core.model import Location, Severity
 from advisor.optionfile import groups_read
 from advisor.optionfile.lines import LineKind
@@ -20,6 +18,7 @@ from rules.core.subject import (
     written_name,
 )
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

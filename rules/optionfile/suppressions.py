@@ -5,11 +5,10 @@ They run after all other rules, on the findings of those: `advisor.analysis.supp
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.core.model import Severity
 from rules.core.rule import Docs, rule
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

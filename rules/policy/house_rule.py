@@ -1,12 +1,14 @@
 """HouseRule: a user's requirement for one option, and the functions that check a value against it."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from __future__ import annotations
 
 from advisor.core.model import Severity
+from advisor.core.value_types import NamedTuple
 from advisor.verdict import REFUSED, judge_value
 from advisor.verdict.names import find_name
 from advisor.verdict.number import SUFFIXES, leading_digits
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -36,7 +38,7 @@ class HouseRule(NamedTuple):
     severity: Severity = Severity.WARNING
     targets: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
-    def concerns(self, target: "Target") -> bool:
+    def concerns(self, target: Target) -> bool:
         """Whether the rule applies to that version."""
         named = ((flavour, version) for flavour, version in self.targets if flavour == target.flavour)
         return not self.targets or any(target.version[: len(version)] == version for _, version in named)
@@ -53,11 +55,11 @@ class HouseRule(NamedTuple):
 class OptionHouseRules(NamedTuple):
     """An option of the target with all its house rules."""
 
-    option: "Option"
+    option: Option
     rules: tuple[HouseRule, ...]
 
 
-def house_rules_by_option(rules: "Iterable[HouseRule]", catalog: "Catalog") -> dict[str, OptionHouseRules]:
+def house_rules_by_option(rules: Iterable[HouseRule], catalog: Catalog) -> dict[str, OptionHouseRules]:
     """The options with house rules, by the name that all aliases share; options that the target lacks are left out."""
     found: dict[str, OptionHouseRules] = {}
     for rule in rules:
@@ -68,7 +70,7 @@ def house_rules_by_option(rules: "Iterable[HouseRule]", catalog: "Catalog") -> d
     return found
 
 
-def find_option(name: str, catalog: "Catalog") -> "Option | None":
+def find_option(name: str, catalog: Catalog) -> Option | None:
     """The option with that name, alias or `loose_` prefix.
 
     None if the target lacks it, or for prefixes such as skip_.
@@ -77,7 +79,7 @@ def find_option(name: str, catalog: "Catalog") -> "Option | None":
     return catalog.get(led.canonical) if led.canonical and not led.prefix else None
 
 
-def root_name(option: "Option") -> str:
+def root_name(option: Option) -> str:
     """The name that an option and its aliases share."""
     return option.alias_of or option.name
 
@@ -97,19 +99,19 @@ def parse_number(text: str, kind: str) -> float | None:
     return digits << SUFFIXES[rest.lower()] if rest.lower() in SUFFIXES else None if rest else digits
 
 
-def is_below_minimum(rule: HouseRule, option: "Option", value: str) -> bool:
+def is_below_minimum(rule: HouseRule, option: Option, value: str) -> bool:
     """Whether the value is a number below the rule's minimum."""
     bound, given = parse_number(rule.minimum or "", option.kind), parse_number(value, option.kind)
     return bound is not None and given is not None and given < bound
 
 
-def is_above_maximum(rule: HouseRule, option: "Option", value: str) -> bool:
+def is_above_maximum(rule: HouseRule, option: Option, value: str) -> bool:
     """Whether the value is a number above the rule's maximum."""
     bound, given = parse_number(rule.maximum or "", option.kind), parse_number(value, option.kind)
     return bound is not None and given is not None and given > bound
 
 
-def is_not_allowed(rule: HouseRule, option: "Option", values: "Iterable[str]", catalog: "Catalog") -> bool:
+def is_not_allowed(rule: HouseRule, option: Option, values: Iterable[str], catalog: Catalog) -> bool:
     """Whether the rule has a list of allowed values that contains none of these notations of a value."""
     if not rule.allowed:
         return False
@@ -121,7 +123,7 @@ def is_not_allowed(rule: HouseRule, option: "Option", values: "Iterable[str]", c
     return allowed.isdisjoint(_normalized_value(option, value) for value in values)
 
 
-def meets_rules(rules: "Iterable[HouseRule]", option: "Option", said: str, catalog: "Catalog") -> bool:
+def meets_rules(rules: Iterable[HouseRule], option: Option, said: str, catalog: Catalog) -> bool:
     """Whether the server would accept this value and it meets all of the rules."""
     made = _accepted_value(option, said, catalog)
     return made is not None and not any(
@@ -133,13 +135,13 @@ def meets_rules(rules: "Iterable[HouseRule]", option: "Option", said: str, catal
     )
 
 
-def _accepted_value(option: "Option", said: str, catalog: "Catalog") -> str | None:
+def _accepted_value(option: Option, said: str, catalog: Catalog) -> str | None:
     """The value as the server prints it; None if the target refuses it."""
     verdict = judge_value(option.name, said, catalog)
     return None if verdict.outcome in REFUSED else verdict.value if verdict.value is not None else said
 
 
-def _normalized_value(option: "Option", value: str) -> str:
+def _normalized_value(option: Option, value: str) -> str:
     """The value in a notation that is the same for equal values."""
     if option.kind in NUMBER_KINDS:
         given = parse_number(value, option.kind)

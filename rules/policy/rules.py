@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from advisor.core.model import Location
+from advisor.core.value_types import NamedTuple
 from advisor.optionfile import groups_read
 from advisor.optionfile.lines import LineKind
 from advisor.redaction.secrets import redact_value
@@ -23,6 +22,7 @@ from rules.policy.house_rule import (
     root_name,
 )
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

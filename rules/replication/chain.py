@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.gtid import Position, beyond, count, format_set, highest, parse_positions, parse_set, subtract, union
 from advisor.core.model import Confidence, Severity
+from advisor.core.value_types import NamedTuple
 from rules.core.rule import Docs, rule
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.core.model import Confidence, Severity
 from advisor.redaction.secrets import quote_value
 from advisor.verdict import REFUSED
@@ -11,6 +9,7 @@ from rules.core.rule import Docs, rule
 from rules.core.subject import verdict_subject
 from rules.durability.binary_log import writes_binary_log
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

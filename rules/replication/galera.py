@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity, format_size
 from advisor.verdict import Outcome
@@ -13,6 +12,7 @@ from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
 from rules.durability.binary_log import writes_binary_log
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.core.model import Action, Confidence, Severity, format_duration, format_size
 from advisor.verdict.number import parse_digits
 from rules.core.advice import advise, help_line, present
@@ -13,6 +11,7 @@ from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
 from rules.replication.galera import MARIADB, OPTIONS, is_primary_node, provider_options
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

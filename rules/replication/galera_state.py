@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.core.model import Action, Confidence, Severity, format_duration, format_percent
 from rules.core.advice import advise, present
 from rules.core.context import MissingFact
@@ -13,6 +11,7 @@ from rules.core.subject import variable_subject
 from rules.replication.galera import ADDRESS, MARIADB, is_node, is_primary_node, node_addresses, provider_options
 from rules.replication.galera_node import APPLIERS
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.core.model import Confidence, Severity
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
@@ -11,6 +9,7 @@ from rules.durability.binary_log import writes_binary_log
 from rules.durability.crash_safety import CHECKSUM, GROUP, forbids_checksums
 from rules.replication.settings import LOGS_UPDATES, ORDER, POSITIONS, upper_value, worker_count
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

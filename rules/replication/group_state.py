@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.core.model import Action, Confidence, Severity, exact_size, format_duration, format_size
 from rules.core.advice import help_line, present
 from rules.core.rule import Docs, Span, rule
@@ -12,6 +10,7 @@ from rules.durability.crash_safety import GROUP
 from rules.replication.group_replication import FLOW, MYSQL, SINGLE
 from rules.sizing.memory import expected_memory, system_memory, usable_memory
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

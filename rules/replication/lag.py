@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Confidence, Severity, format_duration, format_size
+from advisor.core.value_types import NamedTuple
 from advisor.verdict.number import parse_digits
 from rules.core.advice import present
 from rules.core.rule import Docs, rule
@@ -24,6 +24,7 @@ from rules.replication.settings import (
 )
 from rules.replication.stopped import data_age_text, stopped_threads
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

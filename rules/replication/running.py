@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.core.gtid import count, of_server, parse_set
 from advisor.core.model import Action, Confidence, Severity
 from rules.core.advice import advise, help_line, present, replica_keyword
@@ -21,6 +19,7 @@ from rules.replication.settings import (
     upper_value,
 )
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

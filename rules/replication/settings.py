@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.core.model import Confidence, Severity, format_size
 from advisor.verdict.number import parse_digits
 from rules.core.advice import GROUP_REPLICATION_CHANNEL, advise, help_line, present, with_replica_stopped
@@ -11,6 +9,7 @@ from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
 from rules.durability.binary_log import writes_binary_log
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Severity, format_duration
+from advisor.core.value_types import NamedTuple
 from advisor.redaction.scrub import failed_table
 from advisor.verdict.number import parse_digits
 from rules.core.advice import replica_keyword
 from rules.core.rule import Docs, rule
 from rules.replication.settings import channel_suffix, channel_times, replica_channels
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

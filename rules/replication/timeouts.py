@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.core.model import Confidence, Severity, format_duration
 from rules.core.advice import advise, help_line, present, replica_keyword
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
 from rules.replication.settings import advise_first, advise_while_stopped, explicit_name
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

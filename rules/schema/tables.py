@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.core.model import Action, Confidence, Severity
 from rules.core.context import MissingFact
 from rules.core.network import uses_galera
@@ -11,6 +9,7 @@ from rules.core.rule import Docs, Span, rule
 from rules.durability.binary_log import writes_binary_log
 from rules.schema.auto_increment import quoted_name
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.core.model import Confidence, Location, Severity
 from advisor.optionfile.lines import LineKind
 from advisor.redaction.secrets import is_secret
@@ -11,6 +9,7 @@ from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, rule
 from rules.core.subject import Subject, line_subject, variable_subject, verdict_subject, written_name
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.core.model import Confidence, Location, Severity
 from rules.core.context import MissingFact
 from rules.core.network import is_local_only
@@ -11,6 +9,7 @@ from rules.core.rule import Docs, Span, rule
 from rules.core.subject import Subject
 from rules.security.tls import offers_tls
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
 from rules.core.advice import advise, help_line, present
@@ -11,6 +10,7 @@ from rules.core.network import is_switched_on
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject, verdict_subject
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.core.model import Confidence, Severity, format_duration
 from rules.core.context import MissingFact
 from rules.core.network import is_socket_only, listens_to_other_hosts
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

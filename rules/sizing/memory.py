@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from math import lcm
-from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import format_size
+from advisor.core.value_types import NamedTuple
 from rules.core.advice import connection_limit
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from advisor.facts import Host
     from rules.core.context import RuleContext

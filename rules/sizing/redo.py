@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from advisor.core.model import format_duration
+from advisor.core.value_types import NamedTuple
 from rules.core.advice import advise
 from rules.core.subject import written_name
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from advisor.core.model import Action
     from rules.core.context import RuleContext

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.core.model import Confidence, Severity, format_duration, format_size
 from rules.core.advice import advise, help_line, present
 from rules.core.counters import MINIMUM_EVENTS, busy_rate, steady_window, window_text
@@ -11,6 +9,7 @@ from rules.core.rule import Docs, rule
 from rules.core.subject import variable_subject
 from rules.sizing.memory import MIB
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.core.model import Confidence, Severity
 from rules.core.advice import advise, help_line, present
 from rules.core.counters import steady_window, window_text
@@ -12,6 +10,7 @@ from rules.core.storage import disk_names, is_solid_state_array, is_spinning, se
 from rules.core.subject import variable_subject
 from rules.sizing.io import is_in_use
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

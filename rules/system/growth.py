@@ -5,15 +5,16 @@ from __future__ import annotations
 from datetime import datetime
 from itertools import combinations
 from statistics import median
-from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Confidence, Severity, format_size
+from advisor.core.value_types import NamedTuple
 from rules.core.context import MissingFact
 from rules.core.rule import Docs, rule
 from rules.core.storage import is_on_thin_pool, server_directories
 from rules.durability.binary_log import TOTAL_SIZES, expiry_setting, writes_binary_log
 from rules.sizing.memory import GIB
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Origin, Severity, format_size
 from advisor.verdict.number import parse_digits
@@ -12,6 +11,7 @@ from rules.core.rule import Docs, rule
 from rules.core.storage import is_solid_state
 from rules.core.subject import variable_subject, verdict_subject
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.core.model import Confidence, Severity, format_duration, format_size
 from rules.core.counters import require_uptime
 from rules.core.rule import Docs, rule
 from rules.core.storage import BINARY_LOG, DATA, kernel_version, mount_under, server_directories
 from rules.sizing.memory import GIB
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.core.model import Confidence, Severity, format_size
 from rules.core.advice import kernel_setting_help, service_setting_help
 from rules.core.rule import Docs, Span, rule
@@ -11,6 +9,7 @@ from rules.core.storage import kernel_version
 from rules.core.subject import variable_subject
 from rules.sizing.memory import GIB
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.core.model import Confidence, Severity, format_size
 from rules.core.advice import kernel_setting_help
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
 from rules.sizing.memory import GIB
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from advisor.cli.arguments import (
     SEVERITIES,
     add_baseline,
@@ -20,6 +18,7 @@ from advisor.cli.arguments import (
     add_window,
 )
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
