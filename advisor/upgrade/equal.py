@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from advisor.verdict.settings import normalise_value
 from advisor.verdict.special import PLUGIN_STATES
-from advisor.verdict.words import split_flags
+from advisor.verdict.words import charset_of, full_charset_name, split_flags
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Option
 
 NARROW = 32
+CHARSETS = ("character_set_", "collation_")
 # Switches that are not reported when they first appear: MySQL 8.0.19 and later use block_nested_loop instead of
 # hash_join, and servers without prefer_ordering_index behave as if it were on.
 UNREPORTED_FLAGS = frozenset({"hash_join", "prefer_ordering_index"})
@@ -78,4 +79,7 @@ def _plain(value: str, option: Option) -> str:
     # MySQL before 8.0.16 prints the upper half of 32 bits as negative numbers.
     if value.startswith("-") and option.kind == "uint" and option.bits == NARROW:
         return str(int(value) + (1 << NARROW))
+    if option.name.startswith(CHARSETS):  # MySQL before 8.0.30 prints utf8 for utf8mb3
+        short = charset_of(value)
+        value = full_charset_name(short) + value[len(short) :]
     return normalise_value(_member(value, option))

@@ -121,3 +121,11 @@ def test_the_same_server(moved: Moved) -> None:
     move = moved("[mysqld]\nno_such_thing = 1\nmax_connections = 7\n", "mysql-8.0", "mysql-8.0")
     assert [c.kind for c in move.lines] == [LineEffect.STILL_REFUSED]
     assert move.defaults == ()
+
+
+def test_another_name_of_a_character_set_is_no_change(moved: Moved) -> None:
+    """utf8 of MySQL 5.7 and utf8mb3 of MySQL 8.0 are one character set, and so are their collations."""
+    assert only(moved, "character_set_server = utf8", "mysql-5.7", "mysql-8.0") is None
+    lines = "character_set_server = utf8\ncollation_server = utf8_unicode_ci"
+    change = only(moved, lines, "mysql-5.7", "mysql-8.0")
+    assert change is None or change.kind is not LineEffect.VALUE
