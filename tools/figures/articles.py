@@ -7,7 +7,9 @@ idle machine.
 from __future__ import annotations
 
 import argparse
+import math
 import os
+import re
 import sys
 import tempfile
 import time
@@ -20,13 +22,14 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [TOP, os.path.join(TOP, "tests", "plugins")]
 
 import loops
-from papers import PAPERS, Paper, Run
+from papers import PAPERS, Paper, PublishedEffect, Run
 from real_servers import provisioned
 
 from advisor.collect.host import open_root, read_host
-from advisor.facts.probes import ProbeResult
+from advisor.facts.probes import ANSWER, ProbeResult
 from advisor.report import paper
 from advisor.report.probe.result import render
+from probes.conclusion import conclude, format_ratio
 from probes.experiment import Environment, ProbeRequest
 from probes.registry import load
 from probes.rounds import run_experiment
@@ -49,10 +52,14 @@ def main() -> int:
     os.makedirs(FOLDER, exist_ok=True)
     for name in pages:
         paper = PAPERS[name]
-        parts = [*_head(paper)]
+        parts: list[str] = []
+        verdicts: list[str] = []
+        head = [*_head(paper)]
         for order, run_ in enumerate(paper.runs):
-            parts += _part(name, order, run_)
-        parts += _published(paper)
+            result, prepared, took = _measured(run_)
+            parts += _part(f"{name}-{order + 1}.svg", run_, result, prepared, took)
+            verdicts += (f"- {run_.servers[-1]}: {_verdict(result, effect)}" for effect in paper.effects)
+        parts = [*head, *_verdicts(verdicts), *parts, *_published(paper)]
         with open(os.path.join(FOLDER, f"{name}.md"), "w", encoding="utf-8") as page:
             page.write("\n".join(parts).rstrip() + "\n")
         print(f"wrote docs/experiments/{name}.md", flush=True)
@@ -66,16 +73,58 @@ def _head(paper: Paper) -> Iterator[str]:
     yield "Written by `python tools/figures/articles.py`; run it to have the page of your own machine.\n"
 
 
-def _part(page: str, order: int, what: Run) -> Iterator[str]:
-    result, prepared, took = _measured(what)
+def _verdicts(verdicts: list[str]) -> Iterator[str]:
+    if verdicts:
+        yield "## Compared with the published result\n"
+        yield from verdicts
+        yield ""
+
+
+def _verdict(result: ProbeResult, effect: PublishedEffect) -> str:
+    """Whether the run reproduced the published difference, in a sentence for each variant compared with it."""
+    if result.is_void:
+        return f"{effect.statement}. **No result**: too many blocks did not exercise what the probe measures."
+    found = (f"`{name}` {judge_interval(effect, _interval(result, effect, name))}" for name in effect.names)
+    return f"{effect.statement}. Here: {'; '.join(found)}."
+
+
+def judge_interval(effect: PublishedEffect, interval: tuple[float, float] | None) -> str:
+    if interval is None:
+        return "**not measured**"
+    low, high = interval
+    published = effect.ratio
+    measured = f"{format_ratio(low)} to {format_ratio(high)} (95 %)"
+    if low > 1.0 or high < 1.0:
+        agrees = (low > 1.0) == (published > 1.0)
+        size = "" if low <= published <= high else ", in another size"
+        return f"{measured}: **{'reproduced' + size if agrees else 'contradicted'}**"
+    if not low <= published <= high:
+        return f"{measured}: **not reproduced**, an effect of the published size would have been seen"
+    times = (math.log(high / low) / abs(math.log(published))) ** 2
+    longer = f"a run about {max(2.0, times):.0f} times as long would tell"
+    return f"{measured}: **not distinguishable** from no effect; {longer}"
+
+
+def _interval(result: ProbeResult, effect: PublishedEffect, name: str) -> tuple[float, float] | None:
+    """The interval of a variant's ratio to its baseline, or the one that a fact of the run states in words."""
+    concluded = conclude(result)
+    compared = concluded.varied if effect.of_variation else concluded.comparisons
+    found = next((comparison for comparison in compared if comparison.arm == name), None)
+    if found is not None:
+        return found.low, found.high
+    stated = re.search(r"([\d.]+) to ([\d.]+)\)", str(result.facts.get(name, "")))
+    stated = stated or re.search(rf"in {name} \(([\d.]+) to ([\d.]+) times", str(result.facts.get(ANSWER, "")))
+    return (float(stated[1]), float(stated[2])) if stated else None
+
+
+def _part(picture: str, what: Run, result: ProbeResult, prepared: float, took: float) -> Iterator[str]:
     yield f"`{what.command}`\n"
     yield f"Measuring took {took:.0f} s, preparing {prepared:.0f} s before it.\n"
     yield render(result, "markdown", paper.Paper(100, colour=False))
-    name = f"{page}-{order + 1}.svg"
     drawing = render(result, "svg", paper.Paper(100, colour=False))
-    with open(os.path.join(FOLDER, name), "w", encoding="utf-8") as file:
+    with open(os.path.join(FOLDER, picture), "w", encoding="utf-8") as file:
         file.write(drawing)
-    yield f"![{what.command}]({name})\n"
+    yield f"![{what.command}]({picture})\n"
 
 
 def _measured(what: Run) -> tuple[ProbeResult, float, float]:

@@ -22,12 +22,26 @@ class Run(NamedTuple):
         return " ".join(words + ([f"--time {self.seconds:.0f}s"] if self.seconds else []))
 
 
+class PublishedEffect(NamedTuple):
+    """A published difference, and the names of the variants or facts of a run to compare it with.
+
+    `ratio` is the published value of the variant divided by that of the baseline; with `of_variation` these are values
+    of how much the first metric varies within a block.
+    """
+
+    statement: str
+    ratio: float
+    names: tuple[str, ...]
+    of_variation: bool = False
+
+
 class Paper(NamedTuple):
-    """A page: its title, the article's question, and the runs."""
+    """A page: its title, the article's question, the runs, and the published differences to compare them with."""
 
     title: str
     words: str
     runs: tuple[Run, ...]
+    effects: tuple[PublishedEffect, ...] = ()
 
 
 PAPERS = {
@@ -41,31 +55,59 @@ PAPERS = {
             Run("read-buffer", ("mysql-5.7",), {"readers": "4"}),
             Run("read-buffer", ("mysql-8.0",), {}),
         ),
+        (PublishedEffect("scans with 32M took 1.56 times as long as with 128K (RBS-01)", 1.56, ("32M",)),),
     ),
     "buffer-pool-instances": Paper(
         "Buffer pool instances and even throughput",
         "The article of 2020 ran sysbench for three hours with each of seven values on 80 processors.",
-        (Run("buffer-pool-instances", ("mysql-8.0",), {}, 900.0),),
+        (Run("buffer-pool-instances", ("mysql-8.0",), {"instances": "8,64"}, 900.0),),
+        (
+            PublishedEffect(
+                "throughput varied by 3.2 % from second to second with 64 instances and by 20 to 25 % with 8 (BPI-03)",
+                3.2 / 22.5,
+                ("64",),
+                of_variation=True,
+            ),
+        ),
     ),
     "read-ahead": Paper(
         "InnoDB's read-ahead",
         "The article of 2009 ran a load like TPC-C on the InnoDB plugin with read-ahead on, off, and at random.",
         (Run("read-ahead", ("mysql-8.0",), {}), Run("read-ahead", ("mariadb-10.11",), {})),
+        (
+            PublishedEffect(
+                "without read-ahead throughput was 15 % higher on eight disks (IO-01)",
+                1.15,
+                ("long scans, off (0)", "points, off (0)"),
+            ),
+        ),
     ),
     "file-system": Paper(
         "ext4 and XFS under one load",
         "The article of 2009 found XFS ahead of ext3 on a card of flash; here two new ones lie in files of one disk.",
-        (Run("file-system", ("mysql-8.0",), {"against": "xfs"}),),
+        (Run("file-system", ("mysql-8.0",), {"against": "xfs"}, 300.0),),
+        (PublishedEffect("XFS had 25 % more throughput than ext3 on flash (FS-01)", 1.25, ("xfs",)),),
     ),
     "range-scan": Paper(
         "Ranges of rows on two versions",
         "The article on MySQL 8.0's batches compared ranges of 1 to 10,000 rows on 5.7 and 8.0.",
-        (Run("range-scan", ("mysql-5.7", "mysql-8.0"), {}),),
+        (Run("range-scan", ("mysql-5.7", "mysql-8.0"), {}, 240.0),),
+        (
+            PublishedEffect(
+                "8.0.0 read ranges of 1,000 and 10,000 rows 7 to 10 % faster than 5.7.14 (SCAN-01)",
+                1.085,
+                ("ranges of 1000, gain beyond the control's", "ranges of 10000, gain beyond the control's"),
+            ),
+        ),
     ),
     "cache-fit": Paper(
         "Random keys and the size of pages",
         "The article of 2011 let the keys touched grow by a fifth until a pool of 128M no longer held them.",
         (Run("cache-fit", ("mysql-8.0",), {}), Run("cache-fit", ("mariadb-10.11",), {})),
+        (
+            PublishedEffect("with 4K pages the pool served 3.0 times as many keys as with 16K (PGSZ-02)", 3.0, ("4K",)),
+            PublishedEffect("compressed pages served 1.25 times as many keys (PGSZ-02)", 1.25, ("compressed",)),
+        ),
     ),
     "commit": Paper(
         "What durable commits cost",

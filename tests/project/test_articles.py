@@ -1,0 +1,35 @@
+"""Pages of the articles' experiments: how a run is compared with the published result."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+CASES = {
+    "the same direction, the published value within the interval": ((1.05, 1.4), "**reproduced**"),
+    "the same direction, another size": ((1.4, 1.9), "**reproduced, in another size**"),
+    "the other direction": ((0.7, 0.9), "**contradicted**"),
+    "no difference, and the published one would have been seen": ((0.95, 1.1), "**not reproduced**"),
+    "too noisy to tell": ((0.8, 1.6), "**not distinguishable**"),
+    "not measured": (None, "**not measured**"),
+}
+
+
+@pytest.fixture
+def articles(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The tool as a module."""
+    monkeypatch.setattr(sys, "path", [str(checkout / "tools" / "figures"), *sys.path])
+    return importlib.import_module("articles")
+
+
+@pytest.mark.parametrize(("interval", "expected"), CASES.values(), ids=CASES)
+def test_comparison_with_the_published_result(
+    interval: tuple[float, float] | None, expected: str, articles: ModuleType
+) -> None:
+    """A published gain of 25 % is reproduced, contradicted, or neither, as the interval of the run has it."""
+    effect = articles.PublishedEffect("XFS was 25 % faster", 1.25, ("xfs",))
+    assert expected in articles.judge_interval(effect, interval)
