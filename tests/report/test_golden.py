@@ -45,5 +45,5 @@ def test_report_in_colour() -> None:
 def test_no_golden_is_left_over() -> None:
     """Each golden is one that a test compares."""
     compared = {f"{material}.{name}" for material in MATERIAL for name in names("lint")}
-    beside = {"README.md", "nasty.cnf", "nasty.colour", "nasty.ticket", "nothing.ticket", "reports"}
+    beside = {"README.md", "app", "nasty.cnf", "nasty.colour", "nasty.ticket", "nothing.ticket", "reports"}
     assert {path.name for path in GOLDEN.iterdir()} == compared | beside
