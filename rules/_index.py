@@ -16,6 +16,7 @@ BY_OPTION = {
         "host_cache_size",
         "max_connect_errors",
         "max_user_connections",
+        "offline_mode",
         "skip_host_cache",
         "thread_stack",
     ),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 OLD_STACK = 192 << 10  # thread_stack default of old versions
 ENOUGH_STACK = 256 << 10
+OFFLINE = "offline_mode"
 
 
 @rule(
@@ -321,6 +322,38 @@ def idle_processors_by_limit(context: RuleContext) -> Iterator[Finding]:
             f"InnoDB lets {threads:,} thread{'s' if threads > 1 else ''} in at once, on {cpus:g} processors.",
             variable_subject(context, "innodb_thread_concurrency"),
             severity=Severity.NOTE if threads * 2 >= cpus else None,
+            help=help_line(action),
+            actions=present(action),
+        )
+
+
+@rule(
+    "CON029",
+    "offline-mode",
+    confidence=Confidence.CERTAIN,
+    summary="The server is in offline mode and refuses ordinary accounts.",
+    options=(OFFLINE,),
+    targets=(Span("mysql"),),
+    evidence=("CONA-17",),
+    docs=Docs(
+        why="With offline_mode = ON only accounts with SUPER, or CONNECTION_ADMIN on MySQL 8.0 and later, can connect. "
+        "Sessions of all others are ended, and new ones get error 3032. Replicas of this server are refused too. It is "
+        "meant for maintenance and easily left on after it. A group's member that fails sets it with "
+        "group_replication_exit_state_action = OFFLINE_MODE.",
+        fix="SET GLOBAL offline_mode = OFF, and remove the line from the option file.",
+        risk="Applications connect again at once.",
+        exceptions="Maintenance. A member that left its group: let it join again first.",
+        reconsider_when="Maintenance that is still going on.",
+    ),
+)
+def offline_mode(context: RuleContext) -> Iterator[Finding]:
+    """Report offline_mode = ON, on a running server whoever set it."""
+    if context.settings.on(OFFLINE) and (context.has("server") or context.is_set(OFFLINE)):
+        action = advise(context, OFFLINE, "OFF", risk="applications connect again at once")
+        privilege = "CONNECTION_ADMIN or SUPER" if context.target.since("mysql", 8) else "SUPER"
+        yield offline_mode.finding(
+            f"The server is in offline mode: it refuses all accounts without {privilege} with error 3032.",
+            variable_subject(context, OFFLINE),
             help=help_line(action),
             actions=present(action),
         )

@@ -28,6 +28,7 @@ SCHEME = "GCOMM://"
 # Provider options that let a partition of the cluster continue without quorum.
 WITHOUT_QUORUM = ("PC.IGNORE_SB", "PC.IGNORE_QUORUM")
 YES = frozenset({"TRUE", "YES", "ON", "1"})
+CONNECTED = "wsrep_connected"
 INTERLEAVED = 2
 TIMEOUTS = {"EVS.SUSPECT_TIMEOUT": "PT5S", "EVS.KEEPALIVE_PERIOD": "PT1S"}  # the provider's defaults
 MESSAGES = 3  # keepalive messages that must fit in the timeout before a node is suspected
@@ -53,10 +54,11 @@ def is_primary_node(context: RuleContext) -> bool:
     summary="wsrep_provider is set but wsrep_on is not, or the other way round: the node is not part of a cluster.",
     targets=MARIADB,
     options=USED,
-    evidence=("GAL-01", "ASK-GAL-01"),
+    evidence=("GAL-01", "ASK-GAL-01", "ASK-GAL-11"),
     docs=Docs(
         why="MariaDB loads the provider only where wsrep_on is ON, and the default is OFF. With one of the two alone "
-        "the server starts, says nothing, and takes writes that reach no other node.",
+        "the server starts, says nothing, and takes writes that reach no other node. SET GLOBAL wsrep_on = OFF on a "
+        "running node does the same to its writes, while wsrep_connected and wsrep_ready stay ON.",
         fix="Set wsrep_on = ON together with wsrep_provider and wsrep_cluster_address, or take all of them out.",
         risk="A node that joins replaces its data by that of the cluster.",
         restart=True,
@@ -66,7 +68,14 @@ def is_primary_node(context: RuleContext) -> bool:
 )
 def galera_half_configured(context: RuleContext) -> Iterator[Finding]:
     """Report wsrep_provider without wsrep_on, or the reverse."""
-    if context.text(WSREP_ON) == "OFF" and has_provider(context):
+    if context.text(WSREP_ON) == "OFF" and context.has("server") and context.server.status.get(CONNECTED) == "ON":
+        yield galera_half_configured.finding(
+            "wsrep_on was set to OFF while the node runs in a cluster: writes to this node reach no other node.",
+            variable_subject(context, WSREP_ON),
+            help="run SET GLOBAL wsrep_on = ON, then compare this node's data with another node's, or replace it by a "
+            "full state transfer",
+        )
+    elif context.text(WSREP_ON) == "OFF" and has_provider(context):
         yield galera_half_configured.finding(
             "A provider is named, but wsrep_on is OFF: the server loads no provider and joins no cluster.",
             variable_subject(context, WSREP_PROVIDER),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 DONOR, SYNCED = 2, 4  # wsrep_local_state
 STATES = {1: "Joining", DONOR: "Donor/Desynced", 3: "Joined"}
 BOOTSTRAP = "SET GLOBAL wsrep_provider_options = 'pc.bootstrap=YES';"
-DESYNC = "wsrep_desync"
+DESYNC, REJECT = "wsrep_desync", "wsrep_reject_queries"
 QUEUE, COMMITTED = "wsrep_local_recv_queue", "wsrep_last_committed"
 SENT, PAUSED = "wsrep_flow_control_sent", "wsrep_flow_control_paused_ns"
 LONG_QUEUE = 1000  # write sets; readers of the node see noticeably older data
@@ -121,6 +121,38 @@ def galera_not_ready(context: RuleContext) -> Iterator[Finding]:
         yield galera_not_ready.finding(
             f"wsrep_ready is OFF, so the node refuses statements (error 1047). Its state is {state}.",
             help="send clients to other nodes, and follow the state transfer in the error log",
+        )
+
+
+@rule(
+    "GAL025",
+    "galera-rejects-queries",
+    confidence=Confidence.CERTAIN,
+    summary="The node refuses queries on tables, because wsrep_reject_queries is set.",
+    needs=("server",),
+    targets=MARIADB,
+    options=(REJECT,),
+    evidence=("ASK-GAL-10",),
+    docs=Docs(
+        why="With wsrep_reject_queries = ALL or ALL_KILL the node stays in the cluster and answers queries on tables "
+        "with error 1047, those of administrators too. wsrep_ready stays ON, so load balancers that check only that "
+        "still send clients here.",
+        fix="SET GLOBAL wsrep_reject_queries = NONE when the maintenance has ended.",
+        risk="Clients read and write here again.",
+        exceptions="Maintenance.",
+        reconsider_when="Maintenance that is still going on.",
+    ),
+)
+def galera_rejects_queries(context: RuleContext) -> Iterator[Finding]:
+    """Report a node that refuses queries because wsrep_reject_queries is set."""
+    value = context.text(REJECT)
+    if is_node(context) and value in {"ALL", "ALL_KILL"}:
+        action = advise(context, REJECT, "NONE", risk="clients read and write here again")
+        yield galera_rejects_queries.finding(
+            f"wsrep_reject_queries is {value}: the node refuses queries on tables (error 1047).",
+            variable_subject(context, REJECT),
+            help="set wsrep_reject_queries = NONE when the maintenance has ended",
+            actions=present(action),
         )
 
 

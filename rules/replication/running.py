@@ -300,8 +300,46 @@ def writable_replica(context: RuleContext) -> Iterator[Finding]:
         f"{_exempt_privilege(context)} can write.{counted}",
         variable_subject(context, PLAIN if open_to[0] == "OFF" or context.is_set(PLAIN) else SUPER),
         severity=Severity.WARNING if written else None,
-        help=help_line(action),
+        help=f"{help_line(action)}{_who_writes(context) if written else ''}",
         actions=present(action),
+    )
+
+
+@rule(
+    "REP029",
+    "writes-refused",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="The server refuses writes, but it is not a replica.",
+    needs=("server",),
+    options=(PLAIN, SUPER),
+    evidence=("REPL-09", "ASK-REP-16"),
+    docs=Docs(
+        why="Each write of an ordinary account gets error 1290. Replicas are made "
+        "read-only, and a replica that is promoted keeps the setting until it is cleared.",
+        fix="SET GLOBAL read_only = OFF once applications are to write here; that clears super_read_only too.",
+        risk="Two servers that take writes diverge: make sure that no other server is the source.",
+        exceptions="Archives, and servers in a failover or a migration. Members of Galera and of group replication, "
+        "managed services, and servers with innodb_read_only = ON are not reported.",
+        reconsider_when="A server that only replication or administrators are to change.",
+    ),
+)
+def writes_refused(context: RuleContext) -> Iterator[Finding]:
+    """Report read_only on a server that is known to be no replica and no member of a cluster."""
+    part, server = context.server.replication, context.server
+    if part is None or part.is_replica or part.galera or part.group_members or part.group_state or server.managed:
+        return
+    if context.text(PLAIN) != "ON" or context.text("innodb_read_only") == "ON":
+        return
+    name = SUPER if context.text(SUPER) == "ON" else PLAIN
+    followers = part.replicas_connected
+    whom = "all clients" if name == SUPER else f"accounts without {_exempt_privilege(context)}"
+    yield writes_refused.finding(
+        f"{name} is ON, and the server is not a replica: writes of {whom} are refused."
+        + (f" {followers} replica{'s follow' if followers > 1 else ' follows'} it." if followers else ""),
+        variable_subject(context, name),
+        help="if applications are to write here, make sure that no other server is the source, then run "
+        "SET GLOBAL read_only = OFF",
     )
 
 
@@ -316,7 +354,16 @@ def _own_transactions(context: RuleContext) -> int:
     return max(0, count(of_server(executed, uuid)) - before)
 
 
+def _who_writes(context: RuleContext) -> str:
+    """Where writes may come from that are not an application's, for the help."""
+    scheduled = context.text("event_scheduler") == "ON"
+    return "; events write too: look for STATUS = ENABLED in information_schema.EVENTS" if scheduled else ""
+
+
 def _exempt_privilege(context: RuleContext) -> str:
+    """The privilege with which an account may write although read_only is ON."""
+    if context.target.since("mariadb", 10, 11):
+        return "READ ONLY ADMIN"
     return "CONNECTION_ADMIN or SUPER" if context.target.since("mysql", 8) else "SUPER"
 
 

@@ -59,6 +59,10 @@ CAUSES = {
         "The account uses caching_sha2_password, which needs TLS or the source's public key.",
         "set {source}_SSL = 1 with CHANGE {change} TO, or GET_{source}_PUBLIC_KEY = 1 in a trusted network",
     ),
+    3032: Cause(
+        "The source is in offline mode and refuses the replica's account.",
+        "run SET GLOBAL offline_mode = OFF on the source when its maintenance has ended",
+    ),
 }
 SAME = {1593: 1593, 13117: 1593, 13146: 1677, 13114: 1236}
 # Errors 1236 and 1593 stand for many; the message distinguishes them.
@@ -105,7 +109,7 @@ BY_MESSAGE = (
     "stopped-replica",
     summary="A replication thread is stopped, so the replica's data gets stale.",
     needs=("server",),
-    evidence=("ASK-REP-02", "ASK-REP-10"),
+    evidence=("ASK-REP-02", "ASK-REP-10", "CONA-17"),
     docs=Docs(
         why="Without the receiver nothing new arrives, and what the source then loses is lost. Without the applier "
         "readers see old data, and relay logs pile up. A thread that stopped with an error doesn't start by itself. "

@@ -92,15 +92,11 @@ def audit_report(socket: str, window: float, aged: int, arguments: tuple[str, ..
 def _mycnf(words: list[str], home: str, timeout: float) -> str:
     # Earlier measurements and snapshots of this host must not affect the experiment.
     alone = {**os.environ, "HOME": home, "XDG_STATE_HOME": home, "XDG_CONFIG_HOME": home, "PYTHONPATH": TOP}
-    ran = subprocess.run(
-        [sys.executable, "-m", "advisor", *words],
-        env=alone,
-        cwd=home,
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-    )
+    command = [sys.executable, "-m", "advisor", *words]
+    try:
+        ran = subprocess.run(command, env=alone, cwd=home, capture_output=True, text=True, timeout=timeout, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise LabError(f"mycnf {words[0]} had not ended after {timeout:g} s") from error
     if ran.returncode != 0:
         raise LabError(f"mycnf {words[0]} ended with {ran.returncode}: {ran.stderr.strip()}")
     return ran.stdout
