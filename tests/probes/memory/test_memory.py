@@ -123,8 +123,8 @@ def test_program_that_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 def test_nothing_outlives_a_kill(tmp_path: Path) -> None:
     """Killed by force, a run's program is gone with it, and the next run removes its directory."""
     code = (
-        "from probes.memory import compiled\n"
-        "with compiled.memory_driver(compiled.COMPILED, print) as answers:\n"
+        "from probes.memory import drivers\n"
+        "with drivers.memory_driver(drivers.COMPILED, print) as answers:\n"
         "    print(answers._process.pid, flush=True); answers.measure('chase', 4096, 60)"
     )
     env = os.environ | {"TMPDIR": str(tmp_path)}

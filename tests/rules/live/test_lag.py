@@ -75,7 +75,7 @@ def test_lag_is_told(server_name: str, start: Start, tmp_path: Path) -> None:
     replica.run(f"STOP {dialect(server_name)[0]} SQL_THREAD")
     told = found(replica)
     assert told["stopped-replica"].severity is Severity.NOTE
-    assert "is NULL, because the applier does not run." in told["replica-lag"].message
+    assert "replica-lag" not in told
     assert passed(replica) == ""
     assert sampled(replica) is None
 
