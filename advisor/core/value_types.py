@@ -35,6 +35,14 @@ else:
                     setattr(made, field, _field(place, ""))
             return made
 
+        @property
+        def __signature__(cls) -> Any:
+            """The constructor's signature for help() and tools: __new__ takes any arguments until it is compiled."""
+            from inspect import signature
+
+            whole = signature(_constructor(cls))
+            return whole.replace(parameters=[*whole.parameters.values()][1:])
+
     class NamedTuple(tuple, metaclass=_NamedTupleType):
         """typing.NamedTuple in a tenth of the time: the constructor is compiled only for classes with many values."""
 

@@ -94,6 +94,17 @@ def test_a_configuration_is_checked_by_the_standard_library_alone() -> None:
     assert not foreign(modules)
 
 
+def test_rules_do_without_typing_and_enum() -> None:
+    """One module of rules that imports typing or enum brings it back into every lint that loads the module."""
+    slow = [
+        f"{path.relative_to(CHECKOUT)}: {line}"
+        for path in sorted((CHECKOUT / "rules").rglob("*.py"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if line.startswith(("from typing", "import typing", "from enum", "import enum"))
+    ]
+    assert slow == [], "write TYPE_CHECKING = False, and take NamedTuple and StrEnum from advisor.core.value_types"
+
+
 def foreign(modules: set[str]) -> set[str]:
     """The modules that are neither ours, nor the standard library's, nor in every interpreter of this environment."""
     known = sys.stdlib_module_names | {"advisor", "rules", "probes"}
