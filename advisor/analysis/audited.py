@@ -88,3 +88,8 @@ class Audited(NamedTuple):
     suppressed: tuple[tuple[Finding, str], ...] = ()
     passed: tuple[PassedCheck, ...] = ()
     since: AuditComparison | None = None
+
+    @property
+    def rules_run(self) -> frozenset[str]:
+        """The codes of the rules that ran: those that apply and had all the facts that they need."""
+        return frozenset(self.asked) - {skip.code for skip in self.skipped}

@@ -144,7 +144,7 @@ def printed(capsys: pytest.CaptureFixture[str], form: str) -> str:
 
 
 def test_demo(capsys: pytest.CaptureFixture[str]) -> None:
-    """Title with host, server, time and counts; what to do; every finding; what was skipped; facts; rules asked."""
+    """Title with host, server, time and counts; what to do; every finding; what was skipped; facts; rules that ran."""
     told = json.loads(printed(capsys, "json"))
     text = printed(capsys, "markdown")
     lines = headings(text)

@@ -142,7 +142,7 @@ def _head(audited: Audited) -> Iterator[Block]:
     parts = [f"Up {format_duration(about.server.uptime)}."] if about.server.uptime else []  # a text may leave it out
     parts.append(f"Read with {plural(about.statements, 'statement')}")
     parts.append(f"in {about.seconds:.1f} s{window}; nothing was changed.")
-    parts += [f"{plural(len(audited.asked), 'rule')} asked."] if audited.asked else []
+    parts += [f"{plural(len(audited.rules_run), 'rule')} ran."] if audited.asked else []
     if audited.suppressed:
         parts.append(f"Left out: {plural(len(audited.suppressed), 'finding')} suppressed, see below.")
     yield Paragraph(" ".join(parts))
@@ -253,11 +253,11 @@ def _facts(audited: Audited, room: Room, *, folded: bool = False) -> Section:
 
 
 def _version(audited: Audited) -> str:
-    """The version, and the rules that were asked, by family."""
-    families = Counter(code[:3] for code in audited.asked)
+    """The version, and the rules that ran, by family."""
+    families = Counter(code[:3] for code in audited.rules_run)
     rules = ", ".join(f"{family} {count}" for family, count in sorted(families.items()))
-    asked = f"asked for {audited.known.target.label}: {rules}" if rules else "none asked"
-    return f"mycnf {__version__} · rules {asked} · secrets are masked"
+    ran = f"for {audited.known.target.label}: {rules}" if rules else "that ran: none"
+    return f"mycnf {__version__} · rules {ran} · secrets are masked"
 
 
 def short_ticket(audited: Audited, findings: Sequence[Finding], states: Sequence[str] = ()) -> str:

@@ -79,8 +79,11 @@ def risk_lines(view: View, width: int) -> list[Content]:
     lines = lines or [safe_line("no errors and no warnings", "$text-success", width)]
     audited = view.audited
     skipped = len({skip.code for skip in audited.skipped})
-    ran = len(set(audited.asked) - {skip.code for skip in audited.skipped})
-    rest = [plural(notes, "note"), f"{ran:,} rules ran", f"{skipped:,} skipped" if skipped else "none skipped"]
+    rest = [
+        plural(notes, "note"),
+        f"{len(audited.rules_run):,} rules ran",
+        f"{skipped:,} skipped" if skipped else "none skipped",
+    ]
     rest += [f"{len(view.hidden):,} hidden" if view.hidden else ""]
     return [*lines, safe_line(" · ".join(part for part in rest if part), MUTED, width)]
 
