@@ -26,7 +26,7 @@ def entry() -> NoReturn:
         code = errors.INTERRUPTED
     try:  # noqa: SIM105 - contextlib would be imported for this alone
         sys.stderr.flush()
-    except OSError:  # what nobody could hear is no fault of the report
+    except OSError:  # stderr was closed; the report itself is complete
         pass
     os._exit(code)
 

@@ -41,7 +41,7 @@ def read_persisted(path: str) -> PersistedFile:
         return PersistedFile(None, f"it can't be read ({error.strerror}): run as root or as the server's account")
     changed = state.st_ctime
     if state.st_mode & WORLD_WRITABLE:
-        return PersistedFile((), "it is writable for everybody, so the server ignores it: chmod o-w", changed)
+        return PersistedFile((), "it is world-writable, so the server ignores it: chmod o-w", changed)
     try:
         told = json.loads(text)
     except (ValueError, RecursionError):

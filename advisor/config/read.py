@@ -156,7 +156,7 @@ def _accepted_values_hint(rule: HouseRule) -> str:
 
 
 def _contradictions(named: list[NamedRule]) -> Iterator[Fault]:
-    """Rules that no value could keep to on some series, told once each."""
+    """Rules that no value can meet on some series, each reported once."""
     roots = {rule: root_name(option) for _, rule in named for option, _ in [next(_options_in_catalogs(rule))]}
     reported: set[str] = set()
     for target in (Target(flavour, patch) for flavour, series in SERIES.items() for patch in series.values()):
@@ -172,7 +172,7 @@ def _contradictions(named: list[NamedRule]) -> Iterator[Fault]:
 
 
 def _contradiction(rules: list[HouseRule]) -> str:
-    """What contradicts what, empty where a value can keep to all of the rules."""
+    """What contradicts what, empty if a value can meet all of the rules."""
     if any(r.forbidden for r in rules):
         asks = any(r.required or r.minimum or r.maximum or r.allowed for r in rules)
         return "it is forbidden, and another rule sets a condition for it" if asks else ""
@@ -248,11 +248,11 @@ def _build_configuration(path: str, table: dict[str, Any]) -> Configuration:
     )
 
 
-def _split_names(said: str | list[str] | None) -> tuple[str, ...] | None:
+def _split_names(written: str | list[str] | None) -> tuple[str, ...] | None:
     """One word or several; one text may hold several with commas between, as on the command line."""
-    if said is None:
+    if written is None:
         return None
-    texts = [said] if isinstance(said, str) else said
+    texts = [written] if isinstance(written, str) else written
     return tuple(word.strip() for text in texts for word in text.split(",") if word.strip())
 
 
@@ -277,14 +277,14 @@ def _value_faults(table: dict[str, Any]) -> Iterator[Fault]:
         yield from find_house_faults(table["house"])
 
 
-def _unknown_rules(keys: tuple[str, ...], said: str | list[str] | None) -> Iterator[Fault]:
-    if said is None:
+def _unknown_rules(keys: tuple[str, ...], written: str | list[str] | None) -> Iterator[Fault]:
+    if written is None:
         return
     from rules import all_rules
 
     names = {name for rule in all_rules() for name in (rule.code, rule.name, rule.family)}
     known = {name.lower() for name in names}
-    for word in _split_names(said) or ():
+    for word in _split_names(written) or ():
         if word.lower() not in known:
             hint = did_you_mean(word, names, "`mycnf rules` lists them")
             yield Fault(keys, f"unknown rule, name or family {word!r}{hint}")
@@ -311,8 +311,8 @@ def read_text(path: str) -> str:
         with open(path, "rb") as file:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
-        said = error.strerror if isinstance(error, OSError) else "a path holds no NUL byte"
-        raise ConfigError(f"{path}: cannot be read ({said}); check the path, or skip it with --isolated") from error
+        reason = error.strerror if isinstance(error, OSError) else "a path holds no NUL byte"
+        raise ConfigError(f"{path}: cannot be read ({reason}); check the path, or skip it with --isolated") from error
     if len(data) > MAX_BYTES:
         raise ConfigError(f"{path}: larger than {MAX_BYTES >> 20}M, the limit for a configuration file")
     try:

@@ -80,13 +80,13 @@ def check(data: bytes, path: str) -> None:
 
 
 def _reject_file_type(path: str, mode: int) -> OptionFileError:
-    kind = next((said for is_kind, said in _KINDS if is_kind(mode)), "no regular file")
+    kind = next((kind for is_kind, kind in _KINDS if is_kind(mode)), "no regular file")
     return OptionFileError(f"{path}: {kind}, not an option file; name a file, or - for stdin")
 
 
 def _explain_error(path: str, error: OSError | ValueError) -> OptionFileError:
-    said = error.strerror if isinstance(error, OSError) else "a path holds no NUL byte"
-    return OptionFileError(f"{path}: can't be read ({said}); check the path and its permissions")
+    reason = error.strerror if isinstance(error, OSError) else "a path holds no NUL byte"
+    return OptionFileError(f"{path}: can't be read ({reason}); check the path and its permissions")
 
 
 # Our limits for all files together: judging an option takes three kilobytes, and servers have a thousand of them.
@@ -157,7 +157,7 @@ class ParsedFiles:
         if self.loader is None:
             source = load(path)
             if source.world_writable:
-                self.add_problem(path, 0, "world-writable", f"{path} is writable for everybody, so servers ignore it")
+                self.add_problem(path, 0, "world-writable", f"{path} is world-writable, so servers ignore it")
                 return b"" if self.on_host else source.data
             return source.data
         try:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 NAMES, VALUES, ROOM = 32, 20, 22  # columns for a name, for the first of two values and for the second
-LISTED = 12  # settings that one side alone knows, before only their number is said
+LISTED = 12  # settings that one side alone knows, above that, only their number is given
 NOTHING = "(nothing)"
 HEADS = ("setting", "A", "B")
 
@@ -51,13 +51,13 @@ VERSION = 1
 
 
 def document(found: Comparison, *, every: bool = False) -> Document:
-    """The comparison; `every` tells whole what differs by nature and what only one side knows."""
+    """The comparison; `every` lists all that differs by nature, and all that only one side has."""
     sides = tuple(
         (letter, (Code(side.name), f"  {about(side)}")) for letter, side in zip("AB", (found.a, found.b), strict=True)
     )
     blocks: list[Block] = [Facts(sides), Paragraph(_sentence(found, every)), *_areas(found)]
     blocks += [_alone(part, letter, every) for part, letter in ((found.only_a, "A"), (found.only_b, "B"))]
-    blocks += [_aside(found, Category.BY_NATURE, every), _aside(found, Category.BY_HOST, every), _untold(found)]
+    blocks += [_aside(found, Category.BY_NATURE, every), _aside(found, Category.BY_HOST, every), _unknown(found)]
     return Document(("mycnf diff", _total(found)), tuple(blocks))
 
 
@@ -111,7 +111,7 @@ def _row(pair: SettingPair, found: Comparison, sources: bool) -> tuple[Value, ..
 
 
 def _sources(pair: SettingPair, found: Comparison) -> tuple[str, str]:
-    """Both sources, where one of them says more than that nobody set the value."""
+    """Both sources; empty if the value is set on neither side."""
     if pair.derived:
         return "not set, derived", ""
     if not pair.a.is_set and not pair.b.is_set:
@@ -139,13 +139,13 @@ def _aside(found: Comparison, lot: Category, every: bool) -> Section:
         Category.BY_HOST: "left to the host (by its memory, processors, limits or file system)",
     }
     pairs = found.of(lot)
-    told = [pair for pair in pairs if every or lot is Category.BY_HOST or None not in (pair.a.value, pair.b.value)]
-    untold = ", ".join(pair.name for pair in pairs if pair not in told)
-    more = Paragraph(f"by host on one side: {untold}" if untold else "")
-    return Section(titles[lot], (_table(told, found, sources=every), more))
+    shown = [pair for pair in pairs if every or lot is Category.BY_HOST or None not in (pair.a.value, pair.b.value)]
+    others = ", ".join(pair.name for pair in pairs if pair not in shown)
+    more = Paragraph(f"by host on one side: {others}" if others else "")
+    return Section(titles[lot], (_table(shown, found, sources=every), more))
 
 
-def _untold(found: Comparison) -> Section:
+def _unknown(found: Comparison) -> Section:
     lines = [(Code(name_of(pair)), f": {pair.reason}") for pair in found.of(Category.UNDETERMINED)]
     names = ", ".join(held.name for held in found.not_shown)
     more = Paragraph(f"no server shows whether these are set: {names}" if names else "")
@@ -177,7 +177,7 @@ def values_of(pair: SettingPair) -> tuple[str, str]:
 
 
 def source_of(held: SideSetting, side: Side) -> str:
-    """Where the value came from: the place in a file, or who set it; empty where nobody tells."""
+    """Where the value came from: the place in a file, or who set it; empty if unknown."""
     place = held.location
     if held.origin is Origin.FILE:
         if place is None:

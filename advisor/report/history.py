@@ -41,21 +41,21 @@ class ServerHistory(NamedTuple):
     more: int = 0
 
 
-def of_server(told: ServerHistory) -> Document:
+def of_server(history: ServerHistory) -> Document:
     """The whole history of a server, the newest change first."""
     title = (
         "mycnf history",
-        told.kept.name,
-        told.target,
-        plural(len(told.kept.paths), "snapshot"),
-        f"id {told.kept.id}",
+        history.kept.name,
+        history.target,
+        plural(len(history.kept.paths), "snapshot"),
+        f"id {history.kept.id}",
     )
-    blocks: list[Block] = [_change(change) for change in told.changes]
-    if not told.changes:
-        words = f"one snapshot of {minute(told.last)} UTC, so nothing to compare with yet"
+    blocks: list[Block] = [_change(change) for change in history.changes]
+    if not history.changes:
+        words = f"one snapshot of {minute(history.last)} UTC, so nothing to compare with yet"
         blocks.append(Paragraph(words, indent=2))
-    if told.more:
-        words = f"{plural(told.more, 'older change')}: --last {told.more + len(told.changes)} shows all"
+    if history.more:
+        words = f"{plural(history.more, 'older change')}: --last {history.more + len(history.changes)} shows all"
         blocks.append(Paragraph(words, indent=2))
     return Document(title, tuple(blocks))
 
@@ -66,11 +66,13 @@ def listing(servers: Sequence[ServerHistory]) -> Document:
     return Document(title, tuple(map(_server, servers)) or (Paragraph(NONE),))
 
 
-def _server(told: ServerHistory) -> Section:
-    span = f"{minute(told.first)} to {minute(told.last)} UTC" if told.changes else f"{minute(told.last)} UTC"
-    lines = [f"{plural(len(told.kept.paths), 'snapshot')}, {span}"]
-    lines += [f"since {minute(change.before)}: {_summary(change)}" for change in told.changes[:1]]
-    head = f"{told.kept.name} · {told.target} · id {told.kept.id}"
+def _server(history: ServerHistory) -> Section:
+    span = (
+        f"{minute(history.first)} to {minute(history.last)} UTC" if history.changes else f"{minute(history.last)} UTC"
+    )
+    lines = [f"{plural(len(history.kept.paths), 'snapshot')}, {span}"]
+    lines += [f"since {minute(change.before)}: {_summary(change)}" for change in history.changes[:1]]
+    head = f"{history.kept.name} · {history.target} · id {history.kept.id}"
     return Section(head, tuple(map(Paragraph, lines)))
 
 
@@ -120,20 +122,20 @@ def minute(time: str) -> str:
         return "an unknown time"
 
 
-def as_json(told: Sequence[ServerHistory]) -> str:
-    """Every server that was asked for, its changes the newest first."""
-    return dumps({"version": VERSION, "servers": [_server_fields(one) for one in told]})
+def as_json(histories: Sequence[ServerHistory]) -> str:
+    """The servers of the report, each with its changes, newest first."""
+    return dumps({"version": VERSION, "servers": [_server_fields(one) for one in histories]})
 
 
-def _server_fields(told: ServerHistory) -> dict[str, Any]:
+def _server_fields(history: ServerHistory) -> dict[str, Any]:
     return {
-        "id": told.kept.id,
-        "name": told.kept.name,
-        "target": told.target,
-        "snapshots": list(told.kept.paths),
-        "first": told.first,
-        "last": told.last,
-        "changes": [_change_fields(change) for change in told.changes],
+        "id": history.kept.id,
+        "name": history.kept.name,
+        "target": history.target,
+        "snapshots": list(history.kept.paths),
+        "first": history.first,
+        "last": history.last,
+        "changes": [_change_fields(change) for change in history.changes],
     }
 
 

@@ -120,17 +120,17 @@ def _parse_keymap(data: bytes) -> dict[str, str]:
     import tomllib
 
     try:
-        told = tomllib.loads(data.decode("utf-8"))
+        keymap = tomllib.loads(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:  # invalid TOML, invalid UTF-8, a number of thousands of digits
         why = str(error) or "nested too deep"
         raise MycnfError(
             f'{keymap_path()} is not valid TOML: {why}. Write lines such as "findings.suppress" = "h"'
         ) from error
-    wrong = next((name for name, keys in told.items() if not isinstance(keys, str)), None)
-    if wrong is not None and isinstance(told[wrong], dict):
-        name, key = next(iter(told[wrong].items()), ("suppress", "h"))
+    wrong = next((name for name, keys in keymap.items() if not isinstance(keys, str)), None)
+    if wrong is not None and isinstance(keymap[wrong], dict):
+        name, key = next(iter(keymap[wrong].items()), ("suppress", "h"))
         key = key if isinstance(key, str) else "h"
         raise MycnfError(f'{keymap_path()}: an id that contains a dot needs quotes: write "{wrong}.{name}" = "{key}"')
     if wrong is not None:
         raise MycnfError(f'{keymap_path()}: {wrong} has no key. Write "{wrong}" = "h"; separate several keys by commas')
-    return told
+    return keymap

@@ -287,18 +287,18 @@ class DiskTally:
 
     def notes(self, variants: Iterable[str]) -> tuple[str, ...]:
         """Sentences on figures that are lower bounds."""
-        limited, said = self.driver_limited(variants), []
+        limited, notes = self.driver_limited(variants), []
         if limited:
-            said.append(
+            notes.append(
                 f"Lower bounds: {', '.join(limited)}. The driver used {DRIVER_LIMIT:.0%} or more of its processors, "
                 "so the device can do more than shown."
             )
         if self._queued and statistics.median(self._queued) >= QUEUED_LIMIT:
-            said.append(
+            notes.append(
                 "Other processes kept the processors busy: the driver waited for a processor "
                 f"{statistics.median(self._queued):.0%} of the time, so the device can do more than shown."
             )
-        return tuple(said)
+        return tuple(notes)
 
     def facts(self, variants: Iterable[str]) -> dict[str, float | str]:
         """`at_least`: the variants whose figures are lower bounds; omitted if there are none."""

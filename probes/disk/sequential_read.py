@@ -157,12 +157,12 @@ class SequentialReadBench:
 
     def notes(self) -> tuple[str, ...]:
         """Sentences on the bends and on deviations during the measurement."""
-        said = [
+        notes = [
             _bend_sentence(way, readers, curve, self._environment) for (way, readers), curve in self._curves().items()
         ]
         if "cached" in self._paths and (share := resident_share(self._paths["cached"])) < 1:
-            said.append(f"Memory was short: only {share:.0%} of the cached file stayed in the page cache.")
-        return (*filter(None, said), *self._tally.notes(self._device_variants()))
+            notes.append(f"Memory was short: only {share:.0%} of the cached file stayed in the page cache.")
+        return (*filter(None, notes), *self._tally.notes(self._device_variants()))
 
     def _answer_sentence(self) -> str:
         """The throughput of the baseline, and the highest throughput of its method, as a sentence."""
@@ -260,14 +260,16 @@ def _bend_sentence(way: str, readers: str, curve: dict[int, list[float]], enviro
         return ""
     who = "one reader" if readers == "1" else f"{readers} readers"
     limits = host_io_limits(environment.host)
-    said = f"{METHOD_TEXTS[way]}, {who}: no block size above {exact_size(bends.sufficient)} was significantly faster"
-    said += nearest_limit_text(bends.sufficient, limits, way)
+    sentence = (
+        f"{METHOD_TEXTS[way]}, {who}: no block size above {exact_size(bends.sufficient)} was significantly faster"
+    )
+    sentence += nearest_limit_text(bends.sufficient, limits, way)
     if bends.drops_above:
-        said += (
+        sentence += (
             f"; above {exact_size(bends.drops_above)} throughput "
             f"drops{nearest_limit_text(bends.drops_above, limits, way)}"
         )
-    return said + "."
+    return sentence + "."
 
 
 class CurveBends(NamedTuple):

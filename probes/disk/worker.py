@@ -179,14 +179,14 @@ def run_worker() -> None:
     except OSError:
         pass  # its score may already be higher
     while line := _read_line():
-        told = json.loads(line)
-        if isinstance(told, dict):  # otherwise it is a request to stop that arrived after the task was done
-            _write_answer(_run_task(told))
+        task = json.loads(line)
+        if isinstance(task, dict):  # otherwise it is a request to stop that arrived after the task was done
+            _write_answer(_run_task(task))
 
 
-def _run_task(told: dict[str, Any]) -> dict[str, Any]:
+def _run_task(task: dict[str, Any]) -> dict[str, Any]:
     try:
-        with TASKS[told["task"]](told) as measure:
+        with TASKS[task["task"]](task) as measure:
             _write_answer({"ready": True})
             seconds = json.loads(_read_line() or "0")
             return measure(0 if seconds == END else seconds)

@@ -96,12 +96,12 @@ def describe_binary(
     own.
     """
     reject_start_scripts(program)
-    said = run_briefly([program, "--no-defaults", "--version"])
-    match = re.search(r"Ver\s+((\d+(?:\.\d+)+)\S*)", said.stdout)
-    if said.returncode != 0 or match is None:
-        reject_missing_library(program, said.stderr)
-        raise explain_log(f"{program} did not print its version", said.stderr + said.stdout)
-    flavour = "mariadb" if "mariadb" in said.stdout.lower() else "mysql"
+    ran = run_briefly([program, "--no-defaults", "--version"])
+    match = re.search(r"Ver\s+((\d+(?:\.\d+)+)\S*)", ran.stdout)
+    if ran.returncode != 0 or match is None:
+        reject_missing_library(program, ran.stderr)
+        raise explain_log(f"{program} did not print its version", ran.stderr + ran.stdout)
+    flavour = "mariadb" if "mariadb" in ran.stdout.lower() else "mysql"
     target = Target(flavour, tuple(int(part) for part in match[2].split(".")))
     beside = find_server_tree(program)
     return Binary(
@@ -126,9 +126,9 @@ def reject_start_scripts(program: str) -> None:
             )
 
 
-def reject_missing_library(program: str, said: str) -> None:
+def reject_missing_library(program: str, output: str) -> None:
     """Raise SandboxError if a missing library is in the program's own tree, where the loader does not search."""
-    match = MISSING_LIBRARY.search(said)
+    match = MISSING_LIBRARY.search(output)
     base = os.path.dirname(os.path.dirname(os.path.realpath(program)))
     for folder in (os.path.join(base, place) for place in LIBRARIES_BESIDE) if match else ():
         if match and os.path.exists(os.path.join(folder, match[1])):
@@ -245,10 +245,10 @@ def share_folder(binary: Binary) -> str:
 def printed_defaults(binary: Binary) -> dict[str, str]:
     """The server's compiled-in values from `--verbose --help`, by printed name."""
     with empty_folder() as empty:
-        told = run_briefly([binary.program, "--no-defaults", f"--datadir={empty}", "--verbose", "--help"])
-    values = help_values(told.stdout)
+        ran = run_briefly([binary.program, "--no-defaults", f"--datadir={empty}", "--verbose", "--help"])
+    values = help_values(ran.stdout)
     if not values:
-        raise explain_log(f"{binary.name} did not print its options", told.stderr)
+        raise explain_log(f"{binary.name} did not print its options", ran.stderr)
     return values
 
 

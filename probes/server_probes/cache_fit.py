@@ -256,21 +256,21 @@ class KeyedBench:
         """The answer from the page counters, which are not affected by noise in the rates."""
         brackets = {name: _cached_range(misses) for name, misses in self._misses.items() if misses}
         (_, first), *rest = brackets.items()
-        told = [f"{_range_text(bracket)} in {name}{_factor_text(bracket, first)}" for name, bracket in rest]
-        all_told = ", ".join([f"{_range_text(first)} in {next(iter(brackets))}", *told])
-        return f"With at most one page read per {1 / CACHED_LIMIT:.0f} queries, the pool cached {all_told}."
+        others = [f"{_range_text(bracket)} in {name}{_factor_text(bracket, first)}" for name, bracket in rest]
+        layouts = ", ".join([f"{_range_text(first)} in {next(iter(brackets))}", *others])
+        return f"With at most one page read per {1 / CACHED_LIMIT:.0f} queries, the pool cached {layouts}."
 
     def notes(self) -> tuple[str, ...]:
         """Notes on whether the drop in throughput was seen at all."""
-        said = []
+        notes = []
         for name, rates in self._rates.items():
             slowest = min((statistics.median(seen) for seen in rates.values()), default=0.0)
             if rates and slowest >= self._acceptable:
-                said.append(
+                notes.append(
                     f"{name}: {self._acceptable} queries per second were reached with {max(rates)} keys too, the "
                     "maximum tested: this device reads uncached pages fast enough."
                 )
-        return tuple(said)
+        return tuple(notes)
 
     def _first_keys(self, count: int) -> list[int]:
         """The first `count` keys of one long random sequence, so that each step includes the previous one's keys."""
@@ -307,9 +307,9 @@ class KeyedBench:
         keys = self._first_keys(max(SAMPLED_KEYS, len(self._keys)))[:SAMPLED_KEYS]
         with layout.server.explain_errors():
             if layout.server.target.is_mariadb:
-                told = _pages_accessed(layout.server.query("ANALYZE FORMAT=JSON " + _select(layout, keys, "c"))[0][0])
-                if told is not None:
-                    return {f"pages a row, {layout.name}": round(told / len(keys), 2)}
+                pages = _pages_accessed(layout.server.query("ANALYZE FORMAT=JSON " + _select(layout, keys, "c"))[0][0])
+                if pages is not None:
+                    return {f"pages a row, {layout.name}": round(pages / len(keys), 2)}
             before = layout.server.status()["Innodb_buffer_pool_read_requests"]
             for key in keys:
                 layout.server.query(_select(layout, [key], "c"))

@@ -359,7 +359,7 @@ def ignored_option_file(context: RuleContext) -> Iterator[Finding]:
         yield ignored_option_file.finding(
             f"{path} is world-writable, so the server ignores it.",
             _file_subject(Location(path, 1)),
-            help=f"chmod 644 {path}, after a look at what it says",
+            help=f"check its contents, then run chmod 644 {path}",
         )
 
 

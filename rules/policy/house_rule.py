@@ -117,15 +117,15 @@ def is_not_allowed(rule: HouseRule, option: Option, values: Iterable[str], catal
         return False
     allowed = {
         _normalized_value(option, made)
-        for said in rule.allowed
-        if (made := _accepted_value(option, said, catalog)) is not None
+        for value in rule.allowed
+        if (made := _accepted_value(option, value, catalog)) is not None
     }
     return allowed.isdisjoint(_normalized_value(option, value) for value in values)
 
 
-def meets_rules(rules: Iterable[HouseRule], option: Option, said: str, catalog: Catalog) -> bool:
+def meets_rules(rules: Iterable[HouseRule], option: Option, value: str, catalog: Catalog) -> bool:
     """Whether the server would accept this value and it meets all of the rules."""
-    made = _accepted_value(option, said, catalog)
+    made = _accepted_value(option, value, catalog)
     return made is not None and not any(
         r.forbidden
         or is_below_minimum(r, option, made)
@@ -135,10 +135,10 @@ def meets_rules(rules: Iterable[HouseRule], option: Option, said: str, catalog: 
     )
 
 
-def _accepted_value(option: Option, said: str, catalog: Catalog) -> str | None:
+def _accepted_value(option: Option, value: str, catalog: Catalog) -> str | None:
     """The value as the server prints it; None if the target refuses it."""
-    verdict = judge_value(option.name, said, catalog)
-    return None if verdict.outcome in REFUSED else verdict.value if verdict.value is not None else said
+    verdict = judge_value(option.name, value, catalog)
+    return None if verdict.outcome in REFUSED else verdict.value if verdict.value is not None else value
 
 
 def _normalized_value(option: Option, value: str) -> str:

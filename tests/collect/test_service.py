@@ -45,7 +45,7 @@ def systemd(tmp_path_factory: pytest.TempPathFactory) -> None:
     write(root, f"{LIBRARY}/alone.service", "[Service]\nExecStart=/bin/true\n")
     if read_by_systemd(root, "alone.service") != [f"/{LIBRARY}/alone.service"]:
         said = verified(root, "alone.service")[:200]
-        pytest.skip(f"this systemd-analyze tells nothing of units below a root: {said}")
+        pytest.skip(f"this systemd-analyze cannot read units below a root: {said}")
 
 
 CASES = {

@@ -209,14 +209,14 @@ def test_a_broken_file_of_persisted_options(mycnf: Mycnf, server_name: str, star
 def test_persisted_options_that_everybody_may_write(
     mycnf: Mycnf, server_name: str, start: Start, tmp_path: Path
 ) -> None:
-    """A mysqld-auto.cnf that is writable for everybody is ignored by the server, whatever stands in it, and told of."""
+    """The server ignores a world-writable mysqld-auto.cnf, and preflight reports that."""
     sandbox = start(server_name, option_file=written(tmp_path / "my.cnf", QUICKLY), small=True)
     run(sandbox, "SET PERSIST_ONLY back_log = 88", "SET PERSIST max_connections = 30")
     Path(sandbox.datadir, "mysqld-auto.cnf").chmod(0o642)
     ended = preflight(mycnf, sandbox, "--format", "json")
     told = {i["variable"]: (i["running"], i["next"]) for i in items(ended)}
     (skipped,) = (s["reason"] for s in json.loads(ended.out)["skipped"])
-    assert "mysqld-auto.cnf: it is writable for everybody" in skipped
+    assert "mysqld-auto.cnf: it is world-writable" in skipped
     before = variables(sandbox)
     sandbox.restart()
     assert told == differing(before, variables(sandbox))

@@ -1,4 +1,4 @@
-"""What an audit found fine: told with its numbers where it was looked at, and nowhere else."""
+"""Passed checks: reported with their numbers where the facts were read, and nowhere else."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def _fleet(_place: Path) -> None:
 def _app(place: Path) -> None:
     facts = load(str(SNAPSHOT))
     view.save_marks(view.marks_path(facts.server), UserMarks(), UserMarks(frozenset({"BUF001"})))
-    connect.remember(ConnectRequest(host="db1"))
+    connect.save_recent(ConnectRequest(host="db1"))
     preferences.save_theme("textual-dark")
     preview.save_report("report", str(place / "report.md"), replace(facts, files=None))
 

@@ -18,18 +18,18 @@ from rules.core import rule as rule_module
 LEFT_OUT = {
     "rules": "tests/rules/test_registry.py",
     "rules.core.rule": "tests/rules/test_registry.py",
-    "rules.core.context": "tests/rules/test_known.py, since a case builds its context once",
+    "rules.core.context": "tests/rules/test_context.py, since a case builds its context once",
     "rules.core.subject": "tests/fixing, with all places and edits",
     "rules.core.fixes": "tests/fixing, with all places and edits",
-    "rules.core.passed": "tests/rules/test_fine.py",
+    "rules.core.passed": "tests/rules/test_passed.py",
     "rules.core.areas": "tests/rules/test_evidence.py",
     "rules.policy.house_rule": "tests/config, since house rules are read before any rule runs",
-    "rules.policy.precedence": "tests/rules/test_weighing.py",
+    "rules.policy.precedence": "tests/rules/test_local_results.py",
     "rules.optionfile.suppressions": "tests/suppress, since it runs after all other rules",
     "rules.measured.claims": "tests/rules/test_claims.py",
-    "rules.measured.compare": "tests/rules/test_weighing.py",
-    "rules.measured.answers": "tests/rules/test_weighing.py",
-    "rules.measured.apply": "tests/rules/test_weighing.py",
+    "rules.measured.compare": "tests/rules/test_local_results.py",
+    "rules.measured.answers": "tests/rules/test_local_results.py",
+    "rules.measured.apply": "tests/rules/test_local_results.py",
 }
 
 

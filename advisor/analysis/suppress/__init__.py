@@ -37,12 +37,12 @@ def suppress(readings: Sequence[FileFindings]) -> list[Suppressed]:
     comments = _comments(readings)
     rules = _rules_by_word() if comments else {}
     asked = _requests_by_place(comments, rules)
-    said = {comment.location: comment.reason for comment in comments}
+    reasons_at = {comment.location: comment.reason for comment in comments}
     met: set[Key] = set()
-    split = [_split(r, r.findings, asked, said, met) for r in readings]
+    split = [_split(r, r.findings, asked, reasons_at, met) for r in readings]
     used = {word for key in met for word in asked[key]}
-    told = report_suppressions(comments, readings, rules, used)
-    more = [_split(r, found, asked, said, met).kept for r, found in zip(readings, told, strict=True)]
+    reports = report_suppressions(comments, readings, rules, used)
+    more = [_split(r, found, asked, reasons_at, met).kept for r, found in zip(readings, reports, strict=True)]
     return [own._replace(kept=(*own.kept, *new)) for own, new in zip(split, more, strict=True)]
 
 
@@ -79,7 +79,7 @@ def _split(
     reading: FileFindings,
     findings: Iterable[Finding],
     asked: dict[Key, list[Word]],
-    said: dict[Location, str],
+    reasons_at: dict[Location, str],
     met: set[Key],
 ) -> Suppressed:
     """Split the findings by whether a word suppresses them; adds the keys used to `met`."""
@@ -93,7 +93,7 @@ def _split(
         met.update(keys)
         if keys:
             hidden.append(finding)
-            given = dict.fromkeys(said[comment] for key in keys for comment, _ in asked[key])
+            given = dict.fromkeys(reasons_at[comment] for key in keys for comment, _ in asked[key])
             reasons.append("; ".join(reason for reason in given if reason))
         else:
             kept.append(finding)

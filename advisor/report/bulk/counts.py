@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 WORST = 100  # servers that are named
 EXAMPLES = 10  # servers that are named for a rule
 BROKEN = 100  # snapshots that are named
-VERSIONS = 300  # versions that are told apart; the rest are counted together
+VERSIONS = 300  # versions that are counted one by one; the rest are counted together
 OTHERS = "others"
 RANK = {severity.value: rank for rank, severity in enumerate(Severity)}
 VALUE = 80  # characters of a value in a report of many

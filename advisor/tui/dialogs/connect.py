@@ -54,7 +54,7 @@ class RecentConnection(NamedTuple):
         return (f"{self.user}@{where}" if self.user else where) + tls
 
 
-def read() -> list[RecentConnection]:
+def read_recent() -> list[RecentConnection]:
     """The recent servers, the latest first; none if the file is missing or invalid."""
     try:
         with open(_path(), encoding="utf-8") as file:
@@ -66,11 +66,11 @@ def read() -> list[RecentConnection]:
         return []
 
 
-def remember(request: ConnectRequest) -> None:
+def save_recent(request: ConnectRequest) -> None:
     """Add a server at the top of the list; failing to write the list is ignored."""
     latest = RecentConnection(*(str(getattr(request, name) or "") for name in RecentConnection._fields))
     with suppress(OSError, MycnfError), lock_folder(make_state_folder(STATE_SUBDIRECTORY)):
-        known = [target._asdict() for target in (latest, *(t for t in read() if t != latest))][:MOST]
+        known = [target._asdict() for target in (latest, *(t for t in read_recent() if t != latest))][:MOST]
         replace_private(_path(), (json.dumps(known, indent=1) + "\n").encode("ascii"))
 
 
@@ -127,7 +127,7 @@ class ConnectDialog(ModalScreen["AuditSource | None"]):
         with Vertical(classes="dialog", id="connecting"):
             back = "cancels" if self.app.screen_stack[0].query(Pane) else "quits"
             yield Static(f"Connect to a server: Enter connects, Esc {back}", markup=False)
-            if known := read():
+            if known := read_recent():
                 yield OptionList(
                     *(safe_line(target.label) for target in known), id="connect-recent", markup=False, compact=True
                 )
@@ -160,7 +160,7 @@ class ConnectDialog(ModalScreen["AuditSource | None"]):
 
     @on(OptionList.OptionSelected, "#connect-recent")
     def _use_recent(self, event: OptionList.OptionSelected) -> None:
-        target = read()[event.option_index]
+        target = read_recent()[event.option_index]
         for name in RecentConnection._fields:
             self.query_one(f"#connect-{name}", Input).value = getattr(target, name)
         self._connect_to_fields()
@@ -187,7 +187,7 @@ class ConnectDialog(ModalScreen["AuditSource | None"]):
                 feed.session().close()
         except MycnfError as error:
             return self.TryFinished(None, str(error))
-        remember(request)
+        save_recent(request)
         return self.TryFinished(feed, "")
 
     @on(TryFinished)

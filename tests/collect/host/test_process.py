@@ -123,7 +123,7 @@ def test_memory_policy_and_huge_pages_are_what_the_process_asked_for() -> None:
         process = read_process(LiveRoot(), child.pid)
         child.stdin.close()
     if said != b"asked\n" or not os.path.exists("/proc/self/numa_maps"):
-        pytest.skip("this kernel knows of no memory nodes")
+        pytest.skip("this kernel has no memory nodes")
     assert (process.memory_policy, process.thp) == ("interleave:0", False)
     assert read_process(LiveRoot(), os.getpid()).memory_policy == "default"
 

@@ -104,7 +104,7 @@ def test_tar_holds_no_environment_and_no_command_line(tmp_path: Path, named_proc
 def test_of_numa_maps_the_first_mapping_alone_goes_into_the_tar(tmp_path: Path, named_process: int) -> None:
     """For the whole of it the kernel would walk every page of a server, of which there may be a terabyte."""
     if not os.path.exists(f"/proc/{named_process}/numa_maps"):
-        pytest.skip("this kernel knows of no memory nodes")
+        pytest.skip("this kernel has no memory nodes")
     with tarfile.open(run_script(tmp_path)) as archive:
         sizes = {member.name: member.size for member in archive}
     assert 0 < sizes[f"./proc/{named_process}/numa_maps"] <= 128
