@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from advisor.commands import report_worker
 from advisor.core import errors
 from advisor.core.errors import MycnfError, print_notice
+from advisor.core.signals import hold_interrupts
 from advisor.report.bulk.counts import Tally
 from advisor.report.formats import bulk_writer
 from advisor.report.words import plural
@@ -162,7 +163,8 @@ def _judge_all(paths: Iterator[str], work: report_worker.ReportTask, jobs: int) 
         judged = False
         try:
             while lot := list(islice(paths, BATCH)):
-                waiting.append(pool.submit(report_worker.report_each, lot))
+                with hold_interrupts():  # the first call forks the processes
+                    waiting.append(pool.submit(report_worker.report_each, lot))
                 if len(waiting) >= jobs * BATCHES_AHEAD:
                     yield from waiting.popleft().result()
             while waiting:

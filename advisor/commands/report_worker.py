@@ -13,8 +13,7 @@ from advisor.commands.judge_facts import judge_facts
 from advisor.core.errors import MycnfError
 from advisor.core.signals import restore_default_signals
 from advisor.facts.snapshot import load
-from advisor.report.bulk.counts import SnapshotSummary
-from advisor.report.bulk.counts import summarize as told_of
+from advisor.report.bulk.counts import SnapshotSummary, summarize
 from advisor.report.formats import bulk_writer
 from advisor.report.own_reports import is_own_report
 
@@ -65,9 +64,9 @@ def init_process(maker: int) -> None:
 
 def report_each(paths: Sequence[str]) -> list[SnapshotSummary]:
     """Return the summary of each snapshot; reference cycles are collected afterwards."""
-    told = [report_one(path) for path in paths]
+    summaries = [report_one(path) for path in paths]
     gc.collect(1)
-    return told
+    return summaries
 
 
 def report_one(path: str) -> SnapshotSummary:
@@ -76,7 +75,7 @@ def report_one(path: str) -> SnapshotSummary:
     limit_cache(CATALOGS)
     try:
         audited = _apply_baseline(judge_facts(load(path), work.asked, brief=True))
-        return told_of(path, audited, {form: bulk_writer(form).piece for form in work.forms}, work.page)
+        return summarize(path, audited, {form: bulk_writer(form).piece for form in work.forms}, work.page)
     except MycnfError as error:
         return SnapshotSummary(path, broken=str(error), own=is_own_report(path))
     except Exception as error:  # noqa: BLE001 - one invalid snapshot must not stop the others

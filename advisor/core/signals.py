@@ -23,6 +23,20 @@ def interrupt_on_signals() -> Iterator[None]:
             signal.signal(number, signal.SIG_DFL)
 
 
+@contextlib.contextmanager
+def hold_interrupts() -> Iterator[None]:
+    """Hold Ctrl-C back within the block, which forks, and raise KeyboardInterrupt after it.
+
+    Python ignores exceptions in the functions that it runs after a fork, such as that of `logging`: a KeyboardInterrupt
+    that is raised there would be lost, and the command would run on. Forked processes inherit the blocked signal.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *END_SIGNALS})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def raise_on_signals() -> list[signal.Signals]:
     """Raise KeyboardInterrupt for these signals from now on, for work that must be cleaned up.
 
@@ -38,6 +52,7 @@ def raise_on_signals() -> list[signal.Signals]:
 
 
 def restore_default_signals() -> None:
-    """Restore the default handlers, in a forked worker that has nothing to clean up."""
+    """Restore the default handlers in a forked worker that has nothing to clean up, and let the signals through."""
     for number in END_SIGNALS:
         signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, END_SIGNALS)

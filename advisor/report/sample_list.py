@@ -37,8 +37,8 @@ def told(sampled: SampledHours | None) -> str:
 
 def figures(hour: BusyHour) -> str:
     """What an hour was chosen for, in numbers."""
-    told_of = _FIGURES.get(hour.of) if hour.samples else None  # a snapshot may have been made by anybody
-    return (", ".join(told_of(hour)) if told_of else "") or "no numbers"
+    figures = _FIGURES.get(hour.of) if hour.samples else None  # a snapshot may have been made by anybody
+    return (", ".join(figures(hour)) if figures else "") or "no numbers"
 
 
 def _redo(hour: BusyHour) -> Iterator[str]:

@@ -266,6 +266,39 @@ def test_ended_from_outside(tmp_path: Path, how: signal.Signals, code: int) -> N
     eventually(lambda: not any(map(alive, children)), what="the end of its processes")
 
 
+def test_an_interruption_during_a_fork_is_not_lost(tmp_path: Path) -> None:
+    """Python ignores exceptions in the functions that it runs after a fork; Ctrl-C there still ends the run."""
+    for number in range(400):
+        (tmp_path / f"{number}.json").symlink_to(SNAPSHOT.resolve())
+    code = (
+        "import os, signal, sys\n"
+        "os.register_at_fork(after_in_parent=lambda: os.kill(os.getpid(), signal.SIGINT))\n"
+        "from advisor.__main__ import main\n"
+        "sys.exit(main(sys.argv[1:]))"
+    )
+    words = [
+        "report",
+        "--isolated",
+        "--jobs",
+        "2",
+        "--format",
+        "jsonl",
+        "-o",
+        str(tmp_path / "out.jsonl"),
+        str(tmp_path),
+    ]
+    ran = subprocess.run(
+        [sys.executable, "-c", code, *words],
+        cwd=CHECKOUT,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert ran.returncode == 130, ran.stderr
+    assert not (tmp_path / "out.jsonl").exists()
+
+
 def _children(pid: int) -> list[int]:
     try:
         return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
