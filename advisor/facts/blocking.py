@@ -83,8 +83,9 @@ class Blocking(Struct, frozen=True):
     statements those of 5 seconds or more; `detached`
     are transactions without a session, such as prepared XA transactions. `waits` are the waits whose blocker is known;
     `holders` are sessions that hold metadata locks on the tables that others wait for, where the server does not show
-    who waits for whom. `rows_read` and `metadata_read` say whether the blockers were read, if there were waits.
-    `history` is the history list length, None if not read here.
+    who waits for whom. `rows_read` and `metadata_read` say whether the blockers were read, if there were waits;
+    `transactions_read` is False for a process list, which shows sessions alone. `history` is the history list length,
+    None if not read here.
     """
 
     sessions: tuple[ServerSession, ...] = ()
@@ -94,6 +95,7 @@ class Blocking(Struct, frozen=True):
     rows_read: bool = True
     metadata_read: bool = True
     history: int | None = None
+    transactions_read: bool = True
 
     def session(self, number: int) -> ServerSession:
         """The session with that connection id; only its id is known if it was not read."""

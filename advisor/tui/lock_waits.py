@@ -68,6 +68,8 @@ def blocking_lines(audited: Audited, most: int = MOST_SESSIONS) -> list[StatusLi
     hidden = len(lines) - most
     lines = [*lines[:most], StatusLine(f"and {hidden:,} more sessions")] if hidden > 0 else lines
     lines += list(_unknown_blockers(blocking))
+    if not blocking.transactions_read:
+        return lines or [StatusLine("no session waits for a lock of tables; a process list shows no waits for rows")]
     return [*lines, *_oldest(blocking)] or [StatusLine("no session waits for a lock", GOOD)]
 
 

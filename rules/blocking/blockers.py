@@ -33,6 +33,14 @@ def blocking_of(context: RuleContext) -> Blocking:
     return context.server.blocking
 
 
+def transactions_of(context: RuleContext) -> Blocking:
+    """As `blocking_of`; raises MissingFact for a process list too, which shows no transactions and no row locks."""
+    blocking = blocking_of(context)
+    if not blocking.transactions_read:
+        raise MissingFact("open transactions, which a process list does not show")
+    return blocking
+
+
 def session_name(session: ServerSession) -> str:
     """The session in a message: `connection 12 (app@10.0.0.5)`."""
     if session.is_server_thread and session.account:
@@ -132,7 +140,7 @@ def cancel_action(context: RuleContext, session: ServerSession) -> Action | None
 
 def _row_blockers(context: RuleContext, *, idle: bool) -> list[RootBlocker]:
     """The first blockers of chains of row locks, whose statement is over or not."""
-    roots = [root for root in blocking_of(context).roots if root.wait.for_rows and root.session.command]
+    roots = [root for root in transactions_of(context).roots if root.wait.for_rows and root.session.command]
     return [root for root in roots if root.session.is_idle is idle][:MOST]
 
 

@@ -36,6 +36,11 @@ GLOBAL_SCOPES = frozenset({"GLOBAL", "COMMIT", "BACKUP LOCK"})
 NAMED_SCOPE = "USER LEVEL LOCK"
 CHANGING = frozenset({"EXCLUSIVE", "SHARED_NO_WRITE", "SHARED_NO_READ_WRITE"})  # what a change of a table waits for
 NAMED_WAIT = 60  # seconds
+OPEN_TRANSACTIONS = Action(
+    statement="SELECT trx_mysql_thread_id, trx_started, trx_rows_locked, trx_rows_modified "
+    "FROM information_schema.INNODB_TRX ORDER BY trx_started LIMIT 5;",
+    risk="none; lists the oldest open transactions",
+)
 HELD = {
     ("GLOBAL", "SHARED"): "the global read lock (FLUSH TABLES WITH READ LOCK)",
     ("COMMIT", "SHARED"): "the global read lock (FLUSH TABLES WITH READ LOCK)",
@@ -125,20 +130,28 @@ def _comma(text: str) -> str:
 
 def _likely_queue(context: RuleContext, waiting: list[ServerSession]) -> Finding:
     """The finding where the server does not show the holder."""
-    holders = _likely_holders(blocking_of(context), waiting[0])
-    named = (
-        f"The lock is probably held by {session_name(holders[0])}{_comma(doing(holders[0]))}.{held_text(holders[0])}"
-        if holders
-        else "No transaction is older, so LOCK TABLES or another change of the table may hold the lock."
-    )
+    blocking = blocking_of(context)
+    holders = _likely_holders(blocking, waiting[0])
+    look = present(look_action(context, holders[0]) if holders else None, _show_locks(context))
     return metadata_lock_queue.finding(
         f"{sessions_wait(len(waiting))} up to {format_duration(waiting[0].seconds)} for a metadata lock on a table. "
-        f"{named}",
+        f"{_likely_holder_text(blocking, holders)}",
         help="end the change that waits, or the session that holds the lock",
         confidence=Confidence.LIKELY,
         severity=Severity.ERROR if len(waiting) >= MANY_WAITERS and waiting[0].seconds >= LONG_WAIT else None,
-        actions=present(look_action(context, holders[0]) if holders else None, _show_locks(context)),
+        actions=look if blocking.transactions_read else (*look, OPEN_TRANSACTIONS),
     )
+
+
+def _likely_holder_text(blocking: Blocking, holders: list[ServerSession]) -> str:
+    """Which session probably holds the lock; a process list shows statements alone, no idle transactions."""
+    first = f"{session_name(holders[0])}{_comma(doing(holders[0]))}" if holders else ""
+    if not blocking.transactions_read:
+        idle = "it may be an idle session with an open transaction"
+        return f"The process list does not show the holder: {idle}{f', or {first}' if first else ''}."
+    if holders:
+        return f"The lock is probably held by {first}.{held_text(holders[0])}"
+    return "No transaction is older, so LOCK TABLES or another change of the table may hold the lock."
 
 
 def _show_locks(context: RuleContext) -> Action | None:
@@ -160,6 +173,11 @@ def _show_locks(context: RuleContext) -> Action | None:
         )
     if context.text("performance_schema") != "ON":
         return None
+    if context.target.since("mysql", 8):  # the instrument is on by default
+        return Action(
+            statement="SELECT object_schema, object_name, waiting_pid, blocking_pid FROM sys.schema_table_lock_waits;",
+            risk="none; lists who waits for whom",
+        )
     change = "UPDATE performance_schema.setup_instruments SET ENABLED = '{}' WHERE NAME = 'wait/lock/metadata/sql/mdl';"
     return Action(
         statement=change.format("YES"),
@@ -200,7 +218,7 @@ def global_lock_blocks_sessions(context: RuleContext) -> Iterator[Finding]:
     who = (
         f"{sentence(session_name(holder))} holds {lock}{_comma(doing(holder))}."
         if holder
-        else "The server does not show the session that holds it."
+        else f"{_shown_by(blocking)} does not show the session that holds it."
     )
     guess = " It is probably a backup." if not roots or "INTENTION" not in roots[0].wait.held else ""
     yield global_lock_blocks_sessions.finding(
@@ -211,6 +229,10 @@ def global_lock_blocks_sessions(context: RuleContext) -> Iterator[Finding]:
         confidence=None if roots else Confidence.LIKELY,
         actions=(look_action(context, holder),) if holder else (),
     )
+
+
+def _shown_by(blocking: Blocking) -> str:
+    return "The server" if blocking.transactions_read else "The process list"
 
 
 def _held(root: RootBlocker) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from advisor.core.model import Action, Confidence, Severity, format_duration
 from rules.blocking.blockers import (
-    blocking_of,
     doing,
     held_text,
     kill_action,
@@ -12,6 +11,7 @@ from rules.blocking.blockers import (
     rows,
     sentence,
     session_name,
+    transactions_of,
 )
 from rules.core.advice import present
 from rules.core.counters import MINIMUM_WINDOW
@@ -54,7 +54,7 @@ LENGTH = "innodb_history_list_length"
 )
 def transaction_left_open(context: RuleContext) -> Iterator[Finding]:
     """Report idle sessions in a transaction that no session waits for yet; the oldest is named."""
-    blocking = blocking_of(context)
+    blocking = transactions_of(context)
     blockers = {root.session.id for root in blocking.roots}
     idle = [one for one in blocking.sessions if one.is_idle and one.transaction and one.id not in blockers]
     found = sorted((one for one in idle if one.seconds >= _limit(one)), key=lambda one: (not _holds(one), -one.seconds))
@@ -116,7 +116,7 @@ def history_grows_behind_transaction(context: RuleContext) -> Iterator[Finding]:
 
 def history_lengths(context: RuleContext) -> tuple[int, int] | None:
     """The history list length at both ends of the window; None if it was not read twice."""
-    window, blocking = context.workload, blocking_of(context)
+    window, blocking = context.workload, transactions_of(context)
     first, last = (sample.status.get(LENGTH) for sample in (window.first, window.last))
     if first is None or last is None:
         first, last = context.server.innodb_metrics.get("trx_rseg_history_len"), blocking.history
@@ -157,7 +157,7 @@ def prepared_transaction_left(context: RuleContext) -> Iterator[Finding]:
     replication = context.server.replication
     if replication is not None and replication.is_replica:
         return
-    left = [one for one in blocking_of(context).detached if one.state == "RUNNING" and (one.age or 0) >= OLD]
+    left = [one for one in transactions_of(context).detached if one.state == "RUNNING" and (one.age or 0) >= OLD]
     if left:
         oldest = max(left, key=lambda one: one.age or 0)
         others = f" There are {len(left) - 1} more." if len(left) > 1 else ""

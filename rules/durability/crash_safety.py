@@ -22,6 +22,9 @@ LOST_BY_ALL = {0: "a crash of all nodes at once", 2: "a loss of power of all nod
 # Their storage writes pages of 16K atomically: RDS disables the doublewrite buffer with Optimized Writes, and Aurora
 # has no data files.
 WHOLE_PAGES = frozenset({"rds", "aurora"})
+# Where the doublewrite buffer is, on MySQL 8.0.20 and later and on Percona Server 5.7; file systems in memory.
+COPIES = ("innodb_doublewrite_dir", "innodb_parallel_doublewrite_path")
+MEMORY_PLACES = ("/dev/shm/", "/run/", "/var/run/")  # noqa: S108 - none is written
 UNSYNCED_DATA = "O_DIRECT_NO_FSYNC"
 UNSYNCED = frozenset({"NOSYNC", "LITTLESYNC"})
 HALF_CHECKED = frozenset({"NONE", "STRICT_NONE"})
@@ -136,13 +139,15 @@ def unsynced_binary_log(context: RuleContext) -> Iterator[Finding]:
     "DUR003",
     "no-doublewrite",
     summary="A crash during a page write can leave a torn page that cannot be recovered.",
-    options=("innodb_doublewrite",),
-    evidence=("DBLW-03", "DBLW-04", "DBLW-06", "DBLW-07"),
+    options=("innodb_doublewrite", *COPIES),
+    evidence=("DBLW-03", "DBLW-04", "DBLW-06", "DBLW-07", "DBLW-08"),
     probe="doublewrite",
     docs=Docs(
         why="A page of 16K is written in several steps. A crash between them leaves half of the old and "
-        "half of the new page, which the redo log cannot repair; the doublewrite buffer holds a whole copy.",
-        fix="Switch the doublewrite buffer on, unless file system or device write pages whole.",
+        "half of the new page, which the redo log cannot repair; the doublewrite buffer holds a whole copy. "
+        "innodb_doublewrite_dir, and innodb_parallel_doublewrite_path of Percona Server 5.7, say where the copies are "
+        "written: in memory (/dev/shm, /run) they are gone after a loss of power. Neither replaces innodb_doublewrite.",
+        fix="Switch the doublewrite buffer on, unless file system or device write pages whole. Keep its files on disk.",
         risk="More is written: a published test saw the slowest one in twenty requests take eight times as "
         "long on one SSD.",
         restart=True,
@@ -155,17 +160,29 @@ def unsynced_binary_log(context: RuleContext) -> Iterator[Finding]:
 def no_doublewrite(context: RuleContext) -> Iterator[Finding]:
     """Report a doublewrite buffer that is disabled or only detects torn pages."""
     value = context.text("innodb_doublewrite")
-    off = value in {"OFF", "FALSE", "DETECT_ONLY"} and context.is_set("innodb_doublewrite")
-    if off and not _writes_whole_pages(context):
+    off = value in {"OFF", "FALSE", "DETECT_ONLY"}
+    if _writes_whole_pages(context):
+        return
+    if off and context.is_set("innodb_doublewrite"):
         action = advise(context, "innodb_doublewrite", "ON", risk="more is written")
+        placed = next((name for name in COPIES if context.is_set(name) and context.text(name)), "")
         yield no_doublewrite.finding(
             "A page that is torn by a crash can only be detected, not recovered."
             if value == "DETECT_ONLY"
-            else "A torn page cannot be recovered after a crash: the server keeps no second copy of it.",
+            else "A torn page cannot be recovered after a crash: the server keeps no second copy of it."
+            + (f" {placed} says only where copies would be written." if placed else ""),
             variable_subject(context, "innodb_doublewrite"),
             help=help_line(action),
             actions=present(action),
         )
+    for name in () if off else COPIES:
+        if context.is_set(name) and (context.settings.text(name) or "").startswith(MEMORY_PLACES):
+            yield no_doublewrite.finding(
+                "The doublewrite buffer is in memory, so a page that is torn by a loss of power cannot be recovered.",
+                variable_subject(context, name),
+                confidence=Confidence.LIKELY,
+                help=f"remove {name}, or name a place on the disk of the data directory",
+            )
 
 
 def _writes_whole_pages(context: RuleContext) -> bool:

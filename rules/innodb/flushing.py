@@ -233,7 +233,7 @@ def long_undo_history(context: RuleContext) -> Iterator[Finding]:
         found = f"The old rows of {length:,} transactions are still kept (history list)."
         oldest = oldest_transaction(context)
         blocking = context.server.blocking
-        if blocking is None or (oldest is None and blocking.detached):
+        if blocking is None or not blocking.transactions_read or (oldest is None and blocking.detached):
             yield long_undo_history.finding(
                 found, help="find the oldest transaction in information_schema.INNODB_TRX, by trx_started, and end it"
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.core.gtid import count, of_server, parse_set
+from advisor.core.gtid import count, of_server, parse_positions, parse_set
 from advisor.core.model import Action, Confidence, Severity
 from rules.core.advice import advise, help_line, present, replica_keyword
 from rules.core.rule import Docs, Span, rule
@@ -194,24 +194,45 @@ def _file_position_variable(context: RuleContext) -> str | None:
     evidence=("REPL-11",),
     docs=Docs(
         why="A replica's own replicas, and a restore from its backup and binary logs, then miss all that came from "
-        "the source. Logging replicated changes is MySQL's default since 8.0, not MariaDB's.",
-        fix="Switch the logging of replicated changes on, or the binary log off.",
+        "the source. Logging replicated changes is MySQL's default since 8.0, not MariaDB's. It is a warning if more "
+        "servers read this binary log than this server has sources: at least one of them is no source of it.",
+        fix="Switch the logging of replicated changes on, or the binary log off. Replicas of this server must then be "
+        "rebuilt, because what they missed is not sent later.",
         risk="The replica writes each change twice, as the source does.",
         restart=True,
-        exceptions="Servers that keep a log of local changes only, on purpose.",
+        exceptions="Servers that keep a log of local changes only, on purpose. Two servers that replicate from each "
+        "other: each reads only what the other wrote.",
         reconsider_when="A log that holds what its readers need.",
     ),
 )
 def replica_updates_not_logged(context: RuleContext) -> Iterator[Finding]:
     """Report a replica whose binary log lacks the changes that it applies."""
-    if replica_channels(context) and context.settings.on("log_bin") and upper_value(context, LOGS_UPDATES) == "OFF":
-        action = advise_first(context, LOGS_UPDATES, "ON", risk="the replica writes each change twice")
-        yield replica_updates_not_logged.finding(
-            "The replica's binary log holds only what is written here, none of what it applies.",
-            variable_subject(context, available_name(context, LOGS_UPDATES)),
-            help=help_line(action),
-            actions=present(action),
-        )
+    channels = replica_channels(context)
+    if not channels or not context.settings.on("log_bin") or upper_value(context, LOGS_UPDATES) != "OFF":
+        return
+    part = context.server.replication
+    readers = part.replicas_connected if part else 0
+    chained = readers > len(channels)  # in a pair or a ring, a source reads this log too
+    action = advise_first(context, LOGS_UPDATES, "ON", risk="the replica writes each change twice")
+    yield replica_updates_not_logged.finding(
+        "The replica's binary log holds only what is written here, none of what it applies."
+        + _who_misses_changes(readers, chained=chained),
+        variable_subject(context, available_name(context, LOGS_UPDATES)),
+        severity=Severity.WARNING if chained else None,
+        help=help_line(action) + ("; then rebuild the replicas of this server" if chained else ""),
+        actions=present(action),
+    )
+
+
+def _who_misses_changes(readers: int, *, chained: bool) -> str:
+    """A sentence, after a space, about the servers that read the log; empty if each may be a source."""
+    if chained:
+        who = f" {readers} servers read the log, and at least one of them is not a source of this replica: it misses"
+    elif readers == 1:
+        who = " A server reads the log: unless that is this replica's source, it misses"
+    else:
+        return ""
+    return f"{who} everything applied here."
 
 
 @rule(
@@ -264,42 +285,45 @@ def commit_order_tracking(context: RuleContext) -> Iterator[Finding]:
     confidence=Confidence.LIKELY,
     summary="Clients or administrators can write to the replica, and the data diverges from the source.",
     options=(PLAIN, SUPER),
-    evidence=("REPL-09", "ASK-REP-09"),
+    evidence=("REPL-09", "ASK-REP-09", "ASK-REP-18"),
     docs=Docs(
         why="A row that was written to a replica alone stops replication when the source inserts the same key, and "
         "is lost, or blocks a failover, when the roles change. read_only stops ordinary accounts; replication goes on. "
         "Accounts with SUPER, or CONNECTION_ADMIN on MySQL 8.0 and later, still write; super_read_only of MySQL stops "
-        "them too, and includes read_only. In an option file the rule goes by read_only = ON. With GTIDs an audit with "
-        "a window counts the transactions that were written on the replica itself in it, and then it is a warning.",
+        "them too, and includes read_only. In an option file the rule goes by read_only = ON. It is a warning if "
+        "transactions were written on the replica itself and no server replicates from it. With MySQL's GTIDs an audit "
+        "with a window counts them; MariaDB's gtid_binlog_pos shows the last one until later changes are applied.",
         fix="Set super_read_only = ON on MySQL, read_only = ON on MariaDB.",
         risk="Applications and jobs that write to the replica get errors. Promoting the replica must switch it off.",
-        exceptions="Replicas that take part in a ring, and those with databases of their own. Members of Galera and of "
-        "group replication are not reported: the group switches read_only.",
+        exceptions="Servers that replicate from each other, and replicas with databases of their own. Members of "
+        "Galera and of group replication are not reported: the group switches read_only.",
         reconsider_when="Applications that are meant to write here.",
     ),
 )
 def writable_replica(context: RuleContext) -> Iterator[Finding]:
     """Report a replica without read_only, or with read_only alone if super_read_only exists."""
-    if context.has("server"):
-        part = context.server.replication
-        replica = bool(replica_channels(context)) and not (part and (part.galera or part.group_members))
+    part = context.server.replication if context.has("server") else None
+    if part is not None:
+        replica = bool(replica_channels(context)) and not (part.galera or part.group_members)
     else:
-        replica = context.explicit_switch(PLAIN) is True  # a file shows no more
+        replica = context.explicit_switch(PLAIN) is True and not context.has("server")  # a file shows no more
+    if not replica:
+        return
     open_to = context.text(PLAIN), context.text(SUPER)
-    if not replica or "OFF" not in open_to:
+    written = _own_writes(context) if part is not None else ""
+    severity = Severity.WARNING if written and part is not None and not part.replicas_connected else None
+    if "OFF" not in open_to:
+        if written and context.target.is_mariadb:
+            yield _written_although_read_only(written, severity)
         return
     action = _read_only_action(context)
-    written = _own_transactions(context)
-    counted = (
-        f" {written:,} transaction{'s were' if written > 1 else ' was'} written here in the window." if written else ""
-    )
     yield writable_replica.finding(
-        f"The server is a replica, but clients may write to it: read_only is OFF.{counted}"
+        f"The server is a replica, but clients may write to it: read_only is OFF.{written}"
         if open_to[0] == "OFF"
         else "read_only applies to ordinary accounts only: super_read_only is OFF, so accounts with "
-        f"{_exempt_privilege(context)} can write.{counted}",
+        f"{_exempt_privilege(context)} can write.{written}",
         variable_subject(context, PLAIN if open_to[0] == "OFF" or context.is_set(PLAIN) else SUPER),
-        severity=Severity.WARNING if written else None,
+        severity=severity,
         help=f"{help_line(action)}{_who_writes(context) if written else ''}",
         actions=present(action),
     )
@@ -343,8 +367,46 @@ def writes_refused(context: RuleContext) -> Iterator[Finding]:
     )
 
 
+def _written_although_read_only(written: str, severity: Severity | None) -> Finding:
+    return writable_replica.finding(
+        f"The replica is read-only, but an administrator's account or an event wrote to it.{written}",
+        severity=severity,
+        help="read with mysqlbinlog what it changed, then repeat it on the source or rebuild this replica",
+    )
+
+
+def _own_writes(context: RuleContext) -> str:
+    """A sentence, after a space, about transactions written on the replica itself; empty if none are known."""
+    if context.target.is_mariadb:
+        return _own_position(context)
+    written = _own_transactions(context)
+    some = f"{written:,} transaction{'s were' if written > 1 else ' was'} written here in the window."
+    return f" {some}" if written else ""
+
+
+def _own_position(context: RuleContext) -> str:
+    """A sentence about a transaction with MariaDB's own server_id beyond what was applied in its domain.
+
+    Empty where a channel continues from gtid_current_pos, which includes the server's own transactions.
+    """
+    if any(channel.get("using_gtid") == "Current_Pos" for channel in replica_channels(context)):
+        return ""
+    logged, applied = (
+        parse_positions(context.server.variables.get(name, "")) or () for name in ("gtid_binlog_pos", "gtid_slave_pos")
+    )
+    reached = {position.domain: position for position in applied}
+    own = next((one for one in logged if one.domain in reached and str(one.server) == context.text("server_id")), None)
+    if own is None or own.sequence <= reached[own.domain].sequence:
+        return ""
+    strict = context.settings.on("gtid_strict_mode") and upper_value(context, LOGS_UPDATES) == "ON"
+    return (
+        f" Transaction {own} was written here; those of its source were applied up to {reached[own.domain]}."
+        f"{' gtid_strict_mode is ON, so the next one of its source stops the applier.' if strict else ''}"
+    )
+
+
 def _own_transactions(context: RuleContext) -> int:
-    """The transactions that the replica itself wrote in the window, by its GTIDs; 0 if unknown (MariaDB)."""
+    """The transactions that the replica itself wrote in the window, by MySQL's GTIDs; 0 if unknown."""
     part = context.server.replication if context.has("server") else None
     before = next((state.own_transactions for state in (part.earlier if part else None) or ()), None)
     uuid = context.server.variables.get("server_uuid", "") if part else ""

@@ -51,6 +51,11 @@ CAUSES = {
     1062: Cause("A row that the source inserted has a key that exists here already.", COMPARE),
     1146: Cause("A table that the source changed does not exist here.", DEFINITIONS),
     1677: Cause("A column here has a type to which the source's values cannot be converted.", DEFINITIONS),
+    1950: Cause(
+        "gtid_strict_mode refuses the source's transaction: the replica's binary log has one with the same or a higher "
+        "sequence number, as after a write on the replica.",
+        "find out with mysqlbinlog what was written here, and rebuild the replica from its source",
+    ),
     2003: Cause(
         "The source's host and port refuse connections or cannot be reached.",
         "check that the source runs, its address and port, and firewalls",
@@ -109,7 +114,7 @@ BY_MESSAGE = (
     "stopped-replica",
     summary="A replication thread is stopped, so the replica's data gets stale.",
     needs=("server",),
-    evidence=("ASK-REP-02", "ASK-REP-10", "CONA-17"),
+    evidence=("ASK-REP-02", "ASK-REP-10", "ASK-REP-17", "ASK-REP-18", "CONA-17"),
     docs=Docs(
         why="Without the receiver nothing new arrives, and what the source then loses is lost. Without the applier "
         "readers see old data, and relay logs pile up. A thread that stopped with an error doesn't start by itself. "
@@ -217,8 +222,10 @@ def _next_step(context: RuleContext, channel: dict[str, str], step: str, cause: 
 
 
 def _details(context: RuleContext, channel: dict[str, str], step: str) -> str:
-    """Where the server shows the whole error: the workers' messages are in a table of MySQL alone."""
+    """Where the server shows the whole error: the workers' messages are in a table of MySQL, if it is filled."""
     if step == APPLIER and channel.get(TEXTS[APPLIER], "").startswith(IN_WORKERS):
+        if context.text("performance_schema") == "OFF":
+            return "the replica's error log"
         return "performance_schema.replication_applier_status_by_worker (LAST_ERROR_MESSAGE)"
     return f"{_statement(context, channel, 'SHOW')} (Last_{'IO' if step == RECEIVER else 'SQL'}_Error)"
 

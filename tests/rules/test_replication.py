@@ -257,6 +257,62 @@ def test_administrators_that_still_write(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+OWN = {"read_only": "OFF", "server_id": "3", "gtid_binlog_pos": "0-3-105", "gtid_slave_pos": "0-1-104"}
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({}, "read_only is OFF. Transaction 0-3-105 was written here; those of its source were applied up to 0-1-104."),
+        ({"gtid_strict_mode": "ON", "log_slave_updates": "ON"}, "so the next one of its source stops the applier."),
+        ({"gtid_strict_mode": "ON", "log_slave_updates": "OFF"}, "applied up to 0-1-104."),
+        ({"read_only": "ON"}, "is read-only, but an administrator's account or an event wrote to it. Transaction 0-3-"),
+    ],
+)
+def test_what_a_replica_of_mariadb_wrote_itself(more: dict[str, str], says: str, tmp_path: Path) -> None:
+    """The replica's own transaction is named beside the position that it has reached, with what it will cause."""
+    server = replica(Slave_SQL_Running="Yes", Using_Gtid="Slave_Pos") | {"variables": OWN | more}
+    message = found("writable-replica", "mariadb-10.11", tmp_path, server=server)[0].message
+    assert says in message
+    assert message.endswith(says) or more.get("read_only")
+
+
+@pytest.mark.parametrize(
+    ("readers", "says"),
+    [
+        (1, "A server reads the log: unless that is this replica's source, it misses everything applied here."),
+        (2, "at least one of them is not a source of this replica: it misses everything applied here."),
+    ],
+)
+def test_replicas_that_get_nothing(readers: int, says: str, tmp_path: Path) -> None:
+    """Who reads a log without the applied changes is told, with what is known of the readers."""
+    server = {
+        "variables": {"log_bin": "ON", "log_slave_updates": "OFF"},
+        "replication": {"replica_rows": [{"Slave_SQL_Running": "Yes"}], "replicas_connected": readers},
+    }
+    (told,) = found("replica-updates-not-logged", "mariadb-10.11", tmp_path, server=server)
+    assert told.message.endswith(says)
+    assert ("rebuild the replicas" in told.help) is (readers > 1)
+
+
+def test_where_the_error_of_a_worker_is(tmp_path: Path) -> None:
+    """A worker's error is in a table of performance_schema, or where that is off in the error log alone."""
+    row = {"Slave_SQL_Running": "No", "Last_SQL_Errno": "1062", "Last_SQL_Error": "Coordinator stopped because ..."}
+    part = {"replica_rows": [row], "applier_times": [{"channel": "", "failed_table": "a.t"}]}
+    told = [
+        found(
+            "stopped-replica",
+            "mysql-5.7.22",
+            tmp_path,
+            server={"variables": {"performance_schema": value}, "replication": part},
+        )[0]
+        for value in ("ON", "OFF")
+    ]
+    assert "error 1062 at table a.t" in told[0].message
+    assert "performance_schema.replication_applier_status_by_worker" in told[0].help
+    assert told[1].help.endswith("details are in the replica's error log")
+
+
 def test_both_places_at_once(tmp_path: Path) -> None:
     """Where both places are in files, both are advised, and that it is by default is told."""
     told = found("replica-position-in-files", "mysql-5.7.22", tmp_path, "slave_parallel_workers = 4")[0]

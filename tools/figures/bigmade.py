@@ -40,14 +40,14 @@ WHILE_MAKING = (
 
 
 @contextlib.contextmanager
-def big(name: str) -> Iterator[Sandbox]:
+def big(name: str, spare: int = SPARE) -> Iterator[Sandbox]:
     """The server with that name, with defaults except max_connections, with its tables and connections."""
     binary = provisioned(name)
     with start_server(binary, arguments=(*quickly(binary), *WHILE_MAKING)) as sandbox:
         _accounts(sandbox)
         with ThreadPoolExecutor(MAKERS) as pool:
             list(pool.map(partial(_schema, sandbox), range(SCHEMAS)))
-        sandbox.restart((*quickly(binary), f"--max-connections={CONNECTIONS + SPARE}"))
+        sandbox.restart((*quickly(binary), f"--max-connections={CONNECTIONS + spare}"))
         with _crowds(sandbox.socket):
             yield sandbox
 

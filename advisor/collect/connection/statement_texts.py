@@ -1,4 +1,4 @@
-"""The texts of long statements, which `statements` lists: about accounts, sessions, transactions and locks."""
+"""The texts of long statements, which `statements` lists: about accounts, sessions, locks and replication appliers."""
 
 from __future__ import annotations
 
@@ -99,6 +99,22 @@ METADATA_SQL = (
     "WHERE LOCK_STATUS IN ('GRANTED', 'PENDING') ORDER BY LOCK_STATUS, LOCK_TYPE LIMIT 200) AS held "
     "JOIN performance_schema.threads ON THREAD_ID = OWNER_THREAD_ID".replace("{client}", _CLIENT)
 )
+# The message of a worker's error, up to the statement that it may quote; 3030 says that another worker failed.
+_WORKER_ERROR = (
+    "MAX(IF(LAST_ERROR_NUMBER IN (0, 3030), NULL, LEFT(SUBSTRING_INDEX(LAST_ERROR_MESSAGE, ' on query', 1), 512)))"
+)
+_WORKERS = "FROM performance_schema.replication_applier_status_by_worker"
+# If a worker has no transaction, the timestamps are zero and TIMESTAMPDIFF returns NULL.
+APPLIER_TIMES_SQL = (
+    "SELECT CHANNEL_NAME, MAX(TIMESTAMPDIFF(SECOND, APPLYING_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP, NOW(6))), "
+    "MIN(TIMESTAMPDIFF(SECOND, LAST_APPLIED_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP, NOW(6))), "
+    "COALESCE(SUM(PROCESSLIST_STATE LIKE 'Waiting for % lock'), 0), "
+    "COUNT(*), SUM(APPLYING_TRANSACTION <> ''), SUM(LAST_APPLIED_TRANSACTION <> ''), "
+    "MAX(TIMESTAMPDIFF(SECOND, APPLYING_TRANSACTION_START_APPLY_TIMESTAMP, NOW(6))), "
+    "MAX(TIMESTAMPDIFF(SECOND, APPLYING_TRANSACTION_IMMEDIATE_COMMIT_TIMESTAMP, NOW(6))), "
+    f"{_WORKER_ERROR} {_WORKERS} LEFT JOIN performance_schema.threads USING (THREAD_ID) GROUP BY CHANNEL_NAME LIMIT 256"
+)
+APPLIER_ERRORS_SQL = f"SELECT CHANNEL_NAME, {_WORKER_ERROR} {_WORKERS} GROUP BY CHANNEL_NAME LIMIT 256"
 # Summaries of the server's own instruments. A table of 10,000 digests takes about 50 ms to sort, the others a few.
 _TOP = (
     "SELECT {name}, COUNT_STAR, SUM_TIMER_WAIT FROM performance_schema.{table} "

@@ -14,6 +14,8 @@ from advisor.collect.connection.statement_texts import (
     ACCOUNTS_DYNAMIC_SQL,
     ACCOUNTS_GLOBAL_PRIV_SQL,
     ACCOUNTS_USER_SQL,
+    APPLIER_ERRORS_SQL,
+    APPLIER_TIMES_SQL,
     METADATA_SQL,
     PROCESSLIST_SQL,
     ROW_WAITS_SQL,
@@ -172,25 +174,24 @@ GROUP_QUEUES = Statement(
     "SELECT on performance_schema.replication_group_member_stats",
     columns=6,
 )
-# If a worker has no transaction, the timestamps are zero and TIMESTAMPDIFF returns NULL.
 APPLIER_TIMES = Statement(
     "applier-times",
-    "SELECT CHANNEL_NAME, MAX(TIMESTAMPDIFF(SECOND, APPLYING_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP, NOW(6))), "
-    "MIN(TIMESTAMPDIFF(SECOND, LAST_APPLIED_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP, NOW(6))), "
-    "COALESCE(SUM(PROCESSLIST_STATE LIKE 'Waiting for % lock'), 0), "
-    "COUNT(*), SUM(APPLYING_TRANSACTION <> ''), SUM(LAST_APPLIED_TRANSACTION <> ''), "
-    "MAX(TIMESTAMPDIFF(SECOND, APPLYING_TRANSACTION_START_APPLY_TIMESTAMP, NOW(6))), "
-    "MAX(TIMESTAMPDIFF(SECOND, APPLYING_TRANSACTION_IMMEDIATE_COMMIT_TIMESTAMP, NOW(6))), "
-    "MAX(IF(LAST_ERROR_NUMBER IN (0, 3030), NULL, "
-    "LEFT(SUBSTRING_INDEX(LAST_ERROR_MESSAGE, ' on query', 1), 512))) "
-    "FROM performance_schema.replication_applier_status_by_worker "
-    "LEFT JOIN performance_schema.threads USING (THREAD_ID) GROUP BY CHANNEL_NAME LIMIT 256",
+    APPLIER_TIMES_SQL,
     "MySQL 8.0.1 and later, replicas and members of a group alone",
     "how old the transactions are that a replica applies and has applied, how many workers are busy or wait for a "
     "lock, and the table that the error of a worker names; the rest of the error is thrown away, and never read is "
     "a statement in it",
     "SELECT on performance_schema.replication_applier_status_by_worker",
     columns=10,
+)
+APPLIER_ERRORS = Statement(
+    "applier-errors",
+    APPLIER_ERRORS_SQL,
+    "MySQL 5.7 with performance_schema, replicas whose applier stopped with an error",
+    "the table that the error of a worker names, which SHOW SLAVE STATUS does not show; the rest of the error is "
+    "thrown away, and never read is a statement in it",
+    "SELECT on performance_schema.replication_applier_status_by_worker",
+    columns=2,
 )
 _WHO_WAITS = (
     "which sessions have been in a transaction for longest, how many rows it locks and changed, and which wait for a "
@@ -415,6 +416,7 @@ STATEMENTS: tuple[Statement, ...] = (
     SLAVE_STATUS,
     ALL_SLAVES_STATUS,
     APPLIER_TIMES,
+    APPLIER_ERRORS,
     TOP_WAITS,
     TOP_STATEMENTS,
     TOP_DIGESTS,

@@ -56,12 +56,13 @@ LOG_SECONDS = 20.0  # a text is waited for longer than a server's own log
 NO_HOST = f"{NOT_IN_TEXTS}; the text of pt-summary has it, or --ram, --cpus and --disk"
 UNREAD = (
     *("files", "server.plugins", "server.engines", "server.innodb_metrics", "server.data"),
-    *("server.memory", "server.accounts", "server.blocking"),
+    *("server.memory", "server.accounts"),
 )
 NO_REPLICAS = (
     f"{NOT_IN_TEXTS}; the text of SHOW REPLICA STATUS\\G has it, of SHOW SLAVE STATUS\\G before MySQL 8.0.22, of "
     "SHOW ALL SLAVES STATUS\\G on MariaDB"
 )
+NO_SESSIONS = f"{NOT_IN_TEXTS}; the text of SHOW PROCESSLIST shows sessions that wait, but no transactions"
 _REPORTS = ((is_server_summary, read_server_summary), (is_system_summary, read_system_summary))
 
 
@@ -89,6 +90,9 @@ def facts_of_texts(paths: Sequence[str]) -> Facts:
     text = next((one.innodb_text for one in reversed(texts) if one.innodb_text), "")
     workload, why = workload_of(samples)
     server = _with_listed_origins(_server(variables, samples[-1] if samples else {}, text), parameters)
+    sessions = next((one.sessions for one in reversed(texts) if one.sessions), None)
+    if sessions:
+        server = replace(server, blocking=sessions.blocking, lock_waits=sessions.states)
     host = next((_with_data_mount(one, variables.get("datadir", "")) for one in texts if one.host), None)
     return Facts(
         schema=SCHEMA,
@@ -123,6 +127,8 @@ def _missing_parts(
     yield from [Unavailable("server.status", why) for why in of_counters if why][:1]
     if all(one.replicas is None for one in texts):
         yield Unavailable("server.replication", NO_REPLICAS)
+    if not any(one.sessions for one in texts):
+        yield Unavailable("server.blocking", NO_SESSIONS)
     cut = next((one.error_log.cut for one in reversed(texts) if one.error_log), NO_ERROR_LOG)
     if cut:
         yield Unavailable(ERROR_LOG if cut is NO_ERROR_LOG else f"{ERROR_LOG}.older", cut)
@@ -263,9 +269,10 @@ def _replication(texts: Sequence[PastedFacts], server: Server) -> Replication | 
     rows = [row for one in texts for row in one.replicas or ()]
     if all(one.replicas is None for one in texts):
         return None
+    readers = max((one.sessions.replicas for one in texts if one.sessions), default=0)
     return Replication(
         replica_rows=latest_rows(rows),
-        replicas_connected=server.counter("slaves_connected") or 0,
+        replicas_connected=server.counter("slaves_connected") or readers,
         galera=server.variables.get("wsrep_on", "").upper() == "ON",
     )
 

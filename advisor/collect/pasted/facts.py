@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.core.errors import MycnfError
 
 if TYPE_CHECKING:
+    from advisor.collect.pasted.process_list import PastedSessions
     from advisor.facts import Host
     from advisor.facts.host import Mount, Space
     from advisor.facts.server import ErrorLog
     from advisor.verdict.declared import ProviderParameter
 
 FORMS = (
-    "the text of SHOW GLOBAL VARIABLES, SHOW GLOBAL STATUS and SHOW REPLICA STATUS, of mysqladmin variables or "
-    "extended-status, a directory of pt-stalk, what pt-mysql-summary and pt-summary print, or an error log"
+    "the text of SHOW GLOBAL VARIABLES, SHOW GLOBAL STATUS, SHOW REPLICA STATUS and SHOW PROCESSLIST, of mysqladmin "
+    "variables or extended-status, a directory of pt-stalk, what pt-mysql-summary and pt-summary print, or an error log"
 )
 SAME = ("server_uuid", "hostname", "port", "datadir", "version")  # variables that distinguish servers
 
@@ -31,7 +32,7 @@ class PastedFacts(NamedTuple):
     systems with their space. `lacks` says why the variables are incomplete, `counters_lack` why the counters are.
     `replicas` has a row for each source of the server, None if unknown. `at` is when the text was written, in seconds
     since 1970. `error_log` is what an error log contains. `parameters` is a provider's list, which
-    shows the values that users set.
+    shows the values that users set. `sessions` is what a process list shows.
     """
 
     path: str
@@ -46,6 +47,7 @@ class PastedFacts(NamedTuple):
     counters_lack: str = ""
     error_log: ErrorLog | None = None
     parameters: tuple[ProviderParameter, ...] = ()
+    sessions: PastedSessions | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -59,4 +61,5 @@ class PastedFacts(NamedTuple):
             or self.replicas is not None
             or self.error_log is not None
             or self.parameters
+            or self.sessions is not None
         )

@@ -27,13 +27,15 @@ SOURCE = "not read: only what pt-stalk collected of the host is known"
 TABLES = ("variables", "mysqladmin")
 INNODB = ("innodbstatus2", "innodbstatus1")  # the later sample first
 REPLICA = ("replica-status", "slave-status")  # the name depends on the versions of tool and server
-_PARTS = (*TABLES, *INNODB, *REPLICA, "meminfo", "sysctl", "procstat", "df")
+SESSIONS = "processlist"
+_PARTS = (*TABLES, *INNODB, *REPLICA, SESSIONS, "meminfo", "sysctl", "procstat", "df")
 _STALKED = re.compile(rf"(?P<prefix>.+)-(?P<part>{'|'.join(_PARTS)})")
 _SAVED = {
     "mysql-variables": "variables",
     "mysql-status": "mysqladmin",
     "mysql-slave": "slave-status",
     "innodb-status": "innodbstatus1",
+    "mysql-processlist": SESSIONS,
 }
 _DF = re.compile(r"(\S+) +(\d{1,18}) +\d+ +(\d{1,18}) +\d+% +(/.*)")
 _CPU = re.compile(r"cpu(\d{1,5}) .*")
@@ -51,6 +53,7 @@ def read_directory(path: str) -> PastedFacts:
     parts = {part: os.path.join(path, name) for part, name in files.items()}
     tables = {part: _tables(path, parts.pop(part)) for part in TABLES if part in parts}
     texts: dict[str, str] = {}
+    sessions = _tables(path, parts.pop(SESSIONS)).sessions if SESSIONS in parts else None
     written = [told.at for told in tables.values()]
     for part, place in parts.items():
         with open_text(place) as text:
@@ -67,6 +70,7 @@ def read_directory(path: str) -> PastedFacts:
         at=max(written),
         counters_lack=counters.counters_lack,
         replicas=replica_rows("".join(texts.get(part, "") for part in REPLICA)),
+        sessions=sessions,
     )
 
 

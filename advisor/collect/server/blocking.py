@@ -29,6 +29,8 @@ PART = "server.blocking"
 # with 1,000 waits.
 MOST_ROW_WAITS = 100
 _SHORT = 5  # seconds; sessions with a younger transaction are left out unless they block or wait
+LONG_STATEMENT = 10  # seconds; the statements about sessions list these too
+MOST_SESSIONS = 512
 _NAME_LENGTH = 130  # characters of a schema and a table
 # What a metadata lock on a table or another object waits for, and the lock types that delay it.
 _STRONG = ("SHARED_NO_READ_WRITE", "EXCLUSIVE")
@@ -137,12 +139,13 @@ def _sessions(rows: Iterable[Row]) -> _Found:
         elif number == 0:
             detached += [one] if (one := _transaction(row)) else []
         elif number is not None:
-            sessions[number] = _session(number, row[1:6], _transaction(row))
+            sessions[number] = session_of(number, row[1:6], _transaction(row))
             by_transaction |= {row[6]: number} if row[6] else {}
     return _Found(sessions, by_transaction, tuple(detached), {name: n for name, n in states.items() if name}, history)
 
 
-def _session(number: int, told: Row, transaction: OpenTransaction | None = None) -> ServerSession:
+def session_of(number: int, told: Row, transaction: OpenTransaction | None = None) -> ServerSession:
+    """The session with that connection id, from its user, host, command, seconds and state."""
     user, host, command, seconds, state = told
     host = re.sub(r":[0-9]{1,5}$", "", host or "")
     account = f"{user or ''}@{host}" if user or host else ""
@@ -213,7 +216,7 @@ def _mysql_locks(session: Session, found: _Found, notes: Notes) -> _Locks | None
         number = whole_number(row[5])
         if number is not None:
             locks.append(MetadataLock(number, row[0] or "", _name(row[1], row[2]), row[3] or "", row[4] == "GRANTED"))
-            found.sessions.setdefault(number, _session(number, row[6:11]))
+            found.sessions.setdefault(number, session_of(number, row[6:11]))
     # A wait that has no pending lock here is that for a flush; or the instrument is off, as in 5.7 by default.
     seen = any(not lock.granted for lock in locks)
     seconds = {number: one.seconds for number, one in found.sessions.items()}
@@ -265,7 +268,7 @@ def _mariadb_locks(rows: Iterable[Row], found: _Found, waiting: set[int]) -> _Lo
         number = whole_number(row[0])
         if number is not None:
             locks.append(MetadataLock(number, row[2] or "", _name(row[3], row[4]), row[1] or "", granted=True))
-            found.sessions.setdefault(number, _session(number, row[5:10]))
+            found.sessions.setdefault(number, session_of(number, row[5:10]))
     wanted = {
         (lock.scope, lock.name) for lock in locks if lock.owner in waiting and lock.name and "Table" in lock.scope
     }

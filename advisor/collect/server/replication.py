@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.collect.connection.session import Notes, ask, whole_number
 from advisor.collect.connection.statements import (
     ALL_SLAVES_STATUS,
+    APPLIER_ERRORS,
     APPLIER_TIMES,
     GROUP_MEMBERS,
     GROUP_QUEUES,
@@ -79,7 +80,7 @@ def read_replication(
         group_members=sum(states.values()) - states.get(_NO_MEMBER, 0),
         group_states=states,
         group_state=own,
-        applier_times=_applier_times(session, greeting, notes) if rows or takes_part else (),
+        applier_times=_applier_times(session, greeting, rows, notes) if rows or takes_part else (),
         earlier=_progress(before.rows or (), greeting) if before and again else None,
         earlier_seconds=round(now.clock - before.clock, 3) if before and again else 0.0,
         members=listed,
@@ -109,12 +110,22 @@ def _progress(rows: tuple[dict[str, str | None], ...], greeting: Greeting) -> tu
     return tuple(found)
 
 
-def _applier_times(session: Session, greeting: Greeting, notes: Notes) -> tuple[ApplierTimes, ...]:
+def _applier_times(
+    session: Session, greeting: Greeting, channels: tuple[dict[str, str | None], ...], notes: Notes
+) -> tuple[ApplierTimes, ...]:
+    """What the workers of each channel do; on MySQL 5.7 only the tables that their errors name, if there are errors."""
     on = greeting.variables.get("performance_schema", "").upper() == "ON"
-    if greeting.is_mariadb or greeting.number < _HAS_APPLIER_TIMES or not on:
+    if greeting.is_mariadb or not on:
         return ()
-    answer = ask(session, APPLIER_TIMES, "server.applier_times", notes)
-    return tuple(map(_times_of, answer.rows if answer else ()))
+    if greeting.number >= _HAS_APPLIER_TIMES:
+        answer = ask(session, APPLIER_TIMES, "server.applier_times", notes)
+        return tuple(map(_times_of, answer.rows if answer else ()))
+    failed = any(whole_number(channel.get("Last_SQL_Errno")) for channel in channels)
+    answer = ask(session, APPLIER_ERRORS, "server.applier_times", notes) if failed else None
+    return tuple(
+        ApplierTimes(channel or "", failed_table=failed_table(error or ""))
+        for channel, error in (answer.rows if answer else ())
+    )
 
 
 def _times_of(row: Row) -> ApplierTimes:

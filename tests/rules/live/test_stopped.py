@@ -135,6 +135,26 @@ def _break_receiver(source: Live, replica: Live, words: tuple[str, str, str]) ->
     assert "The replica and its source have the same server_id." in stopped(replica).message
 
 
+@pytest.mark.servers("mysql-5.7")
+def test_the_error_of_a_worker(server_name: str, start: Start, tmp_path: Path) -> None:
+    """MySQL 5.7 shows the error of a parallel worker in a table alone; its meaning and its table are reported."""
+    source = server_of_chain(server_name, start, tmp_path, 1)
+    workers = "slave_parallel_workers = 2\nslave_parallel_type = LOGICAL_CLOCK"
+    replica = server_of_chain(server_name, start, tmp_path, 2, lines=workers)
+    allow_replicas(source)
+    source.run("CREATE DATABASE a", "CREATE TABLE a.t (i INT PRIMARY KEY, s VARCHAR(20))")
+    follow(replica, source)
+    until(lambda: has_table(replica, "t") and follows(replica))
+    apart(replica, INSERTED)
+    source.run(INSERTED)
+    until(lambda: error_of(replica, "SQL") == 1062 and status(replica)["Replica_SQL_Running"] == "No")
+    assert "a.t" not in status(replica)["Last_SQL_Error"]
+    duplicate = stopped(replica)
+    assert "applier stopped with error 1062 at table a.t: nothing more is applied." in duplicate.message
+    assert "replication_applier_status_by_worker (LAST_ERROR_MESSAGE)" in duplicate.help
+    assert VALUE not in duplicate.message + duplicate.help
+
+
 @pytest.mark.servers("mysql-9.7", "mariadb-10.11", whole="mysql mariadb")
 def test_a_receiver_without_room(server_name: str, start: Start, tmp_path: Path) -> None:
     """A receiver that waits at relay_log_space_limit is reported while it waits, and no longer when it goes on."""

@@ -1,0 +1,184 @@
+"""`audit --from` on process lists: waiting sessions are judged, transactions are unknown, no statement is kept."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pymysql
+import pytest
+from client_output import CLIENT, at, told
+from live_server import number_of
+
+from advisor.analysis.context import build_context
+from advisor.analysis.engine import run_rules
+from advisor.collect.pasted import facts_of_texts
+from advisor.core.model import Confidence, Severity
+from advisor.facts.blocking import ServerSession
+from rules import all_rules
+
+if TYPE_CHECKING:
+    from live_server import Live
+
+    from advisor.core.model import Finding
+    from advisor.facts import Facts
+
+CANARY = "kanarienvogel"
+LOCK = "Waiting for table metadata lock"
+STATEMENT = f"ALTER TABLE t\n ADD c INT, -- | 7 | {CANARY} | x\n| 8 | in a statement"
+# Connection id, user, host, database, command, seconds, state and statement.
+ROWS = (
+    ("5", "event_scheduler", "localhost", "NULL", "Daemon", "99", "Waiting on empty queue", "NULL"),
+    ("10", "app", "10.0.0.5:51000", "shop", "Sleep", "300", "", "NULL"),
+    ("11", "report", "10.0.0.6:51001", "shop", "Query", "250", "Sending data", "SELECT 1"),
+    ("12", "root", "localhost", "shop", "Query", "120", LOCK, STATEMENT),
+    ("13", "app", "10.0.0.5:51002", "shop", "Query", "90", LOCK, f"SELECT '{CANARY}'"),
+    ("14", "repl", "10.0.0.9:51003", "NULL", "Binlog Dump", "5000", "Master has sent all binlog to slave", "NULL"),
+)
+NAMES = ("Id", "User", "Host", "db", "Command", "Time", "State", "Info")
+VARIABLES = "Variable_name\tValue\nversion\t{}\nversion_comment\tx\nperformance_schema\tON\nread_only\tOFF\n"
+
+
+def boxed() -> str:
+    """The form of an interactive client."""
+    border = "+----+---------+\n"
+    rows = "".join(f"| {' | '.join(f'{cell:<4}' for cell in row)} |\n" for row in (NAMES, *ROWS))
+    head, _, body = rows.partition("\n")
+    return f"{border}{head}\n{border}{body}{border}{len(ROWS)} rows in set (0.00 sec)\n"
+
+
+def tabbed() -> str:
+    """The form of batch mode."""
+    return "".join("\t".join(row).replace("\n", "\\n") + "\n" for row in (NAMES, *ROWS))
+
+
+def vertical() -> str:
+    """The form of \\G, and of pt-stalk."""
+    stars = "*" * 27
+    each = (
+        f"{stars} {i}. row {stars}\n" + "".join(f"{n:>7}: {c}\n" for n, c in zip(NAMES, row, strict=True))
+        for i, row in enumerate(ROWS, 1)
+    )
+    return "".join(each)
+
+
+FORMS = {"boxed": boxed, "tabbed": tabbed, "vertical": vertical}
+
+
+def facts_of(folder: Path, text: str, version: str = "10.11.6-MariaDB") -> Facts:
+    """The facts in a text together with a few variables."""
+    file, variables = folder / "processes.txt", folder / "variables.txt"
+    file.write_text(text)
+    variables.write_text(VARIABLES.format(version))
+    return facts_of_texts([str(variables), str(file)])
+
+
+def found(facts: Facts) -> dict[str, Finding]:
+    """The findings of all rules, by code."""
+    return {finding.code: finding for finding in run_rules(build_context(facts), all_rules()).findings}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_sessions_that_wait(form: str, tmp_path: Path) -> None:
+    """Sessions that wait and long statements are read in every form, whatever their statements contain."""
+    facts = facts_of(tmp_path, f"mysql> SHOW FULL PROCESSLIST;\n{FORMS[form]()}")
+    blocking = facts.server.blocking
+    assert blocking is not None
+    assert blocking.sessions == (
+        ServerSession(12, "root@localhost", "Query", 120, LOCK),
+        ServerSession(13, "app@10.0.0.5", "Query", 90, LOCK),
+        ServerSession(11, "report@10.0.0.6", "Query", 250, "Sending data"),
+    )
+    assert facts.server.lock_waits == {LOCK: 2}
+    assert not blocking.transactions_read
+    assert CANARY not in repr(facts)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_last_of_several_lists_counts(form: str, tmp_path: Path) -> None:
+    """Of several process lists in one text the last is used, also among variables and counters."""
+    again = FORMS[form]().replace("Sending data", LOCK)
+    facts = facts_of(tmp_path, f"{FORMS[form]()}\nVariable_name\tValue\nUptime\t9\nThreads_connected\t6\n\n{again}")
+    assert facts.server.lock_waits == {LOCK: 3}
+
+
+def test_what_is_said_of_a_metadata_lock(tmp_path: Path) -> None:
+    """The queue is reported with what a process list does not show, and with the statements that show the holder."""
+    finding = found(facts_of(tmp_path, boxed()))["BLK004"]
+    assert finding.message == (
+        "2 sessions wait up to 2 min for a metadata lock on a table. The process list does not show the holder: it may "
+        "be an idle session with an open transaction, or connection 11 (report@10.0.0.6), in state Sending data for "
+        "4 min."
+    )
+    assert (finding.confidence, finding.severity) == (Confidence.LIKELY, Severity.WARNING)
+    shown = [action.statement or "" for action in finding.actions]
+    assert any("INNODB_TRX ORDER BY trx_started" in statement for statement in shown)
+    newer = found(facts_of(tmp_path, boxed(), "8.0.36"))["BLK004"]
+    assert any("sys.schema_table_lock_waits" in (action.statement or "") for action in newer.actions)
+
+
+def test_a_global_read_lock(tmp_path: Path) -> None:
+    """A backup's lock is reported, and that its holder is not shown."""
+    message = found(facts_of(tmp_path, boxed().replace(LOCK, "Waiting for global read lock")))["BLK005"].message
+    assert "2 sessions wait up to 2 min in state Waiting for global read lock." in message
+    assert "The process list does not show the session that holds it." in message
+
+
+def test_rules_about_transactions_are_skipped(tmp_path: Path) -> None:
+    """Rules that need transactions say so instead of passing."""
+    result = run_rules(build_context(facts_of(tmp_path, tabbed())), all_rules())
+    skipped = {skip.code: skip.reason for skip in result.skipped}
+    for code in ("BLK001", "BLK002", "BLK008", "BLK010"):
+        assert "open transactions, which a process list does not show" in skipped[code]
+
+
+def test_replicas_are_counted(tmp_path: Path) -> None:
+    """Sessions that send the binary log count as connected replicas, where the text shows the replication state."""
+    empty = "mysql> SHOW REPLICA STATUS\\G\nEmpty set (0.00 sec)\n\n"
+    replication = facts_of(tmp_path, f"{empty}{vertical()}", "8.0.36").server.replication
+    assert replication is not None
+    assert replication.replicas_connected == 1
+
+
+def test_pt_stalk(tmp_path: Path) -> None:
+    """The process list that pt-stalk saved is read from its directory, the last of its rounds."""
+    rounds = (
+        f"TS 1700000000.1 2023-11-14 22:13:20\n{vertical().replace(LOCK, 'User lock')}TS 1700000001.1 x\n{vertical()}"
+    )
+    (tmp_path / "2023_11_14_22_13_20-processlist").write_text(rounds)
+    (tmp_path / "2023_11_14_22_13_20-variables").write_text(VARIABLES.format("8.0.36"))
+    assert facts_of_texts([str(tmp_path)]).server.lock_waits == {LOCK: 2}
+
+
+@pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-10.11")
+def test_as_the_client_prints_it(live: Live, tmp_path: Path) -> None:
+    """A real queue behind LOCK TABLES is found in what the client prints, in each form."""
+    live.run("CREATE DATABASE IF NOT EXISTS a", "CREATE TABLE IF NOT EXISTS a.t (i INT)")
+    holder, waiter = live.sandbox.connect(autocommit=True), live.sandbox.connect(autocommit=True)
+    thread = threading.Thread(target=_wait, args=(waiter,), daemon=True)
+    try:
+        with holder.cursor() as cursor:
+            cursor.execute("LOCK TABLES a.t WRITE")
+            thread.start()
+            state = f"SELECT STATE FROM information_schema.PROCESSLIST WHERE ID = {number_of(waiter)}"  # noqa: S608
+            while live.run(state) != ((LOCK,),):
+                pass
+            variables = told(tmp_path, "variables", CLIENT, *at(live), "-B", "-e", "SHOW GLOBAL VARIABLES")
+            for form in ("-t", "-B", "-E"):
+                text = told(tmp_path, f"list{form}", CLIENT, *at(live), form, "-e", "SHOW FULL PROCESSLIST")
+                server = facts_of_texts([variables, text]).server
+                assert server.blocking is not None
+                assert [one.id for one in server.blocking.sessions if one.waiting is not None] == [number_of(waiter)]
+                assert server.lock_waits == {LOCK: 1}
+            cursor.execute("UNLOCK TABLES")
+    finally:
+        holder.close()
+        thread.join()
+        waiter.close()
+
+
+def _wait(connection: pymysql.Connection[Any]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE a.t ADD j INT")
+        cursor.execute("DROP TABLE a.t")
