@@ -110,6 +110,23 @@ def test_sources_of_values_are_told(live: Live) -> None:
         assert facts.server.origins["sort_buffer_size"].source in ("COMPILED", "COMPILE-TIME")
 
 
+def test_the_account_that_ran_set_is_kept(live: Live) -> None:
+    """MySQL 8.0 and later name who ran SET GLOBAL and when, to any account; mycnf's own SET SESSION is not named."""
+    if live.is_mariadb or live.name == "mysql-5.7":
+        origins = collect_from_account(live.account(), NO_WINDOW).server.origins
+        assert not any(origin.set_by for origin in origins.values())
+        return
+    ((before,),) = live.run("SELECT @@GLOBAL.sync_binlog")
+    live.run(f"SET GLOBAL sync_binlog = {before}")
+    ((now,),) = live.run("SELECT UNIX_TIMESTAMP()")
+    with live.user("watched", "IDENTIFIED BY ''") as name:
+        origins = collect_from_account(live.account(name), NO_WINDOW).server.origins
+    setters = {name: origin.set_by for name, origin in origins.items() if origin.set_by}
+    assert not any(setter.account.startswith("watched@") for setter in setters.values())
+    assert setters["sync_binlog"].account == "root@localhost"
+    assert 0 <= int(now) - setters["sync_binlog"].at < 3600
+
+
 def counted_up(live: Live) -> None:
     """Wait until the status counter holds all redo: 9.7 brings it up to date a moment after the write."""
     (row,) = live.run("SHOW ENGINE INNODB STATUS")

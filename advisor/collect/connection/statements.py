@@ -65,10 +65,12 @@ LIMITS_MARIADB = Statement(
 STATUS = Statement("status", "SHOW GLOBAL STATUS", ALL, "counters, once at each end of the sampling window", columns=2)
 ORIGINS_MYSQL = Statement(
     "origins-mysql",
-    "SELECT VARIABLE_NAME, VARIABLE_SOURCE, VARIABLE_PATH FROM performance_schema.variables_info",
+    "SELECT VARIABLE_NAME, VARIABLE_SOURCE, VARIABLE_PATH, FLOOR(UNIX_TIMESTAMP(SET_TIME)), SET_USER, SET_HOST "
+    "FROM performance_schema.variables_info",
     "MySQL 8.0 and later",
-    "who set each variable: a file, the command line, a persisted value, or the default",
-    columns=3,
+    "what set each variable: a file, the command line, a persisted value, or the default; and which account ran SET, "
+    "and when",
+    columns=6,
 )
 ORIGINS_MARIADB = Statement(
     "origins-mariadb",

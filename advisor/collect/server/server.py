@@ -28,7 +28,7 @@ from advisor.collect.connection.statements import (
 )
 from advisor.collect.server import innodb
 from advisor.facts import Unavailable
-from advisor.facts.server import Accounts, Link, Plugin, Server, VariableOrigin
+from advisor.facts.server import Accounts, Link, Plugin, Server, VariableOrigin, VariableSetter
 from advisor.redaction.secrets import redact_value
 
 if TYPE_CHECKING:
@@ -37,6 +37,14 @@ if TYPE_CHECKING:
 
 _ORIGINS_SINCE = (8, 0)
 _DYNAMIC_SINCE = (8, 0)  # dynamic privileges
+# MySQL records SET SESSION as well, so for these it names mycnf's own account.
+SET_BY_MYCNF = frozenset(
+    {
+        *("autocommit", "lock_wait_timeout", "max_execution_time", "sql_big_selects", "sql_select_limit"),
+        *("transaction_read_only", "tx_read_only", "wait_timeout"),
+        *("character_set_client", "character_set_connection", "character_set_results", "collation_connection"),
+    }
+)
 LONGEST = 500  # maximum characters of a version, a comment and an account; servers have fewer than 200
 
 
@@ -121,7 +129,17 @@ def _origins(session: Session, greeting: Greeting, notes: Notes) -> dict[str, Va
     statement = ORIGINS_MARIADB if greeting.is_mariadb else ORIGINS_MYSQL
     answer = ask(session, statement, "server.origins", notes)
     rows = answer.rows if answer else ()
-    return {name.lower(): VariableOrigin(source or "", path or "") for name, source, path in rows if name}
+    return {name.lower(): _origin(name.lower(), row) for name, *row in rows if name}
+
+
+def _origin(name: str, row: list[str | None]) -> VariableOrigin:
+    """The origin of a variable; MySQL adds a time for each, and a user only if the last change was a SET."""
+    source, path, *setter = row
+    at, user, host = setter or (None, None, None)
+    if not user or name in SET_BY_MYCNF:
+        return VariableOrigin(source or "", path or "")
+    account = f"{user}@{host}"[:LONGEST] if host else user[:LONGEST]
+    return VariableOrigin(source or "", path or "", VariableSetter(account, whole_number(at) or 0))
 
 
 def _plugins(session: Session, notes: Notes) -> tuple[Plugin, ...]:
