@@ -20,7 +20,7 @@ from advisor.tui.screens.base import Pane
 from advisor.tui.screens.findings.filter import RESTART, TITLES, finding_row
 from advisor.tui.screens.findings.screen import FindingsPane
 from advisor.tui.screens.workload.screen import WorkloadPane
-from advisor.tui.view import finding_key
+from advisor.tui.view import UserMarks, finding_key, read_marks
 
 
 def listed(app: AuditApp) -> list[str]:
@@ -197,11 +197,13 @@ async def test_damaged_notes_are_passed_over(own_places: Path) -> None:
         await pilot.press("m")
         await until(pilot, lambda: app.view is not None and bool(app.view.marks.seen))
     (kept,) = notes(own_places)
-    for text in ("", "[]", '{"seen": 3, "suppressed": {}}', "\x00"):
+    assert read_marks(str(kept)).seen
+    for text in ("", "[]", "\x00", '{"seen": 3, "suppressed": {}}'):
         kept.write_text(text, encoding="utf-8")
-        async with driven() as (app, _):
-            assert app.view is not None
-            assert not app.view.marks.seen
+        assert read_marks(str(kept)) == UserMarks()
+    async with driven() as (app, _):
+        assert app.view is not None
+        assert not app.view.marks.seen
 
 
 async def test_statement_and_line_are_copied() -> None:
