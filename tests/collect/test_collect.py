@@ -18,7 +18,7 @@ from advisor.collect.connection.connect import ConnectionLimits, connect
 from advisor.collect.connection.options import Account
 from advisor.collect.connection.statement import TAG
 from advisor.collect.connection.statements import DATA_SIZES, KILL_OWN, OWN_RUNNING
-from advisor.collect.server.innodb import has_lsn_counter, redo_position
+from advisor.collect.server.server import has_lsn_counter, redo_position
 from advisor.collect.server.workload import read_counters, read_workload
 from advisor.core.errors import ConnectError
 from advisor.facts.snapshot import load, save
@@ -30,9 +30,8 @@ if TYPE_CHECKING:
     from live_server import Live
     from real_servers import Start
 
-    from advisor.collect.connection.limits import AnswerLimits
     from advisor.collect.connection.session import Session
-    from advisor.collect.connection.wire import Wire
+    from advisor.collect.connection.wire import AnswerLimits, Wire
     from advisor.facts import Unavailable
 
 NO_WINDOW = CollectRequest(window=0)

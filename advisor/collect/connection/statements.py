@@ -9,20 +9,25 @@ from __future__ import annotations
 import re
 
 from advisor.collect.connection.schema_statements import SCHEMA_STATEMENTS
-from advisor.collect.connection.statement import ALL, MARIADB, MYSQL, NAME, NUMBER, Statement
-from advisor.collect.connection.statement_texts import (
+from advisor.collect.connection.statement import (
     ACCOUNTS_DYNAMIC_SQL,
     ACCOUNTS_GLOBAL_PRIV_SQL,
     ACCOUNTS_USER_SQL,
+    ALL,
     APPLIER_ERRORS_SQL,
     APPLIER_TIMES_SQL,
+    MARIADB,
     METADATA_SQL,
+    MYSQL,
+    NAME,
+    NUMBER,
     PROCESSLIST_SQL,
     ROW_WAITS_SQL,
     THREADS_SQL,
     TOP_DIGESTS_SQL,
     TOP_STATEMENTS_SQL,
     TOP_WAITS_SQL,
+    Statement,
 )
 from advisor.collect.error_log_messages import BACKTRACE, MESSAGES
 
