@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from advisor.catalog.load import Catalog
     from advisor.core.model import Setting, Target
     from advisor.facts import Facts, Server
-    from advisor.preflight.next_start import NextStart
+    from advisor.preflight.sources import NextStart
     from advisor.verdict import FileVerdict, LineVerdict
     from advisor.verdict.settings import Source
     from rules.core.context import FindSource, ValueSource
@@ -105,7 +105,7 @@ def _next_start_reader(facts: Facts, catalog: Catalog) -> FindSource:
     def decide(variable: str, names: tuple[str, ...]) -> ValueSource | None:
         nonlocal start
         if start is None:
-            from advisor.preflight.next_start import NextStart
+            from advisor.preflight.sources import NextStart
 
             start = NextStart(facts, catalog)
         return start.decider(variable, names)

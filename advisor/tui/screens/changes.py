@@ -15,8 +15,16 @@ from textual.widgets.option_list import Option
 
 from advisor.analysis.audit_comparison import loads, rests_on_load, unjudged
 from advisor.core.errors import MycnfError
-from advisor.fixing.change_files import APPLY, DIFF, ROLLBACK, TICKET, apply_sql, option_diff, rollback_sql
-from advisor.fixing.change_set import build_change_set
+from advisor.fixing.change_set import (
+    APPLY,
+    DIFF,
+    ROLLBACK,
+    TICKET,
+    apply_sql,
+    build_change_set,
+    option_diff,
+    rollback_sql,
+)
 from advisor.report.audit.ticket import short_ticket
 from advisor.report.words import plural
 from advisor.tui.screens.base import Pane

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.compare.equal import values_equal
-from advisor.compare.values import SideSetting
+from advisor.compare.values import SideSetting, values_equal
 from advisor.core.model import Origin, exact_size
 from advisor.preflight.next_values import parse_whole_number
 from advisor.redaction.secrets import redact_value
