@@ -399,6 +399,9 @@ def _set_with(context: RuleContext, setting: Setting | None) -> str:
         return SET_PERSIST
     if not context.target.since("mysql", 8):
         return SET_GLOBAL
+    option = context.catalog.find_variable(setting.name)
+    if option is None or (option.scope != "global" and option.default is None and option.running is None):
+        return f"{SET_GLOBAL} or SET SESSION"  # without a default to compare with, the value does not tell
     persisted = context.files.persisted_options if context.has("files") else None
     if persisted is None:
         return f"{SET_GLOBAL} or {SET_PERSIST}"

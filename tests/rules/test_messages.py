@@ -247,3 +247,14 @@ def test_init_file_sets_its_values_at_each_start(tmp_path: Path) -> None:
     assert "restart" not in found.set_by
     drift = first("file-differs-from-running", known("mysql-8.0.15", tmp_path, file=f"{LOST} = 2", server=server))
     assert drift.message.endswith("init_file sets it at each start, after this line is read.")
+
+
+def test_a_session_that_set_its_own_value_sets_no_variable(tmp_path: Path) -> None:
+    """MySQL says DYNAMIC of variables that clients set for themselves; the default is still nobody's choice."""
+    server = {
+        "variables": {"foreign_key_checks": "ON", "sql_notes": "OFF"},
+        "origins": {"foreign_key_checks": "DYNAMIC", "sql_notes": "DYNAMIC"},
+    }
+    running = known("mysql-8.0.15", tmp_path, server=server)
+    assert not running.is_set("foreign_key_checks")
+    assert running.is_set("sql_notes")

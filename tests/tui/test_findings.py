@@ -114,6 +114,17 @@ def test_rows_say_option_value_advice_and_restart(width: int) -> None:
             assert row.endswith("restart   " if width > 60 else RESTART)
 
 
+@pytest.mark.parametrize("width", [36, 85])
+def test_findings_of_one_rule_are_told_apart_by_their_options(width: int) -> None:
+    """A rule about several options names the option in each row, before its own name if both do not fit."""
+    finding = next(f for f in demo_findings() if f.code == "DUR009")
+    rows = {
+        finding_row(finding._replace(name="file-differs-from-running", canonical=name, actions=()), width).plain
+        for name in ("max_connections", "sort_buffer_size")
+    }
+    assert len(rows) == 2
+
+
 async def test_a_finding_is_hidden_with_a_reason_and_kept(own_places: Path) -> None:
     """x asks why, hides it for this server in later runs too, and H and x bring it back; no reason, no hiding."""
     async with driven() as (app, pilot):

@@ -112,7 +112,7 @@ def change_state(view: View, selected: SelectedFinding) -> tuple[str, str]:
 def _change_words(finding: Finding) -> str:
     change = advised_value(finding)
     if change is None:
-        return finding.name
+        return f"{finding.name} {finding.canonical or ''}".strip()
     return f"{change.option}  {change.before} → {change.after}"
 
 
