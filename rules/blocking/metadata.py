@@ -132,14 +132,14 @@ def _likely_queue(context: RuleContext, waiting: list[ServerSession]) -> Finding
     """The finding where the server does not show the holder."""
     blocking = blocking_of(context)
     holders = _likely_holders(blocking, waiting[0])
-    look = present(look_action(context, holders[0]) if holders else None, _show_locks(context))
+    look, locks = look_action(context, holders[0]) if holders else None, _show_locks(context)
     return metadata_lock_queue.finding(
         f"{sessions_wait(len(waiting))} up to {format_duration(waiting[0].seconds)} for a metadata lock on a table. "
         f"{_likely_holder_text(blocking, holders)}",
         help="end the change that waits, or the session that holds the lock",
         confidence=Confidence.LIKELY,
         severity=Severity.ERROR if len(waiting) >= MANY_WAITERS and waiting[0].seconds >= LONG_WAIT else None,
-        actions=look if blocking.transactions_read else (*look, OPEN_TRANSACTIONS),
+        actions=present(look, locks) if blocking.transactions_read else present(locks, OPEN_TRANSACTIONS, look),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 
@@ -46,8 +47,12 @@ def _said(name: str, words: tuple[str, ...], socket: str) -> str:
     with tempfile.TemporaryDirectory(prefix="lab-peer-") as home:
         with open(os.path.join(home, ".my.cnf"), "w", encoding="utf-8") as file:
             file.write(f"[client]\nuser=root\nsocket={socket}\n")
-        ran = subprocess.run(
-            [*(["perl", name] if name.endswith(".pl") else [name]), *(word.format(socket=socket) for word in words)],
+        command = [
+            *(["perl", name] if name.endswith(".pl") else [name]),
+            *(word.format(socket=socket) for word in words),
+        ]
+        with subprocess.Popen(
+            command,
             cwd=home,
             env={**os.environ, "HOME": home},
             stdout=subprocess.PIPE,
@@ -55,7 +60,11 @@ def _said(name: str, words: tuple[str, ...], socket: str) -> str:
             stdin=subprocess.DEVNULL,
             encoding="utf-8",
             errors="replace",
-            timeout=PATIENCE,
-            check=False,
-        )
-    return LISTED.sub("", COLOURS.sub("", ran.stdout))
+            start_new_session=True,
+        ) as running:
+            try:
+                output, _ = running.communicate(timeout=PATIENCE)
+            except subprocess.TimeoutExpired:  # it waits for a lock itself; its client is in its process group
+                os.killpg(running.pid, signal.SIGKILL)
+                output, _ = running.communicate()
+    return LISTED.sub("", COLOURS.sub("", output))

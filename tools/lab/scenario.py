@@ -35,15 +35,16 @@ class Step(_Table):
     """One step on the node `on`.
 
     `run` are statements, of the session with the name `session` if there is one, which stays open. `start` is a
-    statement whose end is not awaited. `load` is a workload that runs until the scenario ends. `until` is a query that
-    is repeated until its first value is `equals`. `signal` goes to the server's process. `restart` starts the server
-    again, after a signal that ended it or in order.
+    statement whose end is not awaited; it is executed again after `every` seconds, until the scenario ends. `load` is a
+    workload that runs until the scenario ends. `until` is a query that is repeated until its first value is `equals`.
+    `signal` goes to the server's process. `restart` starts the server again, after a signal that ended it or in order.
     """
 
     on: str = ""
     session: str = ""
     run: list[str] = []
     start: str = ""
+    every: float = 0.0
     load: str = ""
     threads: int = 4
     until: str = ""

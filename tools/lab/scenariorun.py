@@ -131,7 +131,7 @@ def execute_statements(server: Live, findings: list[Finding]) -> tuple[tuple[str
         if (statement := action["statement"]) is None:
             continue
         try:
-            server.run(statement)
+            server.run(*statement.rstrip(";").split("; "))
             done.append(statement)
         except pymysql.err.MySQLError as error:
             refused.append(f"{statement}: {error.args[-1]}")

@@ -85,6 +85,8 @@ class Stage:
         def run() -> None:
             with contextlib.suppress(pymysql.err.MySQLError, OSError, AttributeError), session.cursor() as cursor:
                 cursor.execute(step.start)
+                while step.every and not self._stop.wait(step.every):
+                    cursor.execute(step.start)
 
         self._thread(run)
 

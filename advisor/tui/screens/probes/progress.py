@@ -10,16 +10,14 @@ from textual.content import Content
 from advisor import __version__
 from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, ProbeResult, RunPlace
 from advisor.report.paper import Paper
-from advisor.report.probe.figures import NO_SERVER, curves, number, numeric, own_marks
+from advisor.report.probe.figures import curves, number, numeric
 from advisor.report.probe.words import relation
 from advisor.report.render import terminal_chart
 from advisor.report.words import plural, wrap
 from advisor.tui.text import safe_line, safe_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from advisor.report.render.curves import AxisMark, Curve
+    from advisor.report.render.curves import Curve
     from advisor.tui.screens.probes.plan import PlannedRun
     from probes.rounds import Progress
 
@@ -51,9 +49,9 @@ def progress_text(
     blocks = [Content("\n").join(lines)]
     if state.curves:
         words = wrap(state.caption, "  ", width=width)
-        taken = sum(line.plain.count("\n") + 1 for line in lines) + words.count("\n") + LEGEND + bool(state.marks)
+        taken = sum(line.plain.count("\n") + 1 for line in lines) + words.count("\n") + LEGEND
         height = max(LOWEST, min(terminal_chart.HEIGHT, room[1] - taken))
-        drawing = terminal_chart.draw(state.curves, Paper(width), joined=state.joined, height=height, marks=state.marks)
+        drawing = terminal_chart.draw(state.curves, Paper(width), joined=state.joined, height=height)
         blocks.append(safe_text(f"{words}\n{drawing}"))
     return Content("\n\n").join(blocks)
 
@@ -88,7 +86,7 @@ class RunState(NamedTuple):
     """The progress of a run; `at` is monotonic time. `progress` is None during preparation.
 
     `latest` is the newest figure as text, `curves` are those of the complete rounds and the published ones, `caption`
-    explains them and their intervals. `marks` is the value of the audited server.
+    explains them and their intervals.
     """
 
     at: float
@@ -98,7 +96,6 @@ class RunState(NamedTuple):
     curves: tuple[Curve, ...] = ()
     joined: bool = True
     caption: str = ""
-    marks: tuple[AxisMark, ...] = ()
 
 
 def result_so_far(order: PlannedRun, blocks: Blocks) -> ProbeResult:
@@ -128,9 +125,7 @@ def _all_blocks(order: PlannedRun, variant: str, blocks: Blocks) -> tuple[Block,
     return (*earlier, *(replace(block, round=block.round + len(earlier)) for block in blocks.get(variant, ())))
 
 
-def add_curves(
-    state: RunState, order: PlannedRun, blocks: Blocks, variables: Mapping[str, str] = NO_SERVER
-) -> RunState:
+def add_curves(state: RunState, order: PlannedRun, blocks: Blocks) -> RunState:
     """Add the curves of these blocks to the state, as the report would draw them."""
     result = result_so_far(order, blocks)
     shown = curves(result)
@@ -138,8 +133,7 @@ def add_curves(
     if not bounded:
         shown = tuple(map(_without_intervals, shown))
     caption = f"{relation(result, shown)}. {_interval_note(result.rounds, bounded=bounded)}"
-    marks = own_marks(result, variables)
-    return state._replace(curves=shown, joined=numeric(result), caption=caption, marks=marks)
+    return state._replace(curves=shown, joined=numeric(result), caption=caption)
 
 
 def _without_intervals(curve: Curve) -> Curve:
