@@ -16,7 +16,12 @@ help: ## list the targets
 demo: $(VENV)/.product ## audit a throwaway server that runs with a bad option file (or, without a server, a recorded one)
 	@$(BIN)/python tools/demo.py $(if $(SERVER),--server $(SERVER))
 
-test: lint types servers unit ## everything that must pass: style, types, layers, tests on real servers; ends with what was skipped
+# mypy runs on one processor and leaves the other one to the linters. Only make 4 and later can keep their outputs apart.
+ABREAST := $(if $(filter output-sync,$(.FEATURES)),--jobs=2 --output-sync=target)
+
+test: ## everything that must pass: style, types, layers, tests on real servers; ends with what was skipped
+	@$(MAKE) --no-print-directory $(ABREAST) types lint
+	@$(MAKE) --no-print-directory servers unit
 
 quick: export PYTHONDONTWRITEBYTECODE =
 quick: $(VENV)/.dev ## the tests that need no server: under a minute on 2 cores, for the loop of writing code

@@ -23,6 +23,7 @@ from advisor.facts import (
     Server,
     Unavailable,
     VariableOrigin,
+    VariableSetter,
     Workload,
 )
 from advisor.facts.codec import format_json
@@ -42,7 +43,10 @@ def facts(**variables: str) -> Facts:
         link=Link("socket", "reader@localhost", 4711),
         variables={"datadir": "/var/lib/mysql/", **variables},
         status={"uptime": "100"},
-        origins={"datadir": VariableOrigin("GLOBAL", "/etc/my.cnf")},
+        origins={
+            "datadir": VariableOrigin("GLOBAL", "/etc/my.cnf"),
+            "sync_binlog": VariableOrigin("DYNAMIC", set_by=VariableSetter("app@10.0.0.3", 1795835520)),
+        },
     )
     workload = Workload(Sample(100.0, {"questions": 5}, 7), Sample(101.5, {"questions": 9}, 8))
     files = OptionFiles((FileCopy("/etc/my.cnf", "[mysqld]\n# \udce4\n", 0o644),), ("mysqld", "--user=mysql"))

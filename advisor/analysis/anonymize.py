@@ -70,6 +70,8 @@ def _of_accounts(audited: Audited) -> set[str]:
     names = [name for kind in audited.facts.server.accounts or () for name in kind.names.split(", ")]
     blocking = audited.facts.server.blocking
     names += [session.account for session in blocking.sessions if "@" in session.account] if blocking else []
+    setters = (origin.set_by for origin in audited.facts.server.origins.values())
+    names += [setter.account for setter in setters if setter and "@" in setter.account]
     return {name.rpartition("@")[2] for name in names} - {"", "%", "127.0.0.1", "::1"}
 
 
@@ -134,6 +136,7 @@ def _finding(f: Finding, without: Callable[[str], str]) -> Finding:
         message=without(f.message),
         help=without(f.help),
         value=None if f.value is None else without(f.value),
+        set_by=without(f.set_by),
         location=f.location and f.location._replace(path=without(f.location.path)),
         actions=tuple(_action(a, without) for a in f.actions),
         local=f.local and f.local._replace(words=without(f.local.words)),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from advisor.catalog.load import Catalog
     from advisor.core.model import Setting, Target
     from advisor.facts import Facts, Server
-    from advisor.preflight.next_start import NextStart
+    from advisor.preflight.sources import NextStart
     from advisor.verdict import FileVerdict, LineVerdict
     from advisor.verdict.settings import Source
     from rules.core.context import FindSource, ValueSource
@@ -105,7 +105,7 @@ def _next_start_reader(facts: Facts, catalog: Catalog) -> FindSource:
     def decide(variable: str, names: tuple[str, ...]) -> ValueSource | None:
         nonlocal start
         if start is None:
-            from advisor.preflight.next_start import NextStart
+            from advisor.preflight.sources import NextStart
 
             start = NextStart(facts, catalog)
         return start.decider(variable, names)
@@ -146,6 +146,8 @@ def _source_reader(facts: Facts, verdict: FileVerdict, catalog: Catalog) -> Call
         # A variable that no file sets is COMPILED anyway, and needs no look-up.
         if origin in CHECKED_AGAINST_FILES and (origin is Origin.RUNTIME or name in in_files):
             origin = _source_by_value(origin, written.get(name), variables.get(name))
+        if origin is Origin.RUNTIME and _is_session_default(name, variables.get(name)):
+            origin = Origin.COMPILED
         return origin, _location_in(lines.get(name), said.path) if origin is Origin.FILE else None
 
     return source_of
@@ -155,6 +157,14 @@ def _source_by_value(said: Origin, written: Setting | None, running_target: str 
     """Return FILE or COMPILED if the file's value or the default is the running one; else the reported origin."""
     same = written is not None and running_target is not None and written.value.upper() == running_target.upper()
     return written.origin if written is not None and same else said
+
+
+def _is_session_default(name: str, value: str | None) -> bool:
+    """Whether this is the default of a session variable that is no option, and so missing from the catalogs."""
+    from advisor.preflight.next_values import SESSION_DEFAULTS
+
+    default = SESSION_DEFAULTS.get(name)
+    return default is not None and value is not None and value.upper() == default.upper()
 
 
 def _lines_by_variable(verdict: FileVerdict) -> dict[str, list[LineVerdict]]:

@@ -80,6 +80,10 @@ def run_for_target(known: RuleContext, rules: Iterable[Rule]) -> RuleRun:
         from rules.core.subject import adapt_help_to_source
 
         findings = adapt_help_to_source(known, findings)
+    if known.has("server"):
+        from rules.core.statements import add_setters
+
+        findings = add_setters(known, findings)
     if known.has("probes"):
         from rules.measured.apply import apply_local_results
 

@@ -6,9 +6,8 @@ from advisor.analysis.context import build_context
 from advisor.analysis.engine import run_rules, select_rules
 from advisor.catalog.targets import require_known
 from advisor.core.model import Confidence, Location, Severity, Skipped
-from advisor.preflight.autosized import size_defaults
+from advisor.preflight.autosized import apply_coupled_values, size_defaults
 from advisor.preflight.changes import find_changes
-from advisor.preflight.coupled import apply_coupled_values
 from advisor.preflight.item import Preflight, RestartEffect, RestartItem
 from advisor.preflight.limits import apply_file_limits
 from advisor.preflight.next_values import apply_late_persisted, next_values

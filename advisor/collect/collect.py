@@ -21,11 +21,10 @@ from advisor.collect.host.storage import trace_storage
 from advisor.collect.logs import PART as ERROR_LOG
 from advisor.collect.logs import read_binary_log_bytes, read_error_file, read_error_table
 from advisor.collect.server.blocking import read_blocking
-from advisor.collect.server.innodb import has_lsn_counter, innodb_status
 from advisor.collect.server.replication import read_channels, read_replication
 from advisor.collect.server.schema import PART as SCHEMA_PART
 from advisor.collect.server.schema import read_schema
-from advisor.collect.server.server import read_greeting, read_server
+from advisor.collect.server.server import has_lsn_counter, innodb_status, read_greeting, read_server
 from advisor.collect.server.workload import read_counters, read_workload, sample_at
 from advisor.collect.service import read_service, service_of, usual_service
 from advisor.core.errors import ConnectError

@@ -1,30 +1,34 @@
-"""Find and copy the option files that a local server reads, with secrets removed."""
+"""Find and copy the option files and mysqld-auto.cnf that a local server reads, with secrets removed."""
 
 from __future__ import annotations
 
+import json
 import os
 import posixpath
 import pwd
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
 from advisor.collect.host.host import open_root
-from advisor.collect.persisted import NAME as PERSISTED
-from advisor.collect.persisted import read_persisted
 from advisor.core.errors import MycnfError
-from advisor.facts.files import FileCopy, OptionFiles
+from advisor.facts.files import WORLD_WRITABLE, FileCopy, OptionFiles, PersistedOption
 from advisor.facts.host import SERVER_PROGRAMS
 from advisor.optionfile import resolve
 from advisor.optionfile.resolve import load
-from advisor.redaction.secrets import redact_arguments, redact_text
+from advisor.redaction.secrets import redact_arguments, redact_text, redact_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
+
 
 # Every build reads the first two; the others depend on the build, so they are used only if the server names them.
 COMMON_OPTION_FILES = ("/etc/my.cnf", "/etc/mysql/my.cnf")
+NAME = "mysqld-auto.cnf"
+LARGEST = 4 << 20  # bytes; a thousand variables take a tenth of that
+DEEPEST = 4  # maximum nesting of objects; the servers use two levels
+VALUE = "Value"
 
 
 class StartOptions(NamedTuple):
@@ -59,7 +63,7 @@ def read_files(
     """
     start = start_options_of(pid, proc)
     copies, folders = _read(start, named, reader, _here)
-    persisted = os.path.join(datadir, PERSISTED)
+    persisted = os.path.join(datadir, NAME)
     held = read_persisted(persisted)
     return OptionFiles(
         files=tuple(copies.values()),
@@ -225,7 +229,7 @@ def _copy(path: str, lies: str, data: bytes | None, *, included: bool) -> FileCo
 
 def _is_option_file(path: str, place: Callable[[str], str]) -> bool:
     """Whether a path from the server is an option file: a malicious server could name any file that root can read."""
-    if posixpath.basename(path) == PERSISTED or not os.path.isfile(place(path)):
+    if posixpath.basename(path) == NAME or not os.path.isfile(place(path)):
         return False
     try:
         return re.search(rb"^[ \t]*\[", load(place(path)).data, re.MULTILINE) is not None
@@ -247,3 +251,53 @@ def _home(folder: str) -> str:
         return pwd.getpwuid(os.stat(folder).st_uid).pw_dir
     except (OSError, KeyError):
         return ""
+
+
+class PersistedFile(NamedTuple):
+    """The variables that a server reads from the file, the reason if it ignores the file, and the modification time.
+
+    `options` is None if the file cannot be read, or if the server would stop at it.
+    """
+
+    options: tuple[PersistedOption, ...] | None
+    problem: str = ""
+    changed: float = 0.0
+
+
+def read_persisted(path: str) -> PersistedFile:
+    """The persisted variables with their locations, secrets masked; in both formats, that of 8.0.15 and that of 9.7."""
+    try:
+        with open(path, "rb") as file:
+            state = os.fstat(file.fileno())
+            text = file.read(LARGEST).decode("utf-8", "replace")
+    except FileNotFoundError:
+        return PersistedFile(())
+    except OSError as error:
+        return PersistedFile(None, f"it can't be read ({error.strerror}): run as root or as the server's account")
+    changed = state.st_ctime
+    if state.st_mode & WORLD_WRITABLE:
+        return PersistedFile((), "it is world-writable, so the server ignores it: chmod o-w", changed)
+    try:
+        told = json.loads(text)
+    except (ValueError, RecursionError):
+        told = None
+    if not isinstance(told, dict) or "Version" not in told:
+        return PersistedFile(None, "it is no JSON of the server's making, at which the server stops", changed)
+    found = tuple(_option(name, value, text, section) for name, value, section in _named_values(told, DEEPEST))
+    return PersistedFile(found, "", changed)
+
+
+def _named_values(node: dict[str, Any], levels: int, section: str = "") -> Iterator[tuple[str, str, str]]:
+    """Every name with a value, and its section; the nesting depends on the version."""
+    for name, child in node.items():
+        if isinstance(child, dict) and isinstance(child.get(VALUE), str):
+            yield name, child[VALUE], section
+        elif isinstance(child, dict) and levels:
+            yield from _named_values(child, levels - 1, name)
+
+
+def _option(name: str, value: str, text: str, section: str) -> PersistedOption:
+    at = max(0, text.find(json.dumps(name, ensure_ascii=False)))
+    line_start = text.rfind("\n", 0, at) + 1
+    line, column = text.count("\n", 0, at) + 1, at - line_start + 1
+    return PersistedOption(name, redact_value(name, value), line, column, section)

@@ -61,6 +61,6 @@ def is_declared(args: argparse.Namespace) -> bool:
 
 def declared_host(args: argparse.Namespace) -> Host:
     """Return the host described by the options; raises MycnfError for an invalid size or count."""
-    from advisor.collect.declared import host_from_options
+    from advisor.collect.host.host import host_from_options
 
     return host_from_options(ram=args.ram, cpus=args.cpus, disk=args.disk, tar=args.host_tar)

@@ -85,7 +85,7 @@ def instance_of(args: argparse.Namespace) -> Instance | None:
     """Return what formulas read of the server that --ram, --cpus or --instance-class describe; None without them."""
     if args.ram is None and args.cpus is None:
         return None
-    from advisor.collect.declared import host_from_options
+    from advisor.collect.host.host import host_from_options
 
     host = host_from_options(ram=args.ram, cpus=args.cpus, disk=None, tar=None)
     return Instance(host.usable_memory, _processors(host))

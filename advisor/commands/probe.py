@@ -170,5 +170,6 @@ def show_result(
     from advisor.report.probe.result import render
 
     proof = prove(result) if prove else None
+    own = {proof.claim.option: proof.before} if proof is not None and proof.own else {}
     for form, path in reports:
-        write(render(result, form, Paper.to(path), proof), path)
+        write(render(result, form, Paper.to(path), proof, own), path)

@@ -7,10 +7,17 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from advisor.compare.areas import area_of, sort_key
-from advisor.compare.equal import is_completed_path, values_equal
 from advisor.compare.pairing import pair_settings
 from advisor.compare.sides import default_of
-from advisor.compare.values import Category, Comparison, OneSided, SettingPair, SideSetting
+from advisor.compare.values import (
+    Category,
+    Comparison,
+    OneSided,
+    SettingPair,
+    SideSetting,
+    is_completed_path,
+    values_equal,
+)
 from advisor.core.model import Origin, exact_size
 from advisor.preflight.changes import SELF_CHANGING
 from advisor.redaction.secrets import MASK, redact_value

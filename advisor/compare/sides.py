@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from advisor.analysis.context import build_context
-from advisor.compare.equal import values_equal
-from advisor.compare.values import Side, SideKind, SideSetting
+from advisor.compare.values import Side, SideKind, SideSetting, values_equal
 from advisor.core.model import Origin
 from advisor.facts import OptionFiles
 from advisor.optionfile.lines import ResolvedFiles
-from advisor.preflight.autosized import Inputs, evaluate, formulas, size_defaults
-from advisor.preflight.coupled import apply_coupled_values
+from advisor.preflight.autosized import Inputs, apply_coupled_values, evaluate, formulas, size_defaults
 from advisor.preflight.limits import apply_file_limits
 from advisor.preflight.next_values import (
     MIRRORS,

@@ -196,7 +196,8 @@ class Finding(NamedTuple):
     """One result of a rule about an option, file or server.
 
     `option` is the name as written, in lower case with underscores; `canonical` the name `--verbose --help` prints.
-    `local` is a result measured on the server's own host.
+    `local` is a result measured on the server's own host. `set_by` says which statement set the running value and who
+    ran it, if no option file did.
     """
 
     code: str
@@ -214,6 +215,7 @@ class Finding(NamedTuple):
     fix: Fix | None = None
     actions: tuple[Action, ...] = ()
     local: LocalResult | None = None
+    set_by: str = ""
 
 
 class Skipped(NamedTuple):

@@ -6,7 +6,7 @@ from advisor.facts.files import FileCopy, OptionFiles, PersistedOption, Service
 from advisor.facts.host import Host, SpaceReading
 from advisor.facts.probes import ProbeResult
 from advisor.facts.schema import SchemaRisks
-from advisor.facts.server import Accounts, DataSizes, Link, Plugin, Replication, Server, VariableOrigin
+from advisor.facts.server import Accounts, DataSizes, Link, Plugin, Replication, Server, VariableOrigin, VariableSetter
 from advisor.facts.workload import BusyHour, Sample, SampledHours, Workload
 
 SCHEMA = "1.2"
@@ -33,6 +33,7 @@ __all__ = [
     "SpaceReading",
     "Unavailable",
     "VariableOrigin",
+    "VariableSetter",
     "Workload",
 ]
 

@@ -1,12 +1,38 @@
 """What a running server reported: rows as sent, and values derived from them."""
 
 import re
+from datetime import UTC, datetime
 
-from msgspec import Struct, field
+from msgspec import UNSET, Struct, UnsetType, field
 
 from advisor.facts.blocking import Blocking
 
 DIGITS = 20  # of the greatest number in 64 bits
+
+
+LAST_SECOND = 253_402_300_799  # seconds since 1970 at the end of the year 9999
+
+
+class VariableSetter(Struct, frozen=True):
+    """Who ran the last SET of a variable: `account` is user@host, `at` the time in seconds since 1970; 0 if unknown.
+
+    For the statements of init_file, the account is `boot` without a host.
+    """
+
+    account: str
+    at: int = 0
+
+    @property
+    def is_init_file(self) -> bool:
+        """Whether init_file set the variable, which it does at each start."""
+        return self.account == "boot"
+
+    @property
+    def words(self) -> str:
+        """`app@10.0.0.3 at 2026-11-28 03:12 UTC`."""
+        when = f"{datetime.fromtimestamp(self.at, UTC):%Y-%m-%d %H:%M} UTC" if 0 < self.at <= LAST_SECOND else ""
+        who = "init_file" if self.is_init_file else self.account
+        return f"{who} at {when}" if when else who
 
 
 class VariableOrigin(Struct, frozen=True):
@@ -14,11 +40,13 @@ class VariableOrigin(Struct, frozen=True):
 
     `source` is the server's own word (GLOBAL, EXPLICIT, PERSISTED, COMMAND_LINE, DYNAMIC, COMPILED; on MariaDB CONFIG,
     COMMAND-LINE, SQL, AUTO, COMPILE-TIME), DIFFERS where a text tells only that it isn't the default; `path`
-    the option file that it names, empty where it names none.
+    the option file that it names, empty where it names none. `set_by` is missing if no SET is known: on MariaDB, on
+    MySQL before 8.0, and in snapshots of earlier versions of mycnf.
     """
 
     source: str
     path: str = ""
+    set_by: VariableSetter | UnsetType = UNSET
 
 
 class Plugin(Struct, frozen=True):

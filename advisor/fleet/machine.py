@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec.structs import replace
 
 from advisor.collect.collect import configured_directories
-from advisor.collect.declared import host_from_options
-from advisor.collect.host import host_tar_script, open_root, read_host, server_pids
+from advisor.collect.host import open_root, read_host, server_pids
+from advisor.collect.host.host import host_from_options
 from advisor.core.errors import MycnfError
 from advisor.facts import Unavailable
 from advisor.redaction.secrets import escape_text
@@ -145,6 +145,8 @@ fi
 
 def command() -> str:
     """The script for a POSIX shell on the host."""
+    from advisor.collect.host.archive import host_tar_script
+
     return _WRAPPED.format(script=host_tar_script(), begin=BEGIN, end=END)
 
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Confidence, Location, Origin, Severity
 from advisor.facts.files import WORLD_WRITABLE
-from advisor.preflight.item import RestartEffect, RestartItem
+from advisor.preflight.item import Remedy, RestartEffect, RestartItem, place_for, remedy_for
 from advisor.preflight.next_values import HOST_DEFAULTS, option_of, origin_of, parse_whole_number
-from advisor.preflight.remedy import Remedy, place_for, remedy_for
 from advisor.preflight.start_command import running_arguments
 from advisor.redaction.secrets import MASK, redact_value
 from advisor.verdict.settings import is_same_value

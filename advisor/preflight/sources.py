@@ -1,4 +1,4 @@
-"""All inputs of the next start, in order, judged together: files, command line, persisted values."""
+"""All inputs of the next start, in order: files, command line, persisted values; and which sets a variable."""
 
 from __future__ import annotations
 
@@ -8,20 +8,47 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.core.model import Location, Origin
 from advisor.optionfile import groups_read, resolve
 from advisor.optionfile.lines import Line, LineKind, PlacedLine, ResolvedFiles
-from advisor.preflight.start_command import COMMAND_LINE
+from advisor.preflight.start_command import COMMAND_LINE, next_command
 from advisor.verdict import judge_file
+from rules.core.context import ValueSource, source_of_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from advisor.catalog.load import Catalog
+    from advisor.core.model import Target
     from advisor.facts import Facts, OptionFiles, PersistedOption
     from advisor.preflight.start_command import StartArgument, StartCommand
     from advisor.verdict import FileVerdict, LineVerdict
 
+
 GROUP = "mysqld"
 INSTALLED = "installed plugins"
 LOAD_PERSISTED = "persisted_globals_load"
+
+# The server's reported origins, used if the inputs of the next start could not be read.
+REPORTED_ORIGINS = {
+    "PERSISTED": Origin.PERSISTED,
+    "COMMAND_LINE": Origin.COMMAND_LINE,
+    "COMMAND-LINE": Origin.COMMAND_LINE,
+}
+FILES = frozenset({"GLOBAL", "SERVER", "EXPLICIT", "EXTRA", "USER", "LOGIN", "CONFIG"})
+
+KEY_CACHE = frozenset(
+    ("key_buffer_size", "key_cache_age_threshold", "key_cache_block_size", "key_cache_division_limit")
+)
+
+# Dynamic variables for which SET PERSIST fails with error 1238 (tested: 8.0.15 and 9.7.4).
+NEVER_PERSISTED = frozenset(
+    (
+        "gtid_purged",
+        "innodb_doublewrite",
+        "innodb_undo_tablespaces",
+        "keyring_operations",
+        "log_bin_use_v1_row_events",
+        "restrict_fk_on_non_standard_key",
+    )
+)
 
 
 class StartFault(NamedTuple):
@@ -156,7 +183,6 @@ def _persisted(files: OptionFiles, catalog: Catalog) -> _Persisted:
     """Read the persisted variables as the server does; each is a line of a temporary document."""
     from advisor.carriers.document import Document
     from advisor.carriers.persisted import read_persisted
-    from advisor.preflight.set_after_start import lines_set_after_start
 
     held = dict(enumerate(files.persisted_options or (), 2))
     text = "\n".join(["", *(_json_member(n, one) for n, one in held.items())])
@@ -188,3 +214,81 @@ def _at_persisted_place(line: Line, one: PersistedOption) -> Line:
 
 def _place_of(one: PersistedOption, files: OptionFiles) -> Location:
     return Location(files.persisted, one.line, one.column, one.line, one.column + len(one.name))
+
+
+class NextStart:
+    """All inputs of the next start, judged once; the server's reported origin replaces those that could not be read."""
+
+    def __init__(self, facts: Facts, catalog: Catalog) -> None:
+        command = next_command(facts)
+        self._start = judge_start(facts, command, catalog)
+        self._order = {id(line): number for number, line in enumerate(self._start.verdict.lines)}
+        self._origins = facts.server.origins
+        self._files_read = facts.files is not None
+        self._command_read = command.known
+        self._persisted_read = facts.files is not None and facts.files.persisted_options is not None
+
+    def decider(self, variable: str, names: tuple[str, ...]) -> ValueSource | None:
+        """Return the source of the variable's value; `names` are the canonical names of its option."""
+        effective = self._start.verdict.effective
+        lines = [line for name in names if (line := effective.get(name)) is not None]
+        last = max(lines, key=lambda line: self._order.get(id(line), -1), default=None)
+        reported = self._reported_decider(variable, names)
+        if reported is not None and (last is None or self._is_unread(reported.origin)):
+            return reported
+        return None if last is None else source_of_line(self._start.origin(last), last)
+
+    def _reported_decider(self, variable: str, names: tuple[str, ...]) -> ValueSource | None:
+        """Return the origin that the server reports, if that source was not read."""
+        for name in (variable, *names):
+            origin_reported = self._origins.get(name)
+            word = origin_reported.source.upper() if origin_reported else ""
+            if word in REPORTED_ORIGINS and self._is_unread(REPORTED_ORIGINS[word]):
+                return ValueSource(REPORTED_ORIGINS[word], None, name)
+            if origin_reported and word in FILES and not self._files_read:
+                return ValueSource(
+                    Origin.FILE, Location(origin_reported.path, 0) if origin_reported.path else None, name
+                )
+        return None
+
+    def _is_unread(self, origin: Origin) -> bool:
+        """Whether values of that origin, which override files, could not be read."""
+        if origin is Origin.PERSISTED:
+            return not self._persisted_read
+        return origin is Origin.COMMAND_LINE and not self._command_read
+
+
+def may_be_persisted(name: str, target: Target) -> bool:
+    """Whether SET PERSIST accepts the variable and the server applies the value at its next start."""
+    return name not in NEVER_PERSISTED and is_restored(name, target)
+
+
+def is_restored(name: str, target: Target) -> bool:
+    """Whether a persisted value is applied: 8.0.15 saves those of key caches, but does not apply them."""
+    return target.since("mysql", 8, 0, 16) or name not in KEY_CACHE
+
+
+def lines_set_after_start(late: Iterable[PlacedLine], target: Target) -> list[PlacedLine]:
+    """Return the lines that take effect, and those they imply: character set and collation set each other."""
+    restored = [placed for placed in late if is_restored(placed.line.name or "", target)]
+    return [*restored, *_implied_lines(restored, target)] if restored else []
+
+
+def _implied_lines(restored: list[PlacedLine], target: Target) -> list[PlacedLine]:
+    """Return the character set that a collation implies, and vice versa, unless it is persisted itself."""
+    from advisor.upgrade.defaults import CHARSET, COLLATION, default_collation
+    from advisor.verdict.words import charset_of, full_charset_name
+
+    names = {placed.line.name for placed in restored}
+    implied = []
+    for placed in restored:
+        value = placed.line.value or ""
+        if placed.line.name == CHARSET and COLLATION not in names:
+            implied.append(_with_option(placed, COLLATION, default_collation(full_charset_name(value), target)))
+        elif placed.line.name == COLLATION and CHARSET not in names:
+            implied.append(_with_option(placed, CHARSET, charset_of(value)))
+    return implied
+
+
+def _with_option(placed: PlacedLine, name: str, value: str) -> PlacedLine:
+    return placed._replace(line=placed.line._replace(name=name, raw=value, value=value))

@@ -10,8 +10,8 @@ from itertools import groupby
 from advisor.compare.values import Category, SideKind
 from advisor.core.model import Origin, exact_size
 from advisor.core.value_types import NamedTuple
+from advisor.preflight.item import BYTES
 from advisor.preflight.next_values import parse_whole_number
-from advisor.preflight.remedy import BYTES
 from advisor.redaction.secrets import MASK, escape_text, redact_value
 from advisor.report.document import Code, Document, Facts, Items, Paragraph, Section, Table, Value
 from advisor.report.findings_json import dumps
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 NAMES, VALUES, ROOM = 32, 20, 22  # columns for a name, for the first of two values and for the second
-LISTED = 12  # settings that one side alone knows, above that, only their number is given
+LISTED = 12  # settings that only one side has; above that, only their number is given
 NOTHING = "(nothing)"
 HEADS = ("setting", "A", "B")
 
@@ -56,7 +56,8 @@ def document(found: Comparison, *, every: bool = False) -> Document:
         (letter, (Code(side.name), f"  {about(side)}")) for letter, side in zip("AB", (found.a, found.b), strict=True)
     )
     blocks: list[Block] = [Facts(sides), Paragraph(_sentence(found, every)), *_areas(found)]
-    blocks += [_alone(part, letter, every) for part, letter in ((found.only_a, "A"), (found.only_b, "B"))]
+    blocks.append(_only_in("A", found.only_a, _lacks("B", found.b, found.a), every))
+    blocks.append(_only_in("B", found.only_b, _lacks("A", found.a, found.b), every))
     blocks += [_aside(found, Category.BY_NATURE, every), _aside(found, Category.BY_HOST, every), _unknown(found)]
     return Document(("mycnf diff", _total(found)), tuple(blocks))
 
@@ -73,7 +74,7 @@ def _sentence(found: Comparison, every: bool) -> str:
     lone = [(sum(one.counts for one in part), letter) for part, letter in ((found.only_a, "A"), (found.only_b, "B"))]
     counted = [
         plural(count[Category.DIFFERS], "setting differs", "settings differ") if count[Category.DIFFERS] else "",
-        *(f"{number:,} {letter} alone knows" for number, letter in lone if number),
+        *(f"{number:,} only in {letter}" for number, letter in lone if number),
         nature if every else "",
     ]
     aside = [
@@ -119,8 +120,8 @@ def _sources(pair: SettingPair, found: Comparison) -> tuple[str, str]:
     return source_of(pair.a, found.a), source_of(pair.b, found.b)
 
 
-def _alone(part: tuple[OneSided, ...], letter: str, every: bool) -> Section:
-    """What one side alone knows: what is set there with its value, of the rest the names."""
+def _only_in(letter: str, part: tuple[OneSided, ...], lacks: str, every: bool) -> Section:
+    """The settings that only one side has: those that are set with their values, of the rest the names."""
     shown = [one.setting for one in part if one.counts or every]
     rest = [one.setting.name for one in part if not one.counts and not every]
     places = [held.location for held in shown]
@@ -129,7 +130,15 @@ def _alone(part: tuple[OneSided, ...], letter: str, every: bool) -> Section:
     names = ", ".join(rest[:LISTED]) + (f" and {len(rest) - LISTED} more" if len(rest) > LISTED else "")
     what = f"{plural(len(rest), 'default')} more" if shown else plural(len(rest), "default")
     more = Paragraph(f"{what}, not counted (--all lists them): {names}" if rest else "")
-    return Section(f"only {letter} knows", (Table(("setting", "value"), rows, widths=(NAMES,), headed=False), more))
+    table = Table(("setting", "value"), rows, widths=(NAMES,), headed=False)
+    return Section(f"only in {letter}{lacks}", (table, more))
+
+
+def _lacks(letter: str, side: Side, other: Side) -> str:
+    """Why the side does not have them: its version, or a running server without the plugin; empty if unknown."""
+    if side.runs:
+        return f": {letter} has no such variable"
+    return "" if side.target == other.target else f": not in {side.target.label}"
 
 
 def _aside(found: Comparison, lot: Category, every: bool) -> Section:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from advisor.core.model import exact_size
+from advisor.core.value_types import NamedTuple
 from advisor.report.document import Chart, Code, Facts, Items, Link, Own, Paragraph, Section, shortened
 from advisor.report.document import Table as TableBlock
 from rules.core.advice import value_of_actions
@@ -10,7 +11,7 @@ from rules.core.areas import find_evidence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from advisor.core.model import Finding
     from advisor.facts.probes import ProbeResult
@@ -32,22 +33,35 @@ DIGITS = 20  # of a number of 64 bits
 LABEL = 6  # columns of the names of conditions
 
 
-def passages(identities: Sequence[str], cited: set[str], finding: Finding | None = None) -> tuple[Block, ...]:
-    """Each piece in full, or as a link to where it was cited before; all are added to `cited`.
+class PageEvidence(NamedTuple):
+    """The evidence of a page: the pieces and rules shown in full so far, and this host's results to draw over it."""
 
-    Charts mark the finding's value and the advised one.
+    cited: set[str]
+    probes: tuple[ProbeResult, ...] = ()
+
+
+def passages(identities: Sequence[str], page: PageEvidence, finding: Finding | None = None) -> tuple[Block, ...]:
+    """Each piece in full, or as a link to where it was cited before; all are added to `page.cited`.
+
+    Charts mark the finding's value and the advised one, and have this host's curve where a probe measured the same.
     """
     blocks: list[Block] = []
     for identity in identities:
         found = find_evidence(identity)
         if found is None:
             blocks.append(Items(((Code(identity),),)))
-        elif identity in cited:
+        elif identity in page.cited:
             blocks.append(Items(((Link.to(f"#{_name(identity)}", identity), ", above"),)))
         else:
-            cited.add(identity)
-            blocks.append(passage(found, finding))
+            page.cited.add(identity)
+            blocks.append(passage(found, finding, newest_result(found, page.probes)))
     return tuple(blocks)
+
+
+def newest_result(e: Evidence, results: Iterable[ProbeResult]) -> ProbeResult | None:
+    """The newest result of a probe that repeats the experiment; None without one."""
+    repeated = (result for result in results if e.id in result.evidence and result.metrics and result.arms)
+    return max(repeated, key=lambda result: result.began_at, default=None)
 
 
 def passage(e: Evidence, finding: Finding | None = None, local: ProbeResult | None = None) -> Section:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Action, Finding, Location
     from advisor.report.document import Block, Words
+    from advisor.report.evidence import PageEvidence
 
 
 SHORT = 60  # characters of a value or of advice on a line
@@ -96,7 +97,7 @@ def for_terminal(f: Finding) -> Entry:
     actions = tuple(row for action in f.actions for row in in_brief(action))
     where = place(f.location) if f.location and f.location.line else ""
     rows = (*help_line, *actions, ("evidence", names_of_evidence(f)), *here)
-    return _entry(f, (*subject(setting(f), where), Paragraph(f.message), Facts(rows)))
+    return _entry(f, (*subject(setting(f), where), Paragraph(f.set_by), Paragraph(f.message), Facts(rows)))
 
 
 def for_ticket(f: Finding, lengths: Lengths) -> Entry:
@@ -109,7 +110,8 @@ def for_ticket(f: Finding, lengths: Lengths) -> Entry:
     here = f" Measured here on {f.local.began_at[:10]}: {f.local.words}" if f.local else ""
     message = "" if title == f.message else f.message
     where = ("In ", Code(_file_name(at)), ": " if message else "") if shown else ()
-    words = tuple(part for part in (*where, message, here, *_named_in_short(f)) if part)
+    set_by = f" {f.set_by}" if f.set_by else ""
+    words = tuple(part for part in (*where, message, set_by, here, *_named_in_short(f)) if part)
     does = tuple(row for action in f.actions for row in _ticket_rows(action, f))
     if f.help and f.help not in title and not any(a.statement or permanent_setting(a) for a in f.actions):
         does = (("Do: ", f.help), *does)
@@ -145,10 +147,10 @@ def _file_name(at: str) -> str:
     return at.rpartition("/")[2]
 
 
-def on_page(f: Finding, name: str, detail: Detail, lengths: Lengths, cited: set[str]) -> Entry:
+def on_page(f: Finding, name: str, detail: Detail, lengths: Lengths, page: PageEvidence) -> Entry:
     """The finding for a page, folded under its line; `name` is its place there.
 
-    `cited` are the evidence and the rules that earlier entries show in full; this entry's are added.
+    `page.cited` are the evidence and the rules that earlier entries show in full; this entry's are added.
     """
     about = Code(f.code), f" {f.name}"
     entry = _entry(f, ())._replace(name=name, keys=_keys(f), title=headline(f))
@@ -158,11 +160,12 @@ def on_page(f: Finding, name: str, detail: Detail, lengths: Lengths, cited: set[
     rows = to_do(f)
     rows += [(f"Measured here on {f.local.began_at[:10]}", f.local.words)] if f.local else []
     rows += [("Evidence", names_of_evidence(f))] if detail is Detail.NAMED else []
-    why = _why(f, cited) if detail is Detail.EVERYTHING else ()
+    why = _why(f, page) if detail is Detail.EVERYTHING else ()
     remarks = " · ".join(part for part in (f"{f.code} {f.name}", restart(f), sure(f)) if part)
     blocks: tuple[Block, ...] = (
         Paragraph("" if entry.title == f.message else f.message),
         *subject(*_about(f, lengths)),
+        Paragraph(f.set_by),
         Facts(tuple(rows)),
         *why,
     )
@@ -202,14 +205,14 @@ def _about(f: Finding, lengths: Lengths) -> tuple[str, str]:
     return shortened(setting(f), lengths.value), shortened(place(f.location), 2 * lengths.value)
 
 
-def _why(f: Finding, cited: set[str]) -> tuple[Section, ...]:
+def _why(f: Finding, page: PageEvidence) -> tuple[Section, ...]:
     """The evidence with its numbers, and what the rule says, folded."""
     from advisor.report.evidence import passages
     from rules import find_rule
 
-    blocks = passages(f.evidence, cited, f)
-    rule = find_rule(f.code) if f.code not in cited else None
-    cited.add(f.code)
+    blocks = passages(f.evidence, page, f)
+    rule = find_rule(f.code) if f.code not in page.cited else None
+    page.cited.add(f.code)
     if rule is not None:
         docs = rule.docs
         rows = (

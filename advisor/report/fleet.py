@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from advisor.fleet.outliers import Outlier, PeerGroup
     from advisor.fleet.row import HostRow
     from advisor.report.document import Block, Words
-    from advisor.report.fleet_survey import Judged, Survey
+    from advisor.report.fleet_survey import CommonFix, Judged, Survey
 
     Cells = Iterable[tuple[str, Mapping[Area, Mapping[Severity, int]]]]
 
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 LONGEST = 60  # characters of a value
 NAMED = 3  # hosts that a row names before it counts them
 FIXES, WORDS = 10, 120  # fixes that are named first, and characters of advice
+MANY = 10  # different values from which on they are not counted
 FEW = 3  # hosts that differ in a variable, up to which the report names the variable below each host
 
 SHORT_NAMES = {
@@ -63,7 +64,7 @@ def document(survey: Survey) -> Document:
     """The whole report."""
     blocks: list[Block] = [Paragraph(_tally(survey) if survey.judged else "", indent=2)]
     blocks += [
-        Section("fix first", (_fixes(survey),), name="fix"),
+        Section("fix first", (fixes(common_fixes(survey.judged), len(survey.judged)),), name="fix"),
         Section(
             "servers by area",
             (matrix(_cells(survey.judged)), Paragraph(LEGEND if survey.findings else "")),
@@ -112,18 +113,20 @@ def _absent(survey: Survey) -> Iterator[Words]:
         yield Code(row.name), f"  {why}; {row.remedy}"
 
 
-def _fixes(survey: Survey) -> Table:
-    """The advice that most servers need."""
+def fixes(found: Sequence[CommonFix], servers: int) -> Table:
+    """The advice that most of these servers need; `found` has the most common first."""
     rows: list[tuple[Words | Value, ...]] = []
-    for fix in common_fixes(survey.judged)[:FIXES]:
+    for fix in found[:FIXES]:
         advice: Words = (
             Code(short(fix.option, fix.settings[0])) if len(fix.settings) == 1 else shortened(fix.words, WORDS)
         )
         if len(fix.settings) > 1:
-            advice = (Code(fix.option), f": {len(fix.settings)} different values, see each server")
+            count = f"{len(fix.settings)}" if len(fix.settings) < MANY else "many"
+            advice = (Code(fix.option), f": {count} different values, see each server")
         note = "needs a restart" if fix.restart else ""
-        servers = f"{len(fix.hosts):,} of {len(survey.judged):,}"
-        rows.append((servers, Value(fix.code, severity=fix.severity), few(fix.hosts, NAMED), Value(advice, note)))
+        share = f"{fix.servers:,} of {servers:,}"
+        named = few(fix.hosts, NAMED, fix.servers)
+        rows.append((share, Value(fix.code, severity=fix.severity), named, Value(advice, note)))
     return Table(("servers", "rule", "hosts", "fix"), tuple(rows))
 
 

@@ -68,7 +68,8 @@ class Seen(NamedTuple):
 class CommonFix(NamedTuple):
     """One setting, or advice in words, that findings of a rule give on these hosts; a setting needs a restart or not.
 
-    `settings` are the different lines that were advised, empty for advice in words.
+    `settings` are the different lines that were advised, empty for advice in words. `servers` counts the hosts, and
+    `hosts` may name only the first of them.
     """
 
     code: str
@@ -78,6 +79,22 @@ class CommonFix(NamedTuple):
     words: str
     restart: bool
     hosts: tuple[str, ...]
+    servers: int
+
+
+class Advice(NamedTuple):
+    """What one finding advises: a setting, or words; `option` is empty for a finding of no option."""
+
+    code: str
+    severity: Severity
+    option: str
+    setting: str
+    words: str
+    restart: bool
+
+
+Fixes = dict[tuple[str, str], CommonFix]  # by rule and option
+MOST_FIXES = 10_000
 
 
 class Series(NamedTuple):
@@ -106,28 +123,51 @@ def by_rule(judged: Iterable[Judged]) -> list[Seen]:
 
 def common_fixes(judged: Iterable[Judged]) -> list[CommonFix]:
     """What errors and warnings advise, by rule and option: on most servers first, then the worst."""
-    fixes: dict[tuple[str, str], CommonFix] = {}
+    fixes: Fixes = {}
     for one in judged:
-        for f in one.findings:
-            if f.severity is Severity.NOTE or not (f.actions or f.help):
-                continue
-            option = f.canonical or f.option or ""
-            known = fixes.get((f.code, option), CommonFix(f.code, f.severity, option, (), f.help, False, ()))
-            fixes[f.code, option] = known._replace(
-                severity=min(known.severity, f.severity, key=lambda s: RANK[s]),
-                settings=tuple(dict.fromkeys((*known.settings, *_advised_setting(f)))),
-                restart=known.restart or any(action.restart for action in f.actions),
-                hosts=tuple(dict.fromkeys((*known.hosts, one.row.name))),
-            )
-    return sorted(fixes.values(), key=lambda x: (-len(x.hosts), RANK[x.severity], x.code, x.option))
+        count_advice(fixes, one.row.name, map(advice_of, one.findings))
+    return most_common(fixes)
 
 
-def _advised_setting(f: Finding) -> list[str]:
+def advice_of(f: Finding) -> Advice | None:
+    """What a finding advises; None for a note, and without advice."""
+    if f.severity is Severity.NOTE or not (f.actions or f.help):
+        return None
+    restart = any(action.restart for action in f.actions)
+    return Advice(f.code, f.severity, f.canonical or f.option or "", _advised_setting(f), f.help, restart)
+
+
+def count_advice(fixes: Fixes, server: str, advised: Iterable[Advice | None], most: int | None = None) -> None:
+    """Count what the findings of one server advise; of hosts and different settings, `most` are kept."""
+    seen: set[tuple[str, str]] = set()
+    for advice in filter(None, advised):
+        key = advice.code, advice.option
+        if len(fixes) >= MOST_FIXES and key not in fixes:
+            continue  # options of any name, such as misspelt ones of many files
+        known = fixes.get(key, CommonFix(advice.code, advice.severity, advice.option, (), advice.words, False, (), 0))
+        new = key not in seen
+        seen.add(key)
+        settings = dict.fromkeys((*known.settings, advice.setting)) if advice.setting else known.settings
+        fixes[key] = known._replace(
+            severity=min(known.severity, advice.severity, key=RANK.__getitem__),
+            settings=tuple(settings)[:most],
+            restart=known.restart or advice.restart,
+            hosts=(*known.hosts, server)[:most] if new else known.hosts,
+            servers=known.servers + new,
+        )
+
+
+def most_common(fixes: Fixes) -> list[CommonFix]:
+    """Those on most servers first, then the worst."""
+    return sorted(fixes.values(), key=lambda x: (-x.servers, RANK[x.severity], x.code, x.option))
+
+
+def _advised_setting(f: Finding) -> str:
     """What the actions set for the finding's own option, else their first line; empty for advice in words."""
     change = value_of_actions(f)
     if change is not None and change.option in (f.canonical, f.option):
-        return [f"{change.option} = {change.after}"]
-    return [kept for action in f.actions if (kept := permanent_setting(action))][:1]
+        return f"{change.option} = {change.after}"
+    return next((kept for action in f.actions if (kept := permanent_setting(action))), "")
 
 
 def by_area(one: Judged) -> dict[Area, dict[Severity, int]]:
@@ -193,10 +233,10 @@ def counts(findings: Iterable[Finding]) -> dict[Severity, int]:
     return found
 
 
-def few(names: Sequence[str], most: int = 6) -> str:
-    """`db1, db2 and 14 more`."""
-    shown = ", ".join(names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+def few(names: Sequence[str], most: int = 6, count: int = 0) -> str:
+    """`db1, db2 and 14 more`; `count` is the number of all if `names` are only the first."""
+    shown, left = ", ".join(names[:most]), max(count, len(names)) - most
+    return f"{shown} and {left:,} more" if left > 0 else shown
 
 
 def state(one: Series) -> str:

@@ -6,9 +6,8 @@ The field names of the JSON are a contract, published in schemas/preflight.schem
 from __future__ import annotations
 
 from advisor.core.model import Severity, exact_size, format_duration
-from advisor.preflight.item import RestartEffect
+from advisor.preflight.item import BYTES, RestartEffect
 from advisor.preflight.next_values import parse_whole_number
-from advisor.preflight.remedy import BYTES
 from advisor.redaction.secrets import redact_arguments
 from advisor.report.document import Code, Document, Entry, Facts, Items, Paragraph, Section
 from advisor.report.finding import place, subject

@@ -42,7 +42,7 @@ def suggest(target: Target, host: Host, workload: str, existing: FileVerdict | N
     `workload` is one of oltp, mixed, analytic, dev. `existing` is the verdict on a file that the lines are for: its
     values are kept where they fit the host.
     """
-    from advisor.suggest.fit import existing_lines, lowered_lines
+    from advisor.suggest.amend import existing_lines, lowered_lines
 
     kept = existing_lines(existing) if existing is not None else ()
     lowered = lowered_lines(kept, lambda lines: _rule_context(target, host, lines))

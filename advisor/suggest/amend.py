@@ -1,25 +1,34 @@
-"""Merges a suggestion into an existing option file: lines are changed in place, the others are appended."""
+"""Merges a suggestion into an existing option file: lines are changed in place, appended, or lowered to fit."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.errors import MycnfError
-from advisor.core.model import Edit
+from advisor.core.model import Edit, exact_size, format_size
 from advisor.optionfile.lines import LineKind, apply_edits, groups_read
+from advisor.suggest.choices import CONNECTION_PERCENT, CONNECTIONS, SuggestedLine, affordable_connections
 from advisor.verdict import judge_value
+from rules.core.advice import DEFAULT_CONNECTIONS, default_number
+from rules.sizing.memory import DEFAULT_POOL, POOL, memory_budget, memory_parts, system_memory, usable_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from advisor.optionfile.lines import Line, OptionFile
-    from advisor.suggest.choices import SuggestedLine
     from advisor.verdict import FileVerdict, LineVerdict
+    from rules.core.context import RuleContext
+
 
 SHARED_GROUPS = frozenset(
     {"client-server", "galera", "mysql_cluster"}
 )  # also read by other programs, or only by some servers
 CONTENT_KINDS = frozenset({LineKind.GROUP, LineKind.OPTION})
+
+# What an option takes is bounded by both limits of a temporary table: they come down together.
+TABLES = ("tmp_table_size", "max_heap_table_size")
+SPECIAL = frozenset("#'\"\\\n\r;")  # characters that would have to be quoted
+LEAST_TEMPTABLE = 1 << 30  # the default of temptable_max_ram where it does not follow the memory
 
 
 class AmendedFile(NamedTuple):
@@ -96,3 +105,74 @@ def _append_lines(file: OptionFile, verdict: FileVerdict, added: list[str]) -> E
 
 def _group(line: Line) -> str:
     return ((line.name if line.kind is LineKind.GROUP else line.group) or "").lower()
+
+
+def existing_lines(verdict: FileVerdict) -> tuple[SuggestedLine, ...]:
+    """The options that the file sets, with the values that the server takes; templated ones are unknown."""
+    return tuple(
+        SuggestedLine(name, line.value, "")
+        for name, line in verdict.effective.items()
+        if line.option is not None
+        and line.value is not None
+        and not line.placed.line.templated
+        and SPECIAL.isdisjoint(line.value)
+    )
+
+
+def lowered_lines(
+    lines: tuple[SuggestedLine, ...], context_of: Callable[[tuple[SuggestedLine, ...]], RuleContext]
+) -> dict[str, SuggestedLine]:
+    """The lines to write instead of those that cannot fit the host together, the largest first, by option.
+
+    `context_of` returns the rule context of a file with these lines.
+    """
+    lowered: dict[str, SuggestedLine] = {}
+    while (part := _largest_excess(known := context_of((*lines, *lowered.values())), lines, lowered)) is not None:
+        option, taken = part
+        lowered |= {line.option: line for line in _lowered(known, option, taken, lines)}
+    return lowered
+
+
+def _largest_excess(
+    known: RuleContext, lines: tuple[SuggestedLine, ...], lowered: dict[str, SuggestedLine]
+) -> tuple[str, int] | None:
+    """The option with the largest part of a memory use that is beyond the host's; None if all fits or is a default."""
+    room, budget = usable_memory(known), memory_budget(known)
+    if room is None or budget is None or budget.loaded + system_memory(known, room[0]) <= room[0]:
+        return None
+    parts = memory_parts(known, budget.running)
+    named = {line.option for line in lines} - lowered.keys()
+    reducible = {
+        name: size
+        for name, size in parts.items()
+        if name in named and (known.number(name) or 0) > (_default(known, name) or 0)
+    }
+    return max(reducible.items(), key=lambda part: part[1], default=None)
+
+
+def _lowered(known: RuleContext, option: str, taken: int, lines: tuple[SuggestedLine, ...]) -> Iterator[SuggestedLine]:
+    """The line that brings an option down to its default, and the other limit of temporary tables with it."""
+    room = usable_memory(known)
+    for name in TABLES if option in TABLES else (option,):
+        default, value = _default(known, name), known.number(name)
+        if default is None or value is None or value <= default or name not in {line.option for line in lines}:
+            continue
+        counted = name == CONNECTIONS
+        less = f"So many take {CONNECTION_PERCENT} % of it while idle" if counted else "This is the default"
+        yield SuggestedLine(
+            name,
+            str(default) if counted else exact_size(default),
+            f"{name} = {value if counted else exact_size(value)} takes up to {format_size(taken)}, with which the file "
+            f"does not fit in {room[1] if room else 'memory'}. {less}.",
+            ("MEM-01",),
+            "clients beyond that are refused" if counted else "less memory for what uses it",
+        )
+
+
+def _default(known: RuleContext, name: str) -> int | None:
+    """The value that an option is brought down to: its default, and for connections what the memory is enough for."""
+    if name == CONNECTIONS:
+        room = usable_memory(known)
+        return max(DEFAULT_CONNECTIONS, affordable_connections(known, room[0]) if room else 0)
+    fixed = {POOL: DEFAULT_POOL, "temptable_max_ram": LEAST_TEMPTABLE}
+    return fixed.get(name, default_number(known, name))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from textual.content import Content
 
 from advisor.core.model import format_duration
-from advisor.report.words import wrap
+from advisor.report.words import plural, wrap
 from advisor.tui.text import safe_line, safe_text
 from advisor.verdict.number import parse_digits
 
@@ -116,7 +116,7 @@ def _blocker_text(session: ServerSession) -> str:
     opened = session.transaction
     if opened is not None:
         parts += [] if opened.age is None else [f"transaction open for {format_duration(opened.age)}"]
-        parts += [f"{opened.rows_locked:,} rows locked"] if opened.rows_locked else []
+        parts += [f"{plural(opened.rows_locked, 'row')} locked"] if opened.rows_locked else []
     return ", ".join(parts)
 
 

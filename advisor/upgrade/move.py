@@ -1,19 +1,46 @@
-"""All changes of a move: lines and defaults."""
+"""All changes of a move: defaults, behaviours, and the lines that the new server takes differently."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.core.model import Severity
+from advisor.core.model import Confidence, Severity
+from advisor.optionfile.lines import LineKind, PlacedLine
+from advisor.redaction.secrets import redact_text, redact_value
 from advisor.upgrade.behaviours import behaviour_changes
-from advisor.upgrade.change import Area, UpgradeChanges
+from advisor.upgrade.change import Area, LineChange, LineEffect, UpgradeChanges
 from advisor.upgrade.defaults import by_weight, changed_collation, changed_defaults, default_value, needs_binlog
-from advisor.upgrade.lines import changed_lines
+from advisor.upgrade.equal import is_equivalent, is_plugin_state
+from advisor.upgrade.keep import file_notation
+from advisor.upgrade.successor import shortened_line, successor, unknown_members
 from advisor.upgrade.supported_path import path_between
+from advisor.verdict import REFUSED, Outcome
+from advisor.verdict.number import parse_digits
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.core.model import Target
     from advisor.upgrade.change import DefaultChange
-    from advisor.verdict import FileVerdict
+    from advisor.verdict import FileVerdict, LineVerdict
+
+    Place = tuple[str, int, int]
+
+
+SEVERITIES = {
+    LineEffect.VALUE: Severity.WARNING,
+    LineEffect.ADJUSTED: Severity.WARNING,
+    LineEffect.IGNORED: Severity.WARNING,
+    LineEffect.NEWLY_READ: Severity.NOTE,
+    LineEffect.NOT_EXAMINED: Severity.NOTE,
+    LineEffect.NOW_ACCEPTED: Severity.NOTE,
+    LineEffect.DEPRECATED: Severity.NOTE,
+}
+
+# MySQL's --verbose --help prints only the start of the value.
+CUT_IN_HELP = frozenset({"performance_schema_instrument"})
+ROUNDING = 1.3
+ACCEPTED = (Outcome.ACCEPTED, Outcome.ADJUSTED)
 
 
 def compare_verdicts(old: FileVerdict, new: FileVerdict, paths: tuple[str, ...]) -> UpgradeChanges:
@@ -44,3 +71,183 @@ def _writes_binlog(new: FileVerdict) -> bool:
 def _without_binlog(change: DefaultChange) -> DefaultChange:
     """Downgrade a change that has no effect on a server without a binary log."""
     return change._replace(area=Area.REST, severity=Severity.NOTE)
+
+
+def changed_lines(old: FileVerdict, new: FileVerdict, paths: tuple[str, ...]) -> list[LineChange]:
+    """Return the lines that change, worst severity first, then in reading order."""
+    before, after = _by_place(old), _by_place(new)
+    found = list(_syntax_errors(new, paths))
+    for place in [*before, *(p for p in after if p not in before)]:
+        change = _line_change(before.get(place), after.get(place), old, new)
+        if change is not None:
+            found.append(change)
+    severities = list(Severity)
+    return sorted(found, key=lambda c: severities.index(c.severity))
+
+
+def _by_place(verdict: FileVerdict) -> dict[Place, LineVerdict]:
+    return {(v.placed.path, v.placed.line.number, v.placed.line.column): v for v in verdict.lines}
+
+
+def _syntax_errors(new: FileVerdict, paths: tuple[str, ...]) -> Iterator[LineChange]:
+    """Yield lines at which both servers stop reading; in an included file they skip only the rest of that file."""
+    for file in new.resolved.files:
+        for line in file.lines if file.path in paths else ():
+            stray = line.kind is LineKind.OPTION and line.group is None
+            if stray or line.kind is LineKind.REJECTED:
+                why = (
+                    "It is before any [group]: programs stop reading here." if stray else f"{line.value or ''}".strip()
+                )
+                yield LineChange(
+                    LineEffect.SYNTAX, Severity.ERROR, Confidence.CERTAIN, PlacedLine(file.path, line), None, None,
+                    why or "The reader of option files rejects it.",
+                )  # fmt: skip
+
+
+def _line_change(
+    before: LineVerdict | None, after: LineVerdict | None, old: FileVerdict, new: FileVerdict
+) -> LineChange | None:
+    if after is None:
+        return None if before is None or _stops(before) else _not_read(before, new)
+    if before is None:
+        return _newly_read(after, old.catalog.target)
+    if _unknown_template(before, after):
+        after = after._replace(outcome=Outcome.UNKNOWN, reason=f"{new.catalog.target.label} has no such option.")
+    if _stops(after):
+        return _refused(before, after, old, new)
+    if _stops(before) and after.outcome is Outcome.UNEXAMINED:
+        why = f"{old.catalog.target.label} refuses it. {after.reason}"
+        return _change(LineEffect.NOT_EXAMINED, before, after, why)
+    if _stops(before):
+        why = f"{old.catalog.target.label} refuses it, {new.catalog.target.label} accepts it."
+        return _change(LineEffect.NOW_ACCEPTED, before, after, why)
+    return _accepted_change(before, after, old, new)
+
+
+def _stops(line: LineVerdict) -> bool:
+    return line.outcome in REFUSED and not line.loose
+
+
+def _unknown_template(before: LineVerdict, after: LineVerdict) -> bool:
+    """Whether a line with a template value names an option that only the old server has."""
+    return after.placed.line.templated and after.canonical is None and before.canonical is not None
+
+
+def _change(
+    kind: LineEffect, before: LineVerdict | None, after: LineVerdict | None, message: str, write: str | None = None
+) -> LineChange:
+    line = after or before
+    assert line is not None  # noqa: S101 - one of the two servers read it
+    sure = all(verdict.certain for verdict in (after, before if kind is LineEffect.VALUE else None) if verdict)
+    return LineChange(
+        kind=kind,
+        severity=SEVERITIES.get(kind, Severity.ERROR),
+        confidence=Confidence.CERTAIN if sure else Confidence.LIKELY,
+        placed=line.placed,
+        before=before,
+        after=after,
+        message=redact_value("", message),
+        write=None if write is None else redact_text(write).text,
+    )
+
+
+def _refused(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileVerdict) -> LineChange:
+    gone = unknown_members(after)
+    why = f"{new.catalog.target.label} has no {', '.join(gone)}." if gone else after.reason
+    named = after.outcome not in (Outcome.REMOVED, Outcome.UNKNOWN)
+    write = shortened_line(after, new) if named else successor(before, after, old, new)
+    if _stops(before):
+        return _change(
+            LineEffect.STILL_REFUSED, before, after, f"{why} {old.catalog.target.label} refuses it too.", write
+        )
+    if named:
+        return _change(LineEffect.REFUSED, before, after, why, write)
+    return _change(LineEffect.RENAMED if write else LineEffect.REMOVED, before, after, why, write)
+
+
+def _not_read(before: LineVerdict, new: FileVerdict) -> LineChange:
+    group = before.placed.line.group
+    change = _change(
+        LineEffect.NOT_READ, before, None, f"{new.catalog.target.label} does not read the group [{group}]."
+    )
+    # A group with a version in its name is meant for that version.
+    versioned = any(letter.isdecimal() for letter in group or "")
+    return change._replace(
+        severity=Severity.NOTE if versioned else Severity.WARNING,
+        confidence=Confidence.CERTAIN if new.catalog.exact else Confidence.LIKELY,
+    )
+
+
+def _newly_read(after: LineVerdict, target: Target) -> LineChange:
+    group = after.placed.line.group
+    if _stops(after):
+        return _change(
+            LineEffect.REFUSED, None, after, f"{after.reason} {target.label} does not read the group [{group}]."
+        )
+    return _change(
+        LineEffect.NEWLY_READ, None, after, f"{target.label} does not read the group [{group}]; this one does."
+    )
+
+
+def _accepted_change(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileVerdict) -> LineChange | None:
+    """Return the change of a line that both servers accept."""
+    if after.outcome in (Outcome.UNEXAMINED, Outcome.IGNORED) and before.outcome is not Outcome.IGNORED:
+        kind = LineEffect.NOT_EXAMINED if after.outcome is Outcome.UNEXAMINED else LineEffect.IGNORED
+        return _change(kind, before, after, after.reason)
+    if after.outcome in REFUSED and before.outcome not in REFUSED:
+        why = f"{after.reason} Its loose prefix lets the server start without it."
+        return _change(LineEffect.IGNORED, before, after, why)
+    differs = _differs(before, after, old, new)
+    if after.outcome is Outcome.ADJUSTED and (before.outcome is not Outcome.ADJUSTED or differs):
+        return _change(LineEffect.ADJUSTED, before, after, after.reason)
+    if differs:
+        change = _change(LineEffect.VALUE, before, after, _value_message(before, after, old, new))
+        return change._replace(severity=Severity.NOTE) if _is_rounding(before, after) else change
+    if after.outcome in ACCEPTED and _is_deprecated(after, new.catalog.target):
+        option = after.option
+        documented = option is not None and "deprecated" in option.documented
+        why = f"Deprecated since {option.deprecated}." if option and documented else "Deprecated."
+        return _change(LineEffect.DEPRECATED, before, after, why, successor(before, after, old, new))
+    return None
+
+
+def _differs(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileVerdict) -> bool:
+    """Whether the line is effective on both servers with different values."""
+    if before.option is None or after.option is None or before.outcome not in ACCEPTED or after.outcome not in ACCEPTED:
+        return False
+    counts = all(line is v.effective.get(line.canonical or "") for line, v in ((before, old), (after, new)))
+    was, is_now = _value(before), _value(after)
+    if not counts or was is None or is_now is None or "(host name)" in was + is_now:
+        return False
+    if "flagset" in (before.option.kind, after.option.kind):
+        return False  # both take the flags in the line alike; the other flags are defaults
+    if is_plugin_state(before.option) or after.canonical in CUT_IN_HELP:
+        return False
+    return not is_equivalent(was, is_now, before.option, after.option)
+
+
+def _is_rounding(before: LineVerdict, after: LineVerdict) -> bool:
+    """Whether two numbers differ only by rounding."""
+    was, is_now = (parse_digits(_value(line)) or 0 for line in (before, after))
+    return min(was, is_now) > 0 and max(was, is_now) <= min(was, is_now) * ROUNDING
+
+
+def _value(line: LineVerdict) -> str | None:
+    return line.running if line.running is not None else line.value
+
+
+def _value_message(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileVerdict) -> str:
+    values = [
+        (v.canonical or "", file_notation(_value(v) or "", v.option) if v.option else "") for v in (before, after)
+    ]
+    was, is_now = [redact_value(name, value) for name, value in values]
+    here, there = old.catalog.target.label, new.catalog.target.label
+    return f"{here} runs with {was or 'no value'}, {there} with {is_now or 'no value'}."
+
+
+def _is_deprecated(line: LineVerdict, target: Target) -> bool:
+    """Whether the target's version deprecates the option; True if the version is unknown."""
+    since = line.option.deprecated if line.option else None
+    if not line.deprecated:
+        return False
+    return since is None or tuple(int(n) for n in since.split(".") if n.isdecimal()) <= target.version

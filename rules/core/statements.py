@@ -9,7 +9,7 @@ from advisor.catalog.managed import platform_parameters
 from advisor.core.model import Action, Location, Origin, exact_size
 from advisor.core.value_types import NamedTuple
 from advisor.optionfile import groups_read
-from advisor.redaction.secrets import MASK
+from advisor.redaction.secrets import MASK, name_control_characters
 from advisor.verdict import judge_value
 from advisor.verdict.number import SUFFIXES, parse_digits
 from rules.core.context import COMMAND
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from advisor.catalog.load import Option
     from advisor.catalog.managed import PlatformParameters
-    from advisor.core.model import Finding, Target
+    from advisor.core.model import Finding, Setting, Target
     from rules.core.context import RuleContext, ValueSource
 
 
@@ -346,3 +346,85 @@ REFUSED_AT_RUNTIME: dict[str, Callable[[Target, str, str], bool]] = {
     "innodb_doublewrite": _refuses_doublewrite,
     "query_cache_type": _refuses_query_cache,
 }
+
+
+class LastSet(NamedTuple):
+    """Who ran the last SET of a variable, as words to follow `SET GLOBAL` or as a sentence of its own; one is empty.
+
+    MySQL records SET SESSION in the same place, so which it was is known only for a persisted value, and for a variable
+    without a session value. `at_each_start` says that init_file set it.
+    """
+
+    by: str = ""
+    note: str = ""
+    at_each_start: bool = False
+
+
+def last_set(context: RuleContext, variable: str) -> LastSet:
+    """Who set a variable last, and when; both texts are empty if the server does not report it."""
+    origin = context.server.origins.get(variable) if context.has("server") else None
+    words = name_control_characters(origin.set_by.words) if origin is not None and origin.set_by else ""
+    if origin is None or not origin.set_by or not words:
+        return LastSet()
+    option = context.catalog.find_variable(variable)
+    if origin.set_by.is_init_file:
+        return LastSet(f" by {words}", at_each_start=True)
+    if origin.source == "PERSISTED" or (option is not None and option.scope == "global"):
+        return LastSet(f" by {words}")
+    return LastSet(note=f"The last SET GLOBAL or SET SESSION was by {words}.")
+
+
+def set_by_statement(context: RuleContext, variable: str) -> str:
+    """The statement that set the running value, and who ran it: `SET GLOBAL by app@10.0.0.3 at 2026-11-28 …`.
+
+    Empty if a file, the command line or nothing set it. Before the next start the server does not report SET PERSIST;
+    without mysqld-auto.cnf it may have been either.
+    """
+    statement = _set_with(context, context.settings.get(variable))
+    if not statement:
+        return ""
+    by, note, again = last_set(context, variable)
+    until = ", until the next restart" if statement == SET_GLOBAL and not again else ""
+    unknown = "; MariaDB does not report the account" if context.target.is_mariadb else ""
+    return ". ".join(part for part in (f"{statement}{by}{until}{unknown}", note.removesuffix(".")) if part)
+
+
+SET_GLOBAL, SET_PERSIST = "SET GLOBAL", "SET PERSIST"
+
+
+def _set_with(context: RuleContext, setting: Setting | None) -> str:
+    if setting is None or setting.origin not in (Origin.RUNTIME, Origin.PERSISTED):
+        return ""
+    if setting.origin is Origin.PERSISTED:
+        return SET_PERSIST
+    if not context.target.since("mysql", 8):
+        return SET_GLOBAL
+    option = context.catalog.find_variable(setting.name)
+    if option is None or (option.scope != "global" and option.default is None and option.running is None):
+        return f"{SET_GLOBAL} or SET SESSION"  # without a default to compare with, the value does not tell
+    persisted = context.files.persisted_options if context.has("files") else None
+    if persisted is None:
+        return f"{SET_GLOBAL} or {SET_PERSIST}"
+    kept = any(one.name == setting.name and one.value == setting.value for one in persisted)
+    return SET_PERSIST if kept else SET_GLOBAL
+
+
+def add_setters(context: RuleContext, findings: Iterable[Finding]) -> list[Finding]:
+    """The findings with the statement that set the running value, and whether the next start loses it."""
+    return [finding._replace(set_by=_provenance(context, finding)) for finding in findings]
+
+
+def _provenance(context: RuleContext, finding: Finding) -> str:
+    """`Set with SET GLOBAL by root@localhost at …, in no option file: the next restart loses it.`; or empty."""
+    if finding.canonical is None or finding.value is None or finding.code.startswith(ABOUT_LINES):
+        return ""
+    option = context.catalog.get(finding.canonical)
+    variable = (option.variable if option is not None else None) or finding.canonical
+    statement = _set_with(context, context.settings.get(variable))
+    if option is None or not statement or (finding.location is not None and statement != SET_PERSIST):
+        return ""
+    by, note, again = last_set(context, variable)
+    known = statement == SET_GLOBAL and not again and context.has("files")
+    lost = known and find_value_source(context, option) is None
+    tail = ", in no option file: the next restart loses it" if lost else ""
+    return " ".join(part for part in (f"Set with {statement}{by}{tail}.", note) if part)

@@ -18,12 +18,18 @@ if TYPE_CHECKING:
 # The server changes these at startup; other rules report that.
 CHECKED_BY_OTHER_RULES = frozenset({"innodb_io_capacity", "innodb_buffer_pool_instances", "query_cache_type"})
 DRIFT = {
-    Origin.RUNTIME: (Severity.WARNING, "it was set at run time, and the next start brings this line's value back."),
-    Origin.PERSISTED: (Severity.WARNING, "a persisted value outranks this line."),
+    Origin.RUNTIME: (Severity.WARNING, "it was set at run time{by}, and the next start brings this line's value back."),
+    Origin.PERSISTED: (Severity.WARNING, "a persisted value{set} outranks this line."),
     Origin.COMMAND_LINE: (Severity.NOTE, "its command line outranks this line."),
     Origin.FILE: (Severity.NOTE, "the server changed it, it was set at run time, or the file was edited later."),
 }
-PERSISTED_DRIFT = (Severity.WARNING, "it was set at run time, and the next start brings the persisted value back.")
+BY_INIT_FILE = "init_file sets it at each start, after this line is read."
+INIT_FILE_HELP = "keep one of the two: this line, or the statement in init_file"
+SET_BY_STATEMENT = frozenset({Origin.RUNTIME, Origin.PERSISTED})
+PERSISTED_DRIFT = (
+    Severity.WARNING,
+    "it was set at run time{by}, and the next start brings the persisted value back.",
+)
 
 
 @rule(
@@ -47,6 +53,7 @@ PERSISTED_DRIFT = (Severity.WARNING, "it was set at run time, and the next start
 def file_differs_from_running(context: RuleContext) -> Iterator[Finding]:
     """Report effective lines of the server's files whose variable has another value now."""
     from advisor.verdict.settings import matches_running
+    from rules.core.statements import last_set
     from rules.system.kernel import is_limited_by_system
 
     for line in context.file_verdict.effective.values():
@@ -64,13 +71,15 @@ def file_differs_from_running(context: RuleContext) -> Iterator[Finding]:
         if MASK in f"{line.value}{setting.value}":
             continue  # a password in the value was masked when it was collected, so it cannot be compared
         weight, words = _drift(context, setting)
+        by, note, again = last_set(context, setting.name) if setting.origin in SET_BY_STATEMENT else ("", "", False)
+        words = BY_INIT_FILE if again else words.replace("{by}", by).replace("{set}", f" (set{by})" if by else "")
         running = redact_value(setting.name, setting.value)
         yield file_differs_from_running.finding(
-            f"{setting.name} is {running or 'empty'} in the running server: {words}",
+            f"{setting.name} is {running or 'empty'} in the running server: {words}{' ' if note else ''}{note}",
             verdict_subject(line),
             severity=weight,
             confidence=Confidence.LIKELY if setting.origin in (Origin.FILE, Origin.UNKNOWN) else None,
-            help=_drift_help(context, line, setting),
+            help=INIT_FILE_HELP if again else _drift_help(context, line, setting),
         )
 
 

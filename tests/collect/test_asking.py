@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from advisor.collect.connection.session import whole_number
-from advisor.collect.server.innodb import redo_position
-from advisor.collect.server.server import Greeting
+from advisor.collect.server.server import Greeting, redo_position
 from advisor.facts.server import Link
 
 LONG = "9" * 5000

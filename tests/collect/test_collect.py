@@ -18,7 +18,7 @@ from advisor.collect.connection.connect import ConnectionLimits, connect
 from advisor.collect.connection.options import Account
 from advisor.collect.connection.statement import TAG
 from advisor.collect.connection.statements import DATA_SIZES, KILL_OWN, OWN_RUNNING
-from advisor.collect.server.innodb import has_lsn_counter, redo_position
+from advisor.collect.server.server import has_lsn_counter, redo_position
 from advisor.collect.server.workload import read_counters, read_workload
 from advisor.core.errors import ConnectError
 from advisor.facts.snapshot import load, save
@@ -30,9 +30,8 @@ if TYPE_CHECKING:
     from live_server import Live
     from real_servers import Start
 
-    from advisor.collect.connection.limits import AnswerLimits
     from advisor.collect.connection.session import Session
-    from advisor.collect.connection.wire import Wire
+    from advisor.collect.connection.wire import AnswerLimits, Wire
     from advisor.facts import Unavailable
 
 NO_WINDOW = CollectRequest(window=0)
@@ -108,6 +107,23 @@ def test_sources_of_values_are_told(live: Live) -> None:
     else:
         assert facts.server.origins["datadir"].source in ("COMMAND_LINE", "COMMAND-LINE", "CONFIG")
         assert facts.server.origins["sort_buffer_size"].source in ("COMPILED", "COMPILE-TIME")
+
+
+def test_the_account_that_ran_set_is_kept(live: Live) -> None:
+    """MySQL 8.0 and later name who ran SET GLOBAL and when, to any account; mycnf's own SET SESSION is not named."""
+    if live.is_mariadb or live.name == "mysql-5.7":
+        origins = collect_from_account(live.account(), NO_WINDOW).server.origins
+        assert not any(origin.set_by for origin in origins.values())
+        return
+    ((before,),) = live.run("SELECT @@GLOBAL.sync_binlog")
+    live.run(f"SET GLOBAL sync_binlog = {before}")
+    ((now,),) = live.run("SELECT UNIX_TIMESTAMP()")
+    with live.user("watched", "IDENTIFIED BY ''") as name:
+        origins = collect_from_account(live.account(name), NO_WINDOW).server.origins
+    setters = {name: origin.set_by for name, origin in origins.items() if origin.set_by}
+    assert not any(setter.account.startswith("watched@") for setter in setters.values())
+    assert setters["sync_binlog"].account == "root@localhost"
+    assert 0 <= int(now) - setters["sync_binlog"].at < 3600
 
 
 def counted_up(live: Live) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from advisor.collect.pasted import facts_of_texts
 from advisor.collect.pasted import tables as reader
-from advisor.collect.pasted.summaries import parse_rounded_size, sections
+from advisor.collect.pasted.percona_toolkit import parse_rounded_size, sections
 from advisor.collect.pasted.text import read_plain
 from advisor.core.errors import USAGE, MycnfError
 

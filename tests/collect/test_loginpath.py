@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.collect.connection.login_path import login_lines
+from advisor.collect.connection.options import login_lines
 from advisor.core.errors import ConnectError
 
 RECORDED = Path(__file__).parent / "files" / "mylogin.cnf"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from advisor.collect.pasted import facts_of_texts
-from advisor.collect.pasted import lines as lines_module
+from advisor.collect.pasted import text as text_module
 from advisor.collect.pasted.facts import TextError
 from advisor.collect.pasted.samples import UPTIME_FELL, workload_of
 from advisor.collect.pasted.text import read_plain
@@ -125,6 +125,6 @@ def test_where_a_part_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chun
     """Wherever the parts end in which a file is read, its lines and letters are whole."""
     path = tmp_path / "all.txt"
     path.write_bytes((VARIABLES + SAID).replace("\n", "\r\n").encode())
-    monkeypatch.setattr(lines_module, "CHUNK", chunk)
-    with lines_module.open_text(str(path)) as text:
+    monkeypatch.setattr(text_module, "CHUNK", chunk)
+    with text_module.open_text(str(path)) as text:
         assert list(text.lines) == (VARIABLES + SAID).split("\n")

@@ -9,7 +9,6 @@ import pytest
 
 from advisor.catalog.targets import newest_target
 from advisor.collect.connection import schema_statements, statements
-from advisor.collect.connection.limits import AnswerLimits
 from advisor.collect.connection.schema_statements import SCHEMA_STATEMENTS, TABLES_MARIADB
 from advisor.collect.connection.statement import NAME, NUMBER, TAG, Statement
 from advisor.collect.connection.statements import (
@@ -18,7 +17,7 @@ from advisor.collect.connection.statements import (
     STATEMENTS,
     is_listed,
 )
-from advisor.collect.connection.wire import StatementNotListed, Wire
+from advisor.collect.connection.wire import AnswerLimits, StatementNotListed, Wire
 from advisor.collect.privileges import grants_for, schema_grants_for
 from advisor.commands.audit import statement_listing
 

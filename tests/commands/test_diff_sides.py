@@ -121,6 +121,10 @@ def test_only_one_side_knows(mycnf: Mycnf, tmp_path: Path) -> None:
     assert lone["query_cache_type"] is False
     assert "query_cache_size" not in differing(report)
     assert {one["name"]: one["counts"] for one in report["only_b"]}["mandatory_roles"] is False
+    text = mycnf("diff", a, b, "--target", "mysql-5.7", "--target", "mysql-8.4").out
+    assert "only in A: not in MySQL 8.4" in text
+    assert "only in B: not in MySQL 5.7" in text
+    assert "1 only in A" in text
 
 
 def test_secrets(mycnf: Mycnf, tmp_path: Path) -> None:

@@ -157,8 +157,9 @@ def test_counts(mycnf: Mycnf, folder: Path) -> None:
 
 @pytest.mark.parametrize("form", ["text", "markdown", "html"])
 def test_people_see_counts_and_what_is_broken(mycnf: Mycnf, folder: Path, form: str) -> None:
-    """Rules, servers, versions and broken snapshots stand in each report for people."""
+    """Fixes, rules, servers, versions and broken snapshots stand in each report for people; fixes come first."""
     out = mycnf("report", "--isolated", folder, "--format", form).out
+    assert 0 < out.index("Fix first") < out.index("4 of 4") < out.index("Servers that need most")
     for words in ("By rule", "SEC003", "db10", "mariadb-10.11.19", "b/cut.json", "cut off"):
         assert words in out
 

@@ -6,6 +6,7 @@ import os
 import shutil
 import socket
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,12 +20,11 @@ from advisor.fleet.machine import BEGIN, END, command, unpack_tar, with_host
 TOOLS = ("sh", "cat", "cp", "ln", "mkdir", "readlink", "rm", "sed", "tar", "tr", "uname", "od")
 
 
-def printed(*before: str, path: str | None = None) -> str:
-    """What a real shell prints that is given the script."""
-    environment = {"PATH": path or os.environ["PATH"]}
-    shell = shutil.which("sh") or "sh"
-    words = [*before, shell, "-c", command()]
-    done = subprocess.run(words, env=environment, capture_output=True, timeout=600, check=False)
+@cache
+def printed(path: str = os.environ["PATH"]) -> str:
+    """What a real shell prints that is given the script, with the programs of this path."""
+    words = [shutil.which("sh") or "sh", "-c", command()]
+    done = subprocess.run(words, env={"PATH": path}, capture_output=True, timeout=600, check=False)
     return done.stdout.decode()
 
 

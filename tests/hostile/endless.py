@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from hostile_server import END, GREETING, HEADER, LOGIN, Hold, Mischief, columns_of, error, okay, packet
 
-from advisor.collect.connection.limits import MAX_ANSWER_BYTES, PIECE
+from advisor.collect.connection.wire import MAX_ANSWER_BYTES, PIECE
 from tests.hostile.framing import NULL, Packets, later, numbered, only, sized, statements
 
 BIGGEST = (1 << 24) - 1  # bytes of a packet; one of this size goes on in the next

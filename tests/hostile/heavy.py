@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hostile_server import END, HEADER, Mischief, columns_of, packet
 
-from advisor.collect.connection.limits import MAX_ANSWER_BYTES
+from advisor.collect.connection.wire import MAX_ANSWER_BYTES
 from tests.hostile.endless import TOO_MUCH
 from tests.hostile.framing import NULL, Packets, named, numbered, only, sized
 

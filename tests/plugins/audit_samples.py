@@ -37,7 +37,7 @@ def nasty_audit() -> Audited:
     server = replace(server, version_comment=HOSTILE, managed=HOSTILE)
     files = replace(read.files or OptionFiles(), files=(FileCopy(HOSTILE, None), FileCopy("/etc/my.cnf", "")))
     facts = replace(read, server=server, files=files, lost=HOSTILE, unavailable=(Unavailable("host", HOSTILE),))
-    found = [f._replace(actions=(_action(f),), local=_local()) for f in nasty()[0].findings]
+    found = [f._replace(actions=(_action(f),), local=_local(), set_by=HOSTILE) for f in nasty()[0].findings]
     made = audited(*found, facts=facts)
     return made._replace(
         skipped=(Skipped("TST001", HOSTILE), Skipped("TST002", HOSTILE)),

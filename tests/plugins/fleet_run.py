@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -12,6 +14,8 @@ from typing import Any, NamedTuple, Protocol
 
 from live_server import Live
 from mycnf_command import CHECKOUT, Ended
+
+from advisor.__main__ import main
 
 VAULT_PASSWORD = "of the vault"  # noqa: S105 - the tests' own
 PATIENCE = 600  # seconds; a run takes about ten on a quiet host
@@ -74,9 +78,12 @@ class Ground(NamedTuple):
         return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     def report(self) -> dict[str, Any]:
-        """The saved run as JSON."""
-        ended = self.fleet("--from", "run", "--format", "json")
-        report: dict[str, Any] = json.loads(ended.out)
+        """The saved run as JSON, by the command in this process: another one would import everything again."""
+        with io.TextIOWrapper(io.BytesIO(), "utf-8") as out:
+            with contextlib.redirect_stdout(out):
+                main(["fleet", "--isolated", "--from", str(self.run_directory), "--format", "json"])
+            out.seek(0)
+            report: dict[str, Any] = json.load(out)
         return report
 
     def rows(self) -> dict[str, dict[str, Any]]:

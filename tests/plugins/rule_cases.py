@@ -234,7 +234,7 @@ def facts_of(case: Case, target: Target) -> Facts:
         link=Link("socket"),
         variables=variables,
         status={k: str(v) for k, v in said.get("status", {}).items()},
-        origins={n: VariableOrigin(s, TOP if s == "GLOBAL" else "") for n, s in origins.items()},
+        origins={name: _origin(told) for name, told in origins.items()},
         replication=_replication(parts) if parts is not None else None,
         innodb_metrics=said.get("innodb_metrics", {}),
         innodb_status=said.get("innodb_status", ""),
@@ -272,6 +272,13 @@ def _spaces(host: dict[str, Any], said: dict[str, Any]) -> tuple[SpaceReading, .
         SpaceReading("/var/lib/mysql", int(now - row[0] * 86400), row[2] if len(row) > 2 else size, row[1])
         for row in rows
     )
+
+
+def _origin(told: str | dict[str, Any]) -> VariableOrigin:
+    """The origin of a variable, in a case its source, or the fields of the fact."""
+    if isinstance(told, dict):
+        return to_value(told, VariableOrigin)
+    return VariableOrigin(told, TOP if told == "GLOBAL" else "")
 
 
 def _replication(parts: dict[str, Any]) -> Replication:

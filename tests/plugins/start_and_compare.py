@@ -30,6 +30,8 @@ PROCESSORS = frozenset(["innodb_buffer_pool_size", "innodb_buffer_pool_chunk_siz
 LARGE_POOL = 1 << 30
 # Not modelled: a prime number that grows with the pool, if it is set below its minimum.
 NOT_TOLD = frozenset(["innodb_adaptive_hash_index_cells"])
+# Performance Schema takes a third of a start. It is kept where a line is about it, or loads a plugin that may need it.
+NEEDS_INSTRUMENTS = ("performance", "plugin")
 WORDS = {"TRUE": "ON", "FALSE": "OFF", "YES": "ON", "NO": "OFF", "(No default value)": "", "NULL": ""}
 
 
@@ -45,11 +47,16 @@ Run = Callable[[list[str]], dict[str, str] | None]
 
 @pytest.fixture
 def run(start: Start, server_name: str, tmp_path: Path) -> Run:
-    """SHOW GLOBAL VARIABLES with these lines in the [mysqld] group; None if the server does not start."""
+    """SHOW GLOBAL VARIABLES with these lines in the [mysqld] group; None if the server does not start.
+
+    The server runs without Performance Schema, unless a line is about it or about a plugin.
+    """
 
     def variables(lines: list[str]) -> dict[str, str] | None:
         file = tmp_path / "my.cnf"
-        file.write_text("[mysqld]\n" + "\n".join(lines) + "\n", encoding="utf-8")
+        needed = any(word in line.lower() for word in NEEDS_INSTRUMENTS for line in lines)
+        first = [] if needed else ["performance_schema=OFF"]
+        file.write_text("\n".join(["[mysqld]", *first, *lines, ""]), encoding="utf-8")
         try:
             sandbox = start(server_name, option_file=file)
         except SandboxError as error:

@@ -9,7 +9,7 @@ import pytest
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
-from advisor.preflight.set_after_start import is_restored, may_be_persisted
+from advisor.preflight.sources import is_restored, may_be_persisted
 from advisor.upgrade.defaults import default_collation
 from advisor.verdict.words import charset_of
 

@@ -13,7 +13,7 @@ from advisor.analysis.audited import Audited
 from advisor.analysis.context import build_context
 from advisor.analysis.engine import run_rules
 from advisor.core.model import Action, Confidence, Finding, LocalResult, Location, Severity, Skipped
-from advisor.facts import Accounts, Replication, SchemaRisks, Unavailable
+from advisor.facts import Accounts, Replication, SchemaRisks, Unavailable, VariableOrigin, VariableSetter
 from advisor.facts.schema import AutoIncrement, EngineTable, RedundantIndex, UnkeyedTable
 from advisor.report import Page
 from advisor.report.formats import names, render_audit
@@ -72,6 +72,17 @@ def test_accounts_keep_their_names_and_lose_their_hosts() -> None:
     accounts = made.facts.server.accounts
     assert accounts is not None
     assert accounts[0].names == "app@some-host, app@some-host, root@localhost, root@%"
+
+
+def test_accounts_that_set_variables_lose_their_hosts() -> None:
+    """The host of an account that ran SET is taken out of the facts, and of what findings quote of it."""
+    facts = recorded()
+    setter = VariableSetter("app@shop.example", 1795835520)
+    server = replace(facts.server, origins={"sync_binlog": VariableOrigin("DYNAMIC", set_by=setter)})
+    finding = Finding("TST001", "x", Severity.ERROR, Confidence.CERTAIN, "m", set_by=f"Set by {setter.words}.")
+    made = anonymize(audited(finding, facts=replace(facts, server=server)))
+    assert made.facts.server.origins["sync_binlog"].set_by == replace(setter, account="app@some-host")
+    assert made.findings[0].set_by == "Set by app@some-host at 2026-11-28 03:12 UTC."
 
 
 def test_what_is_no_name_stays() -> None:

@@ -5,13 +5,29 @@ from __future__ import annotations
 import math
 
 import pytest
+from audit_samples import audited, recorded
 from lxml import etree
 from msgspec.structs import replace
 
 from advisor.core.errors import MycnfError
+from advisor.core.model import Confidence, Finding, Severity
 from advisor.facts.probes import OTHER_PROCESSES, PROBE_SCHEMA, Arm, Block, Metric, ProbeResult, RunPlace
+from advisor.report import Page
+from advisor.report.formats import render_audit
 from advisor.report.paper import Paper
-from advisor.report.probe.figures import axis_name, change, curve_of, curves, labels, number, numeric, rows, short, span
+from advisor.report.probe.figures import (
+    axis_name,
+    change,
+    curve_of,
+    curves,
+    labels,
+    number,
+    numeric,
+    own_marks,
+    rows,
+    short,
+    span,
+)
 from advisor.report.probe.result import render, sheets
 from advisor.report.probe.words import answer, claims
 from advisor.report.render import terminal_chart
@@ -334,3 +350,45 @@ def test_many_published_curves_leave_room_for_the_local_one() -> None:
     assert "p3" in drawn
     assert "p4" not in drawn
     assert "5 more curves are in the tables alone" in drawn
+
+
+@pytest.mark.parametrize(("value", "mark"), [
+    ("2097152", ("you: 2M", 2097152.0)),  # measured
+    ("65536", ("you: 64K", 65536.0)),  # between two measured values
+    ("8388608", None),  # beyond them: the run says nothing about it
+    ("0", None),
+    ("", None),
+])  # fmt: skip
+def test_the_value_of_the_audited_server_is_marked(value: str, mark: tuple[str, float] | None) -> None:
+    """The chart marks the server's own value, in text, Markdown, HTML and SVG, if it was among the measured ones."""
+    variables = {"read_buffer_size": value, "sort_buffer_size": "131072"}
+    assert [tuple(one) for one in own_marks(scan(), variables)] == ([mark] if mark else [])
+    for form in ("text", "markdown", "html", "svg"):
+        drawn = render(scan(), form, Paper(), variables=variables)
+        assert (mark[0] in drawn) if mark else ("you:" not in drawn)
+        assert "you:" not in render(scan(), form, Paper())
+
+
+def test_the_value_of_the_audited_server_is_marked_among_words() -> None:
+    """Variants that are words, or numbers that count, have the mark at the equal one in its own notation."""
+    words = result(arm("x=OFF", (1.0, 2.0)), arm("x=ON", (1.0, 2.0)), baseline="x=OFF", axis="")
+    assert [tuple(one) for one in own_marks(words, {"x": "1"})] == [("you: 1", 1.0)]
+    assert own_marks(words, {"x": "3"}) == ()
+    counted = result(
+        arm("1000", (1.0, 2.0), 1000.0), arm("4000", (1.0, 2.0), 4000.0), baseline="1000", axis="innodb_io_capacity"
+    )
+    assert [tuple(one) for one in own_marks(counted, {"innodb_io_capacity": "2048"})] == [("you: 2048", 2048.0)]
+
+
+def test_a_page_draws_the_curve_of_this_host_over_the_published_one() -> None:
+    """The evidence of a finding has the newest local result in its chart, as in the app, with the finding's value."""
+    finding = Finding(
+        "BUF001", "x", Severity.WARNING, Confidence.LIKELY, "m", option="read_buffer_size",
+        canonical="read_buffer_size", value="2M", evidence=("RBS-01",),
+    )  # fmt: skip
+    older = scan(began_at="2026-10-01T04:00:00Z")
+    facts = replace(recorded(), probes=(older, scan()))
+    page = render_audit("html", audited(finding, facts=facts), Page())
+    assert "here, 2026-11-21, and as published" in page
+    assert "here, 2026-10-01" not in page
+    assert "here, 2026" not in render_audit("html", audited(finding, facts=replace(facts, probes=())), Page())

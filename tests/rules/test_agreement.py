@@ -15,7 +15,7 @@ from rule_cases import all_cases
 from advisor.analysis.engine import run_rules
 from advisor.catalog.load import load
 from advisor.catalog.targets import EXAMINED, SERIES, parse_target
-from advisor.collect.declared import host_from_options
+from advisor.collect.host.host import host_from_options
 from advisor.core.model import Target
 from advisor.optionfile import resolve
 from advisor.verdict import judge_file, judge_value

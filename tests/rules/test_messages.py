@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from rule_cases import Case, context_of_case
 
+from advisor.analysis.engine import run_rules
 from rules import find_rule
 
 if TYPE_CHECKING:
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
 RUNTIME = {"read_buffer_size": "DYNAMIC"}
+SETTER = {"account": "app@10.0.0.3", "at": 1795835520}
+LOST = "innodb_flush_log_at_trx_commit"
+SET_BY = "by app@10.0.0.3 at 2026-11-28 03:12 UTC"
 
 
 def known(target: str, tmp_path: Path, **words: object) -> RuleContext:
@@ -170,3 +174,87 @@ def test_the_end_of_a_session_depends_on_the_platform(tmp_path: Path) -> None:
     view = OPEN | {"seconds": 7200, "transaction": {"state": "RUNNING", "age": 7200}}
     idle = first("transaction-left-open", known("mysql-8.0.36", tmp_path, server={"blocking": {"sessions": [view]}}))
     assert not any("KILL" in (action.statement or "") for action in idle.actions)
+
+
+@pytest.mark.parametrize(("name", "value", "words"), [
+    ("max_connections", "900", f"it was set at run time {SET_BY}, and the next start brings this line's value back."),
+    (
+        "sort_buffer_size",
+        "900000",
+        (
+            "it was set at run time, and the next start brings this line's value back. "
+            f"The last SET GLOBAL or SET SESSION was {SET_BY}."
+        ),
+    ),
+])  # fmt: skip
+def test_a_value_that_differs_from_the_file_names_who_set_it(tmp_path: Path, name: str, value: str, words: str) -> None:
+    """MySQL records SET SESSION in the same place, so only a variable without session values has a certain account."""
+    origins = {name: {"source": "DYNAMIC", "set_by": SETTER}}
+    running = known(
+        "mysql-9.7.4", tmp_path, file=f"{name} = 500000", server={"variables": {name: value}, "origins": origins}
+    )
+    assert first("file-differs-from-running", running).message.endswith(words)
+
+
+@pytest.mark.parametrize(("target", "source", "persisted", "words"), [
+    ("mysql-8.0.15", "DYNAMIC", {}, f"Set with SET GLOBAL {SET_BY}, in no option file: the next restart loses it."),
+    ("mysql-8.0.15", "DYNAMIC", {LOST: "0"}, f"Set with SET PERSIST {SET_BY}."),
+    ("mysql-8.0.15", "DYNAMIC", None, f"Set with SET GLOBAL or SET PERSIST {SET_BY}."),
+    ("mysql-8.0.15", "PERSISTED", {LOST: "0"}, f"Set with SET PERSIST {SET_BY}."),
+    ("mariadb-10.11.19", "SQL", None, "Set with SET GLOBAL, in no option file: the next restart loses it."),
+    ("mysql-8.0.15", "COMMAND_LINE", {}, ""),
+])  # fmt: skip
+def test_a_finding_names_the_statement_that_set_its_value(
+    tmp_path: Path, target: str, source: str, persisted: dict[str, str] | None, words: str
+) -> None:
+    """The account is named if the server reports it; without mysqld-auto.cnf it may have been SET PERSIST."""
+    setter = {} if source == "SQL" else {"set_by": SETTER}
+    server = {
+        "variables": {LOST: "0"},
+        "origins": {LOST: {"source": source, **setter}},
+        **({} if persisted is None else {"persisted": persisted}),
+    }
+    rule = find_rule("lost-commits")
+    assert rule is not None
+    (found,) = run_rules(known(target, tmp_path, server=server), [rule]).findings
+    assert found.set_by == words
+
+
+def test_the_account_that_set_a_value_is_data(tmp_path: Path) -> None:
+    """An account may be called anything and is shown on one line; a time that no server has is left out."""
+    setter = {"account": "x\x1b[2J\ny@h", "at": 10**20}
+    origins = {"max_connections": {"source": "DYNAMIC", "set_by": setter}}
+    running = known(
+        "mysql-9.7.4",
+        tmp_path,
+        file="max_connections = 500",
+        server={"variables": {"max_connections": "900"}, "origins": origins},
+    )
+    message = first("file-differs-from-running", running).message
+    assert "\x1b" not in message
+    assert "\n" not in message
+    assert "UTC" not in message
+
+
+def test_init_file_sets_its_values_at_each_start(tmp_path: Path) -> None:
+    """MySQL names boot without a host for init_file: the next restart sets the value again, and loses nothing."""
+    origins = {LOST: {"source": "DYNAMIC", "set_by": {"account": "boot", "at": 1795835520}}}
+    server = {"variables": {LOST: "0"}, "origins": origins}
+    rule = find_rule("lost-commits")
+    assert rule is not None
+    (found,) = run_rules(known("mysql-8.0.15", tmp_path, server=server), [rule]).findings
+    assert "by init_file at 2026-11-28 03:12 UTC" in found.set_by
+    assert "restart" not in found.set_by
+    drift = first("file-differs-from-running", known("mysql-8.0.15", tmp_path, file=f"{LOST} = 2", server=server))
+    assert drift.message.endswith("init_file sets it at each start, after this line is read.")
+
+
+def test_a_session_that_set_its_own_value_sets_no_variable(tmp_path: Path) -> None:
+    """MySQL says DYNAMIC of variables that clients set for themselves; the default is still nobody's choice."""
+    server = {
+        "variables": {"foreign_key_checks": "ON", "sql_notes": "OFF"},
+        "origins": {"foreign_key_checks": "DYNAMIC", "sql_notes": "DYNAMIC"},
+    }
+    running = known("mysql-8.0.15", tmp_path, server=server)
+    assert not running.is_set("foreign_key_checks")
+    assert running.is_set("sql_notes")

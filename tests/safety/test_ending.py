@@ -18,12 +18,11 @@ from short_timeouts import PATIENT, hurried
 
 from advisor.collect.connection import session as session_module
 from advisor.collect.connection.connect import ConnectionLimits, connect
-from advisor.collect.connection.limits import AnswerLimits
 from advisor.collect.connection.options import Account
 from advisor.collect.connection.session import StatementFailed, open_session
 from advisor.collect.connection.statement import TAG
 from advisor.collect.connection.statements import DATA_SIZES, OWN_RUNNING
-from advisor.collect.connection.wire import Wire
+from advisor.collect.connection.wire import AnswerLimits, Wire
 from advisor.commands import grants
 
 NAP = "SELECT SLEEP(120)"

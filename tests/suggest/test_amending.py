@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
-from advisor.collect.declared import host_from_options, parse_size
+from advisor.collect.host.host import host_from_options, parse_size
 from advisor.fixing.diff import unified_diff
 from advisor.fixing.values import FileChange
 from advisor.optionfile import resolve
@@ -131,7 +131,7 @@ def test_suggestions_have_reasons_above_their_lines() -> None:
 
 def test_a_suggestion_for_a_host() -> None:
     """The choices of a real suggestion can be worked in as well."""
-    from advisor.collect.declared import host_from_options
+    from advisor.collect.host.host import host_from_options
 
     host = host_from_options(ram="8G", cpus=4, disk="ssd", tar=None)
     choices = suggest(TARGET, host, "oltp").choices

@@ -13,7 +13,7 @@ from rule_cases import Case, facts_of
 from advisor.analysis.context import build_context
 from advisor.analysis.engine import run_rules
 from advisor.catalog.targets import SERIES, parse_target
-from advisor.collect.declared import host_from_options
+from advisor.collect.host.host import host_from_options
 from advisor.core.model import Severity, Target
 from advisor.report.suggested_file import option_file
 from advisor.suggest import judge_text, suggest

@@ -9,7 +9,7 @@ import pytest
 
 from advisor.analysis.engine import run_rules
 from advisor.catalog.targets import SERIES, parse_target
-from advisor.collect.declared import host_from_options, parse_size
+from advisor.collect.host.host import host_from_options, parse_size
 from advisor.core.model import Severity, Target
 from advisor.report.suggested_file import option_file
 from advisor.suggest import judge_text, suggest

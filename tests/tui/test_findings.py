@@ -20,7 +20,7 @@ from advisor.tui.screens.base import Pane
 from advisor.tui.screens.findings.filter import RESTART, TITLES, finding_row
 from advisor.tui.screens.findings.screen import FindingsPane
 from advisor.tui.screens.workload.screen import WorkloadPane
-from advisor.tui.view import finding_key
+from advisor.tui.view import UserMarks, finding_key, read_marks
 
 
 def listed(app: AuditApp) -> list[str]:
@@ -114,6 +114,17 @@ def test_rows_say_option_value_advice_and_restart(width: int) -> None:
             assert row.endswith("restart   " if width > 60 else RESTART)
 
 
+@pytest.mark.parametrize("width", [36, 85])
+def test_findings_of_one_rule_are_told_apart_by_their_options(width: int) -> None:
+    """A rule about several options names the option in each row, before its own name if both do not fit."""
+    finding = next(f for f in demo_findings() if f.code == "DUR009")
+    rows = {
+        finding_row(finding._replace(name="file-differs-from-running", canonical=name, actions=()), width).plain
+        for name in ("max_connections", "sort_buffer_size")
+    }
+    assert len(rows) == 2
+
+
 async def test_a_finding_is_hidden_with_a_reason_and_kept(own_places: Path) -> None:
     """x asks why, hides it for this server in later runs too, and H and x bring it back; no reason, no hiding."""
     async with driven() as (app, pilot):
@@ -197,11 +208,13 @@ async def test_damaged_notes_are_passed_over(own_places: Path) -> None:
         await pilot.press("m")
         await until(pilot, lambda: app.view is not None and bool(app.view.marks.seen))
     (kept,) = notes(own_places)
-    for text in ("", "[]", '{"seen": 3, "suppressed": {}}', "\x00"):
+    assert read_marks(str(kept)).seen
+    for text in ("", "[]", "\x00", '{"seen": 3, "suppressed": {}}'):
         kept.write_text(text, encoding="utf-8")
-        async with driven() as (app, _):
-            assert app.view is not None
-            assert not app.view.marks.seen
+        assert read_marks(str(kept)) == UserMarks()
+    async with driven() as (app, _):
+        assert app.view is not None
+        assert not app.view.marks.seen
 
 
 async def test_statement_and_line_are_copied() -> None:

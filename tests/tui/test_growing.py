@@ -98,3 +98,11 @@ def test_the_words_stand_over_the_chart(order: PlannedRun) -> None:
     text = progress_text(add_curves(RunState(0.0), order, measured(3)), order, (60, 30), 0.0).plain
     assert "95 % intervals" in " ".join(text.split())
     assert "│" in text
+
+
+def test_the_value_of_the_audited_server_is_marked(order: PlannedRun) -> None:
+    """While the run goes on, the chart marks the server's own value of the option that is measured."""
+    state = add_curves(RunState(0.0), order, measured(3), {order.plan.axis: "131072"})
+    text = progress_text(state, order, (60, 30), 0.0).plain
+    assert "you: 128K" in text
+    assert len(text.splitlines()) <= 30

@@ -316,6 +316,18 @@ async def test_enter_opens_what_is_selected() -> None:
         await until(pilot, lambda: screens.current == "host")
 
 
+async def test_arrow_keys_select_although_the_parts_do_not_fit() -> None:
+    """On a small terminal, down selects the next line of "Do first" instead of scrolling; Page Down scrolls."""
+    async with driven(size=(80, 24), place="overview") as (app, pilot):
+        pane = app.query_one(OverviewPane)
+        await until(pilot, lambda: pane.query_one("#overview-scroll").max_scroll_y > 0)
+        await pilot.press("down", "down")
+        await until(pilot, lambda: pane.chosen == 2)
+        assert pane.query_one("#overview-scroll").scroll_y == 0
+        await pilot.press("pagedown")
+        await until(pilot, lambda: pane.query_one("#overview-scroll").scroll_y > 0)
+
+
 async def test_y_copies_the_overview() -> None:
     """The copy has every part as text."""
     async with driven(size=(120, 40), place="overview") as (app, pilot):

@@ -157,3 +157,10 @@ def test_values_are_compared_by_meaning_and_shown_for_people() -> None:
     assert (on.changed, on.differs_from_file, on.for_people("TRUE"), on.for_people("0")) == (False, False, "ON", "OFF")
     assert (buffer.changed, buffer.for_people("131072"), buffer.for_people("131073")) == (False, "128K", "131073")
     assert buffer.set_by == "nothing: not explicitly configured"
+
+
+def test_the_account_that_set_a_variable_is_shown() -> None:
+    """The row says which statement set the value, and who ran it."""
+    said = "SET GLOBAL by app@10.0.0.3 at 2026-11-28 03:12 UTC, until the next restart"
+    row = VariableRow("max_connections", "900", None, None, Origin.RUNTIME, None, None, None, said)
+    assert row.set_by == said

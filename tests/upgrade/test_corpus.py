@@ -14,7 +14,7 @@ from advisor.catalog.targets import parse_target
 from advisor.core.model import Severity
 from advisor.optionfile import resolve
 from advisor.upgrade.change import LineChange, LineEffect
-from advisor.upgrade.lines import changed_lines
+from advisor.upgrade.move import changed_lines
 from advisor.verdict import FileVerdict, judge_file
 from advisor.verdict.outcome import LineVerdict, Outcome
 

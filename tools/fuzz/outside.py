@@ -282,7 +282,7 @@ def _read_keys(data: bytes, folder: str) -> None:
 
 
 def _read_login_path(data: bytes, folder: str) -> None:
-    from advisor.collect.connection.login_path import login_lines
+    from advisor.collect.connection.options import login_lines
 
     with _environment(MYSQL_TEST_LOGIN_FILE=put(data, folder, "mylogin.cnf")):
         login_lines("client")

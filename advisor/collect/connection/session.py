@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pymysql import err
 
-from advisor.collect.connection.connect import DEFAULT_LIMITS, connect
-from advisor.collect.connection.errors import error_text
-from advisor.collect.connection.limits import MAX_ANSWER_BYTES, AnswerTooSlow
+from advisor.collect.connection.connect import DEFAULT_LIMITS, connect, error_text
 from advisor.collect.connection.statements import (
     KILL_OWN,
     LIMITS_MARIADB,
@@ -19,7 +17,7 @@ from advisor.collect.connection.statements import (
     READ_ONLY,
     STATEMENTS,
 )
-from advisor.collect.connection.wire import ProtocolError, StatementNotListed
+from advisor.collect.connection.wire import MAX_ANSWER_BYTES, AnswerTooSlow, ProtocolError, StatementNotListed
 from advisor.core.errors import ConnectError
 from advisor.facts import Unavailable
 from advisor.facts.snapshot import LARGEST_NUMBER

@@ -9,20 +9,25 @@ from __future__ import annotations
 import re
 
 from advisor.collect.connection.schema_statements import SCHEMA_STATEMENTS
-from advisor.collect.connection.statement import ALL, MARIADB, MYSQL, NAME, NUMBER, Statement
-from advisor.collect.connection.statement_texts import (
+from advisor.collect.connection.statement import (
     ACCOUNTS_DYNAMIC_SQL,
     ACCOUNTS_GLOBAL_PRIV_SQL,
     ACCOUNTS_USER_SQL,
+    ALL,
     APPLIER_ERRORS_SQL,
     APPLIER_TIMES_SQL,
+    MARIADB,
     METADATA_SQL,
+    MYSQL,
+    NAME,
+    NUMBER,
     PROCESSLIST_SQL,
     ROW_WAITS_SQL,
     THREADS_SQL,
     TOP_DIGESTS_SQL,
     TOP_STATEMENTS_SQL,
     TOP_WAITS_SQL,
+    Statement,
 )
 from advisor.collect.error_log_messages import BACKTRACE, MESSAGES
 
@@ -65,10 +70,12 @@ LIMITS_MARIADB = Statement(
 STATUS = Statement("status", "SHOW GLOBAL STATUS", ALL, "counters, once at each end of the sampling window", columns=2)
 ORIGINS_MYSQL = Statement(
     "origins-mysql",
-    "SELECT VARIABLE_NAME, VARIABLE_SOURCE, VARIABLE_PATH FROM performance_schema.variables_info",
+    "SELECT VARIABLE_NAME, VARIABLE_SOURCE, VARIABLE_PATH, FLOOR(UNIX_TIMESTAMP(SET_TIME)), SET_USER, SET_HOST "
+    "FROM performance_schema.variables_info",
     "MySQL 8.0 and later",
-    "who set each variable: a file, the command line, a persisted value, or the default",
-    columns=3,
+    "what set each variable: a file, the command line, a persisted value, or the default; and which account ran SET, "
+    "and when",
+    columns=6,
 )
 ORIGINS_MARIADB = Statement(
     "origins-mariadb",

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from advisor.collect.host.devices import read_devices
 from advisor.collect.host.host import open_root, read_host
-from advisor.collect.host.ownership import NotProved, OwnershipProof, ServerClaim, find_server_process
-from advisor.collect.host.process import server_pids
+from advisor.collect.host.process import NotProved, OwnershipProof, ServerClaim, find_server_process, server_pids
 from advisor.collect.host.root import ArchiveError, Root
 from advisor.collect.host.storage import trace_storage
-from advisor.collect.host.tar_script import host_tar_script
 
 __all__ = [
     "ArchiveError",
@@ -17,7 +15,6 @@ __all__ = [
     "Root",
     "ServerClaim",
     "find_server_process",
-    "host_tar_script",
     "open_root",
     "read_devices",
     "read_host",

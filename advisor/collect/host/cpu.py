@@ -1,25 +1,46 @@
-"""The processors, counted as `lscpu` counts them."""
+"""The processors, counted as `lscpu` counts them, their caches, and the hypervisor under them."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.collect.host import arm_parts, cpuinfo
-from advisor.collect.host.caches import read_caches
-from advisor.collect.host.formats import cpu_list, cpu_mask, parse_number, parse_size, read_line, read_number
-from advisor.collect.host.hypervisor import read_hypervisor
-from advisor.facts.host import Cpu, CpuKind, NumaNode
+from advisor.collect.host import cpuinfo
+from advisor.collect.host.formats import (
+    cpu_list,
+    cpu_mask,
+    parse_number,
+    parse_size,
+    printable_line,
+    read_line,
+    read_number,
+)
+from advisor.facts.host import Cache, Cpu, CpuKind, Hypervisor, NumaNode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from advisor.collect.host.cpuinfo import CoreKind
+    from advisor.collect.host.cpuinfo import CoreKind, SharedCache
     from advisor.collect.host.root import Root
 
 
 SYS_CPU = "/sys/devices/system/cpu"
 _EXTENSIONS = (("svm", "AMD-V"), ("vmx", "VT-x"))
+_LETTER = {"Data": "d", "Instruction": "i"}
+_SPARC = (("l1_i", "L1i", 1), ("l1_d", "L1d", 1), ("l2_", "L2", 2))
+_MAX_INDEX = 64
+_CLOCKS = (("kvm-clock", "KVM"), ("hyperv_clocksource", "Microsoft"), ("xen", "Xen"))
+"""Clock sources that exist only in guests of that hypervisor."""
+
+_FIRMWARE = (
+    ("VMware", "VMware"), ("innotek GmbH", "Oracle"), ("Microsoft Corporation", "Microsoft"), ("Xen", "Xen"),
+    ("Parallels", "Parallels"), ("QEMU", "KVM"), ("Amazon EC2", "KVM"), ("Google", "KVM"), ("Alibaba Cloud", "KVM"),
+    ("DigitalOcean", "KVM"), ("Hetzner", "KVM"), ("OpenStack", "KVM"),
+)  # fmt: skip
+_CARDS = {"58530001": "Xen", "15ad0710": "VMware", "80eebeef": "Oracle"}
+"""PCI devices (vendor and device) that exist only in guests: lscpu's list."""
+_XEN_PV, _XEN_PVH = 1 << 5, 1 << 3 | 1 << 8
+"""XENFEAT_mmu_pt_update_preserve_ad; XENFEAT_supervisor_mode_kernel with XENFEAT_hvm_callback_vector."""
 
 
 class Siblings(NamedTuple):
@@ -112,11 +133,11 @@ def _kind(root: Root, kind: cpuinfo.CoreKind, running: list[Siblings], firmware:
     threads = max((len(s.core) or 1 for s in running), default=0)
     speeds = [read_number(root, f"{SYS_CPU}/cpu{s.cpu}/cpufreq/cpuinfo_max_freq") for s in running]
     return CpuKind(
-        model_name=arm_parts.core_name(vendor, part) or kind.get("name"),
-        vendor=arm_parts.vendor_name(vendor) or vendor,
+        model_name=cpuinfo.core_name(vendor, part) or kind.get("name"),
+        vendor=cpuinfo.vendor_name(vendor) or vendor,
         family=kind.get("family"),
         model=revision or part,
-        stepping=arm_parts.stepping_name(vendor, kind.get("stepping"), revision),
+        stepping=cpuinfo.stepping_name(vendor, kind.get("stepping"), revision),
         cores=cores,
         sockets=sockets if books else per.sockets_per_book or sockets,
         threads_per_core=threads if last_thread is None else last_thread + 1,
@@ -177,3 +198,149 @@ def _cpus(root: Root, node: str) -> tuple[int, ...]:
 def _memory(root: Root, node: str) -> int | None:
     found = re.search(r"MemTotal:\s*([0-9]+ kB)", root.read(f"{node}/meminfo") or "")
     return parse_size(found[1]) if found else None
+
+
+class CacheInstance(NamedTuple):
+    """A cache instance: name, level, size, and the processors that share it."""
+
+    name: str
+    level: int
+    size: int
+    shared: frozenset[int]
+
+
+def read_caches(root: Root, cpus: tuple[int, ...], elsewhere: tuple[SharedCache, ...]) -> tuple[Cache, ...]:
+    """The caches by name; `elsewhere` are those found only in /proc/cpuinfo. Caches of unknown size are left out."""
+    instances: dict[tuple[str, int], CacheInstance] = {}
+    for cpu in cpus:
+        for instance, key in (*_cpu_caches(root, cpu, instances), *_sparc_caches(root, cpu)):
+            instances.setdefault((instance.name, key), instance)
+    names = sorted({name for name, _ in instances})
+    summed = [_sum([i for i in instances.values() if i.name == name]) for name in names]
+    told = [Cache(name=c.name, level=c.level, size=c.size, total=c.size) for c in elsewhere if c.name not in names]
+    return tuple(cache for cache in (*summed, *told) if cache.total)
+
+
+def _sum(instances: list[CacheInstance]) -> Cache:
+    return Cache(
+        name=instances[0].name,
+        level=instances[0].level,
+        size=max(i.size for i in instances),
+        total=sum(i.size for i in instances),
+        instances=len(instances),
+        shared_by=max(len(i.shared) for i in instances) or None,
+    )
+
+
+def _cpu_caches(
+    root: Root, cpu: int, known: dict[tuple[str, int], CacheInstance]
+) -> Iterable[tuple[CacheInstance, int]]:
+    """The caches of one processor, each with a number that distinguishes it from others with its name."""
+    for index in range(_MAX_INDEX):
+        base = f"/sys/devices/system/cpu/cpu{cpu}/cache/index{index}"
+        if root.real(base) is None:
+            return
+        level, kind = read_number(root, f"{base}/level"), read_line(root, f"{base}/type")
+        if level is None or kind is None:
+            continue
+        name = f"L{level}{_LETTER.get(kind, '')}"
+        key = read_number(root, f"{base}/id")
+        if key is None or not 0 <= key < 1 << 31:
+            key = _position(name, cpu, known)
+        if (name, key) not in known:
+            shared = cpu_mask(root.read(f"{base}/shared_cpu_map"))
+            yield CacheInstance(name, level, parse_size(root.read(f"{base}/size", 64)) or 0, shared), key
+
+
+def _position(name: str, cpu: int, known: dict[tuple[str, int], CacheInstance]) -> int:
+    """The number of a cache on kernels before 4.10, which do not number caches.
+
+    It is the number of the instance that lists this processor, or of a new one.
+    """
+    same = [instance for (other, _), instance in known.items() if other == name]
+    return next((i for i, instance in enumerate(same) if cpu in instance.shared), len(same))
+
+
+def _sparc_caches(root: Root, cpu: int) -> Iterable[tuple[CacheInstance, int]]:
+    """The caches on sparc64, which has one file per size, and caches that are private to each processor."""
+    for prefix, name, level in _SPARC:
+        held = read_number(root, f"/sys/devices/system/cpu/cpu{cpu}/{prefix}cache_size")
+        if held is not None:
+            yield CacheInstance(name, level, held, frozenset({cpu})), cpu
+
+
+def read_hypervisor(root: Root, kind: CoreKind) -> Hypervisor | None:
+    """The hypervisor or container; None on bare metal, or if no file identifies it."""
+    if "Microsoft" in (root.read("/proc/sys/kernel/osrelease", 256) or ""):
+        return Hypervisor("Windows Subsystem for Linux", "container")
+    return (
+        _from_clock_or_firmware(root, kind)
+        or _power_hypervisor(root)
+        or _xen_guest(root)
+        or _from_pci(root)
+        or _s390_hypervisor(root)
+        or _virtuozzo(root)
+        or (Hypervisor("unknown", "full") if "hypervisor" in kind.flags else None)
+    )
+
+
+def _from_clock_or_firmware(root: Root, kind: CoreKind) -> Hypervisor | None:
+    clocks = read_line(root, "/sys/devices/system/clocksource/clocksource0/available_clocksource") or ""
+    vendor = next((name for clock, name in _CLOCKS if clock in clocks), None)
+    if vendor is None and ("hypervisor" in kind.flags or kind.get("architecture") == "8"):
+        maker = read_line(root, "/sys/class/dmi/id/sys_vendor") or ""
+        product = read_line(root, "/sys/class/dmi/id/product_name") or ""
+        # Cloud providers rent bare-metal machines under the same manufacturer name.
+        vendor = next((name for sign, name in _FIRMWARE if sign in maker and "metal" not in product), None)
+    if vendor is None:
+        return None
+    return Hypervisor(vendor, "para" if vendor == "Xen" and _is_paravirtual(root) else "full")
+
+
+def _is_paravirtual(root: Root) -> bool:
+    """Whether Xen's feature bits are those of a PV or PVH guest."""
+    found = re.fullmatch(r"(?:0x)?([0-9a-fA-F]{1,8})", read_line(root, "/sys/hypervisor/properties/features") or "")
+    bits = int(found[1], 16) if found else 0
+    return bool(bits & _XEN_PV) or bits & _XEN_PVH == _XEN_PVH
+
+
+def _power_hypervisor(root: Root) -> Hypervisor | None:
+    tree = "/proc/device-tree"
+    kinds = (root.read(f"{tree}/compatible") or "").split("\0")
+    if root.real("/proc/iSeries"):
+        return Hypervisor("OS/400", "para")
+    if "ibm,powernv" in kinds:
+        return None
+    partition = root.read(f"{tree}/ibm,partition-name")
+    managed, emulated = root.real(f"{tree}/hmc-managed?"), root.real(f"{tree}/chosen/qemu,graphic-width")
+    if partition is not None and managed and not emulated:
+        return Hypervisor("pHyp", "none" if printable_line(partition) == "full" else "para")
+    return Hypervisor("KVM", "para") if "qemu,pseries" in kinds else None
+
+
+def _xen_guest(root: Root) -> Hypervisor | None:
+    if not root.real("/proc/xen"):
+        return None
+    owner = read_line(root, "/proc/xen/capabilities") == "control_d"
+    return Hypervisor("Xen", "none" if owner else "para")
+
+
+def _from_pci(root: Root) -> Hypervisor | None:
+    for line in (root.read("/proc/bus/pci/devices") or "").split("\n"):
+        fields = line.split("\t")
+        if fields[1:2] and fields[1] in _CARDS:
+            return Hypervisor(_CARDS[fields[1]], "full")
+    return None
+
+
+def _s390_hypervisor(root: Root) -> Hypervisor | None:
+    text = root.read("/proc/sysinfo")
+    if text is None:
+        return None
+    found = re.search(r"Control Program:([^\n]*)", text)
+    program = " ".join((printable_line(found[1]) or "").split()) if found else None
+    return Hypervisor("KVM" if program and "KVM" in program else "IBM", "full", program or "PR/SM")
+
+
+def _virtuozzo(root: Root) -> Hypervisor | None:
+    return Hypervisor("Parallels", "container") if root.real("/proc/vz") and not root.real("/proc/bc") else None

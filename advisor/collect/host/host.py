@@ -1,9 +1,10 @@
-"""Read all facts about one host."""
+"""Read all facts about one host, or take them from the command line for a host that cannot be read from here."""
 
 from __future__ import annotations
 
 import os
 import posixpath
+import re
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -11,18 +12,22 @@ from msgspec.structs import replace
 from advisor.collect.host.cgroup import read_cgroup
 from advisor.collect.host.cpu import read_cpu
 from advisor.collect.host.devices import read_devices
-from advisor.collect.host.memory import read_memory
+from advisor.collect.host.formats import MAX_CPU
 from advisor.collect.host.process import read_process, server_pids
 from advisor.collect.host.root import DirectoryRoot, LiveRoot
 from advisor.collect.host.storage import trace_storage
-from advisor.collect.host.system import read_system
-from advisor.facts.host import Host, ServerPath, SkippedPart
+from advisor.collect.host.system import read_memory, read_system
+from advisor.core.errors import MycnfError
+from advisor.facts.host import BlockDevice, Cpu, Host, Memory, Mount, ServerPath, SkippedPart, Storage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from advisor.collect.host.root import Root
-    from advisor.facts.host import BlockDevice, Storage
+
+
+UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+SAID = "not read: only what --ram, --cpus and --disk say is known"
 
 
 def read_host(
@@ -98,3 +103,46 @@ def open_root(path: str = "/") -> Root:
     from advisor.collect.host.archive import open_tar
 
     return open_tar(path)
+
+
+def parse_size(text: str) -> int:
+    """Bytes of a size such as 64G or 512M; raises MycnfError for anything else."""
+    match = re.fullmatch(r"([0-9]{1,20}(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
+    if not match or float(match[1]) <= 0:
+        raise MycnfError(f"--ram {text!r} is not a size; write it as 64G or 512M")
+    return int(float(match[1]) * UNITS[match[2].upper()])
+
+
+def host_from_options(*, ram: str | None, cpus: int | None, disk: str | None, tar: str | None) -> Host:
+    """The host from --host-tar, if given, with the values of --ram, --cpus and --disk."""
+    host = _from_tar(tar) if tar else Host(skipped=(SkippedPart("host", SAID),))
+    if ram:
+        host = replace(host, memory=Memory(total=parse_size(ram)), cgroup=None)
+    if cpus is not None:
+        host = replace(host, cpu=_cpu(cpus))
+    if disk:
+        host = replace(host, storage=_storage(disk))
+    return host
+
+
+def _from_tar(path: str) -> Host:
+    return read_host(open_root(path))
+
+
+def _cpu(count: int) -> Cpu:
+    if not 0 < count <= MAX_CPU:
+        raise MycnfError(f"--cpus {count} is not a number of processors; write how many the server may use")
+    return Cpu(logical=count, online=tuple(range(count)), kinds=(), cores=count, sockets=0)
+
+
+def _storage(kind: str) -> Storage:
+    device = BlockDevice(
+        name=kind,
+        kernel_name=kind,
+        number="",
+        type="disk",
+        size=0,
+        rotational=kind == "hdd",
+        transport="nvme" if kind == "nvme" else None,
+    )
+    return Storage(path="", mount=Mount(point="", fs_type="", source=""), devices=(device,), untraced="said by --disk")

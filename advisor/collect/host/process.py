@@ -1,21 +1,34 @@
-"""Facts about the server's process that can be read at no cost for the server.
+"""The server's process: its facts, and the proof that a connected server is a process of this host.
 
 `smaps` is not read: the kernel walks every page for it and holds the lock that the server's own mappings need.
 `numa_maps` costs the same if it is read completely; if only a few bytes are read, the kernel formats only the first
 mappings, which belong to the program itself.
+
+Host facts are used for a server only with this proof. A path or name proves nothing: every replica has the same data
+directory and pid file. The proof is the kernel's information about the process at the other end of a Unix socket;
+everything else must agree with it.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.collect.host.formats import cpu_list, key_values, parse_number, parse_size, printable_line, read_number
+from advisor.collect.host.formats import (
+    cpu_list,
+    key_values,
+    parse_number,
+    parse_size,
+    printable_line,
+    read_line,
+    read_number,
+)
 from advisor.facts.host import SERVER_PROGRAMS, Limit, Process
 
 if TYPE_CHECKING:
     from advisor.collect.host.root import Root
+
 
 _LIMITS = {
     "cpu time": "cpu", "file size": "fsize", "data size": "data", "stack size": "stack", "core file size": "core",
@@ -27,6 +40,9 @@ _ALLOCATORS = ("jemalloc", "tcmalloc", "mimalloc")
 _FIRST_LINE = 128  # bytes; the kernel walks the pages of as many mappings as fill the read, one or two here
 _POLICY = re.compile(r"[0-9a-f]+ ((?:default|local|bind|prefer(?: \(many\))?|(?:weighted )?interleave)(?:[=:]\S*)?)\s")
 _POLICIES = {0: "other", 1: "fifo", 2: "rr", 3: "batch", 5: "idle", 6: "deadline"}
+_REMEDY = "give --ram, --cpus and --disk, or a tar of its host"
+_LOADER_WORDS = 8
+"""Options of the dynamic loader precede the program that it runs; the program's own options are ignored."""
 
 
 def read_process(root: Root, pid: int) -> Process | None:
@@ -94,3 +110,144 @@ def _allocator(maps: str | None) -> str | None:
     if any(library.startswith("ld-musl") for library in libraries):
         return "musl"
     return "glibc" if any(re.match(r"libc[.-]", library) for library in libraries) else None
+
+
+class ServerClaim(NamedTuple):
+    """What the connection shows about a server.
+
+    `via` is socket or tcp, `peer_pid` the process from SO_PEERCRED (0 if the kernel does not report it), `proxied`
+    whether the handshake shows a proxy. The others are the server's @@datadir, @@pid_file, @@socket and @@hostname,
+    empty if unknown.
+    """
+
+    via: str
+    peer_pid: int = 0
+    proxied: bool = False
+    datadir: str = ""
+    pid_file: str = ""
+    socket: str = ""
+    hostname: str = ""
+
+
+class OwnershipProof(NamedTuple):
+    """The server is process `pid` of this host; `evidence` describes the proof."""
+
+    pid: int
+    evidence: tuple[str, ...]
+
+
+class NotProved(NamedTuple):
+    """The server may run anywhere; `reason` is one sentence with the remedy."""
+
+    reason: str
+
+
+def find_server_process(root: Root, claim: ServerClaim) -> OwnershipProof | NotProved:
+    """The server's process, or the reason why it is not proved to be on this host."""
+    if claim.via != "socket":
+        return NotProved(_through_tcp(root, claim))
+    if claim.proxied:
+        return NotProved(f"a proxy answers at the socket, and the server behind it may run anywhere: {_REMEDY}")
+    listener = _listener(root, claim)
+    if isinstance(listener, NotProved):
+        return listener
+    evidence = [listener.evidence[0]]
+    for check in (_shares_pid_namespace, _named_in_pid_file, _works_in_datadir):
+        found = check(root, listener.pid, claim)
+        if isinstance(found, NotProved):
+            return found
+        evidence += [found] if found else []
+    return OwnershipProof(listener.pid, tuple(evidence))
+
+
+def _through_tcp(root: Root, claim: ServerClaim) -> str:
+    ours = read_line(root, "/proc/sys/kernel/hostname") or ""
+    if claim.hostname and ours and claim.hostname.split(".")[0] != ours.split(".")[0]:
+        return f"the server calls itself {claim.hostname}, this host is {ours}: {_REMEDY}"
+    where = f" ({claim.socket})" if claim.socket else ""
+    here = f"if it runs here, connect by its socket{where}"
+    return f"the server was reached through TCP, which may lead anywhere: {here}; else {_REMEDY}"
+
+
+def _listener(root: Root, claim: ServerClaim) -> OwnershipProof | NotProved:
+    """The server's process at the other end of the socket."""
+    pid = claim.peer_pid
+    if pid <= 0:
+        return NotProved(f"the process behind the socket belongs to another container: {_REMEDY}")
+    name = read_line(root, f"/proc/{pid}/comm")
+    if name is None:
+        return NotProved(f"process {pid} behind the socket is hidden (/proc with hidepid?): run as root, or {_REMEDY}")
+    if _is_server(root, pid):
+        return OwnershipProof(pid, (f"process {pid} ({name}) listens at the socket",))
+    if name == "systemd" and (server := _socket_activated(root, claim)):
+        return OwnershipProof(server, (f"process {server} holds the socket that systemd opened for it",))
+    return NotProved(f"process {pid} ({name}) behind the socket is not a server but a proxy: {_REMEDY}")
+
+
+def _is_server(root: Root, pid: int) -> bool:
+    """Whether a process is a server, by its program or name, or by the program that a dynamic loader runs."""
+    program = posixpath.basename((root.link(f"/proc/{pid}/exe") or "").removesuffix(" (deleted)"))
+    name = read_line(root, f"/proc/{pid}/comm") or ""
+    if (program or name).startswith("ld-"):
+        words = (root.read(f"/proc/{pid}/cmdline", 1 << 16) or "").split("\0")[:_LOADER_WORDS]
+        return any(posixpath.basename(word) in SERVER_PROGRAMS for word in words)
+    return program in SERVER_PROGRAMS or name in SERVER_PROGRAMS
+
+
+def _socket_activated(root: Root, claim: ServerClaim) -> int | None:
+    """The server that got its socket from systemd, in which case systemd is shown as the listener."""
+    pid = read_number(root, claim.pid_file) if claim.pid_file.startswith("/") else None
+    if pid is None or not _is_server(root, pid):
+        return None
+    rows = (line.split() for line in (root.read("/proc/net/unix") or "").split("\n"))
+    inodes = {f"socket:[{row[6]}]" for row in rows if row[7:8] == [claim.socket]}
+    held = {root.link(f"/proc/{pid}/fd/{fd}") for fd in root.names(f"/proc/{pid}/fd")}
+    return pid if inodes & held else None
+
+
+def _shares_pid_namespace(root: Root, pid: int, claim: ServerClaim) -> str | NotProved | None:  # noqa: ARG001 - one of three checks
+    """Whether the process is in our pid namespace; containers have their own."""
+    theirs, ours = (root.link(f"/proc/{who}/ns/pid") for who in (pid, "self"))
+    if theirs and ours:
+        nested = theirs != ours
+    else:
+        nested = len(key_values(root.read(f"/proc/{pid}/status")).get("NSpid", "").split()) > 1
+    if nested:
+        return NotProved(f"process {pid} runs in a container of its own: audit it from inside, or {_REMEDY}")
+    return "it shares our process numbers" if theirs and ours else None
+
+
+def _named_in_pid_file(root: Root, pid: int, claim: ServerClaim) -> str | NotProved | None:
+    """Whether the server's pid file, if readable, names the process."""
+    path = posixpath.join(claim.datadir, claim.pid_file)
+    written = parse_number(root.read(path, 64)) if claim.pid_file and path.startswith("/") else None
+    if written is not None and written != pid:
+        return NotProved(f"the pid file {path} says {written}, but process {pid} is behind the socket: {_REMEDY}")
+    return f"{path} names it" if written is not None else None
+
+
+def _works_in_datadir(root: Root, pid: int, claim: ServerClaim) -> str | NotProved | None:
+    """Whether the process's working directory is the server's data directory.
+
+    Services usually run in their own mount namespace (PrivateTmp), so only the directory is compared, not the
+    namespace.
+    """
+    here = root.identify(claim.datadir) if claim.datadir.startswith("/") else None
+    if here is None:
+        place = claim.datadir or "(unknown)"
+        return NotProved(f"the server's data directory {place} isn't to be seen here: run as root, or {_REMEDY}")
+    works_in = root.identify(f"/proc/{pid}/cwd")
+    if works_in is not None:
+        if works_in[:2] == here[:2] or _has_open_files(root, pid, claim.datadir):
+            return f"it works in {claim.datadir}"
+        return NotProved(f"process {pid} doesn't work in the server's data directory {claim.datadir}: {_REMEDY}")
+    owner = parse_number(key_values(root.read(f"/proc/{pid}/status")).get("Uid", "").split("\t")[0])
+    if owner != here.uid:
+        return NotProved(f"process {pid} cannot be proved to work in {claim.datadir}: run as root, or {_REMEDY}")
+    return f"its account owns {claim.datadir}"
+
+
+def _has_open_files(root: Root, pid: int, datadir: str) -> bool:
+    """Whether a process has files in a directory open, for a server with another working directory (--chroot)."""
+    inside = (root.real(datadir) or datadir).rstrip("/") + "/"
+    return any((root.link(f"/proc/{pid}/fd/{fd}") or "").startswith(inside) for fd in root.names(f"/proc/{pid}/fd"))

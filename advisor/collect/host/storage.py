@@ -6,8 +6,8 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from advisor.collect.host.devices import stripe_of
 from advisor.collect.host.formats import read_number
-from advisor.collect.host.raid import stripe_of
 from advisor.facts.host import Mount, Storage
 
 if TYPE_CHECKING:

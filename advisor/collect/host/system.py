@@ -1,4 +1,4 @@
-"""Distribution, kernel, and signs of a container or a cloud."""
+"""The operating system: distribution, kernel, memory and its settings, and signs of a container or a cloud."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import re
 from typing import TYPE_CHECKING
 
 from advisor.collect.host.formats import (
+    bracketed_choice,
     key_values,
     parse_number,
+    parse_size,
     printable_line,
     read_line,
     read_number,
 )
-from advisor.facts.host import OperatingSystem
+from advisor.facts.host import Memory, OperatingSystem
 
 if TYPE_CHECKING:
     from advisor.collect.host.root import Root
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 _DMI = "/sys/class/dmi/id"
 _DMI_FIELDS = ("sys_vendor", "product_name", "board_vendor", "bios_vendor", "bios_version", "chassis_asset_tag")
+
 _CLOUDS = (
     ("Amazon EC2", "Amazon EC2"), ("amazon", "Amazon EC2"), ("Google Compute Engine", "Google Cloud"),
     ("7783-7084-3265-9085-8269-3286-77", "Azure"), ("OracleCloud.com", "Oracle Cloud"),
@@ -29,9 +32,11 @@ _CLOUDS = (
     ("Linode", "Akamai"), ("Akamai", "Akamai"), ("OpenStack", "OpenStack"), ("CloudStack", "CloudStack"),
 )  # fmt: skip
 """Strings in the firmware of cloud machines; cloud-init's ds-identify uses the same ones."""
+
 _IN_CGROUP = (
     ("docker", "docker"), ("kubepods", "kubernetes"), ("libpod", "podman"), ("lxc", "lxc"), ("machine.slice", "nspawn"),
 )  # fmt: skip
+_HUGE = "/sys/kernel/mm/transparent_hugepage"
 
 
 def read_system(root: Root) -> OperatingSystem | None:
@@ -81,3 +86,40 @@ def _containers(root: Root) -> tuple[str, ...]:
     groups = root.read("/proc/1/cgroup", 1 << 16) or ""
     signs += [name for sign, name in _IN_CGROUP if sign in groups]
     return tuple(dict.fromkeys(signs))
+
+
+def read_memory(root: Root) -> Memory | None:
+    """Read /proc/meminfo and the settings under /proc/sys/vm; None without a total."""
+    rows = key_values(root.read("/proc/meminfo"))
+    sizes = {key: parse_size(value) for key, value in rows.items()}
+    total = sizes.get("MemTotal")
+    if not total:
+        return None
+
+    def setting(name: str) -> int | None:
+        return read_number(root, f"/proc/sys/{name}")
+
+    return Memory(
+        total=total,
+        available=sizes.get("MemAvailable"),
+        free=sizes.get("MemFree"),
+        swap_total=sizes.get("SwapTotal") or 0,
+        swap_free=sizes.get("SwapFree") or 0,
+        huge_page=sizes.get("Hugepagesize"),
+        huge_pages_total=sizes.get("HugePages_Total") or 0,
+        huge_pages_free=sizes.get("HugePages_Free") or 0,
+        anonymous_huge=sizes.get("AnonHugePages"),
+        committed=sizes.get("Committed_AS"),
+        commit_limit=sizes.get("CommitLimit"),
+        thp=bracketed_choice(root.read(f"{_HUGE}/enabled", 256)),
+        thp_defrag=bracketed_choice(root.read(f"{_HUGE}/defrag", 256)),
+        swappiness=setting("vm/swappiness"),
+        dirty_ratio=setting("vm/dirty_ratio"),
+        dirty_background_ratio=setting("vm/dirty_background_ratio"),
+        dirty_bytes=setting("vm/dirty_bytes"),
+        dirty_background_bytes=setting("vm/dirty_background_bytes"),
+        overcommit_memory=setting("vm/overcommit_memory"),
+        overcommit_ratio=setting("vm/overcommit_ratio"),
+        zone_reclaim_mode=setting("vm/zone_reclaim_mode"),
+        numa_balancing=setting("kernel/numa_balancing"),
+    )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 from datetime import UTC, datetime
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -16,21 +18,26 @@ from advisor.collect.connection import session
 from advisor.collect.error_log import error_log_of_lines, is_error_log, merge_logs
 from advisor.collect.logs import PART as ERROR_LOG
 from advisor.collect.logs import read_log_file
-from advisor.collect.pasted.completeness import missing_counters, missing_variables
-from advisor.collect.pasted.facts import SAME, PastedFacts, TextError
-from advisor.collect.pasted.json import cloud_document_message, has_objects, is_json, no_rows_message
-from advisor.collect.pasted.lines import LARGEST, STDIN, open_text, read_all
-from advisor.collect.pasted.refuse import refusal_reason
-from advisor.collect.pasted.replicas import latest_rows
-from advisor.collect.pasted.samples import complete_samples, workload_of
-from advisor.collect.pasted.stalk import read_directory
-from advisor.collect.pasted.summaries import (
+from advisor.collect.pasted.boxes import is_wrapped
+from advisor.collect.pasted.classify import is_known
+from advisor.collect.pasted.facts import FORMS, SAME, PastedFacts, TextError, missing_counters, missing_variables
+from advisor.collect.pasted.json import (
+    PARAMETER_GROUP_REMEDY,
+    cloud_document_message,
+    has_objects,
+    is_json,
+    no_rows_message,
+)
+from advisor.collect.pasted.percona_toolkit import (
     is_server_summary,
     is_system_summary,
+    read_directory,
     read_server_summary,
     read_system_summary,
 )
-from advisor.collect.pasted.text import read_json, read_plain
+from advisor.collect.pasted.replicas import EMPTY_XML, latest_rows
+from advisor.collect.pasted.samples import complete_samples, workload_of
+from advisor.collect.pasted.text import LARGEST, STDIN, open_text, read_all, read_json, read_plain
 from advisor.facts import SCHEMA, Facts, Link, Replication, Server, Unavailable
 from advisor.facts.host import Storage
 from advisor.facts.server import VariableOrigin
@@ -40,13 +47,14 @@ from advisor.verdict.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from advisor.collect.pasted.lines import Text
+    from advisor.collect.pasted.text import Text
     from advisor.facts import Host
     from advisor.facts.server import ErrorLog
     from advisor.verdict.declared import ProviderParameter
 
 
 VIA = "text"
+
 # Keys of the lists of Amazon, Azure and Google.
 LIST_MARKS = ('"ParameterName"', '"allowedValues"', '"appliesTo"')
 NOT_IN_TEXTS = "not read, because it came from text (--from)"
@@ -54,16 +62,51 @@ NO_ERROR_LOG = f"{NOT_IN_TEXTS}; give the error log with --from too"
 HEAD_BYTES = 64 << 10
 LOG_SECONDS = 20.0  # a text is waited for longer than a server's own log
 NO_HOST = f"{NOT_IN_TEXTS}; the text of pt-summary has it, or --ram, --cpus and --disk"
+
 UNREAD = (
     *("files", "server.plugins", "server.engines", "server.innodb_metrics", "server.data"),
     *("server.memory", "server.accounts"),
 )
+
 NO_REPLICAS = (
     f"{NOT_IN_TEXTS}; the text of SHOW REPLICA STATUS\\G has it, of SHOW SLAVE STATUS\\G before MySQL 8.0.22, of "
     "SHOW ALL SLAVES STATUS\\G on MariaDB"
 )
 NO_SESSIONS = f"{NOT_IN_TEXTS}; the text of SHOW PROCESSLIST shows sessions that wait, but no transactions"
 _REPORTS = ((is_server_summary, read_server_summary), (is_system_summary, read_system_summary))
+_ASK = "give the text of SHOW GLOBAL VARIABLES and SHOW GLOBAL STATUS"
+
+# A pattern that occurs only in that kind of text, its name, and the remedy.
+_OTHERS = tuple(
+    (re.compile(sign, re.IGNORECASE | re.MULTILINE), what, remedy)
+    for sign, what, remedy in (
+        (
+            r"^Value \(after reading options\)|^Variables \(--variable-name=value\)",
+            "the help of a server's program",
+            _ASK,
+        ),
+        (
+            r"^ParameterName|\bDBParameterGroup|^PARAMETERS\t|\| +ParameterName ",
+            "a parameter group of Amazon RDS",
+            PARAMETER_GROUP_REMEDY,
+        ),
+        (r"^ *databaseFlags:", "the settings of a Cloud SQL instance", PARAMETER_GROUP_REMEDY),
+        (r">> +MySQLTuner", "a report of MySQLTuner, which rounds what it prints", _ASK),
+        (r"^-- (?:MySQL|MariaDB) dump ", "a dump", _ASK),
+        (
+            EMPTY_XML.format("(?:SLAVE|REPLICA)"),
+            "the answer of a server that is no replica, or on MariaDB has no connection without a name",
+            "leave it out, or give that of SHOW ALL SLAVES STATUS",
+        ),
+        (r"^mysql_global_(?:variables|status)_\w+", "what mysqld_exporter measures, without texts and names", _ASK),
+        (r"^# Time: .*\n# User@Host:", "a slow query log", _ASK),
+        (r"^\[(?:mysqld|mariadbd?|server|client|mysql)[\w.-]*\]", "an option file", "mycnf lint FILE reads it"),
+    )
+)
+
+# Settings in notes, and YAML as Ansible prints it.
+_PAIR = re.compile(r"^[ \t>*\"'-]*([A-Za-z_]\w*)[\"']?[ \t]*[=:]", re.MULTILINE)
+_LEAST_PAIRS, _MOST_PAIRS = 3, 1000
 
 
 def facts_of_texts(paths: Sequence[str]) -> Facts:
@@ -289,6 +332,7 @@ def _with_data_mount(facts: PastedFacts, datadir: str) -> Host | None:
 
 
 DIFFERS, DEFAULT = "DIFFERS", "COMPILED"
+
 OF_TEXT = (
     "texts do not say who set a variable: values that differ from this version's default are taken as explicitly "
     "configured"
@@ -312,3 +356,20 @@ def inferred_origins(variables: dict[str, str], target: str) -> dict[str, Variab
         same = usual is None or usual.upper() == value.upper()
         found[name] = VariableOrigin(DEFAULT if same else DIFFERS)
     return found
+
+
+def refusal_reason(path: str, head: str) -> TextError:
+    """Why a text with this beginning has no facts about a server, with its kind if it is recognized."""
+    if not head.strip():
+        return TextError(f"{path} is empty; give {FORMS}")
+    if is_wrapped(head):
+        return TextError(f"{path} has a table whose lines a terminal broke; give it as mysql -B or \\G prints it")
+    what, remedy = next(((what, remedy) for sign, what, remedy in _OTHERS if sign.search(head)), ("", ""))
+    if what:
+        return TextError(f"{path} is {what}; {remedy}")
+    if sum(is_known(pair[1]) for pair in islice(_PAIR.finditer(head), _MOST_PAIRS)) >= _LEAST_PAIRS:
+        return TextError(
+            f"{path} is a list of names and values with = or : between them, which may be an option file's "
+            "(mycnf lint FILE reads that); give what the mysql client prints of SHOW GLOBAL VARIABLES, or JSON"
+        )
+    return TextError(f"{path} has no facts about a server; give {FORMS}")

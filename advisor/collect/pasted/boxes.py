@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from advisor.collect.pasted.rows import MOST_LINES, NAME, VALUE, is_last
+from advisor.collect.pasted.classify import MOST_LINES, NAME, VALUE, is_last
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.collect.pasted.classify import Row
-    from advisor.collect.pasted.rows import Ahead
+    from advisor.collect.pasted.classify import Ahead, Row
 
 _HEAD = re.compile(rf"\| *variable_name *\| *{VALUE} *\|", re.IGNORECASE)
 # A heading without its left border.

@@ -1,7 +1,8 @@
-"""Classify rows of names and values as variables or counters, and split them into answers."""
+"""Classify rows of names and values as variables or counters; definitions that all table formats share."""
 
 from __future__ import annotations
 
+from collections import deque
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,10 +13,11 @@ from advisor.verdict.formats import MARIADB, MYSQL, WITHOUT_OPTION
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
+
 Row = tuple[str, str]
 Table = dict[str, str]
-
 CERTAIN = 3  # consecutive rows of the other kind, if the names alone are not conclusive
+
 # First words of all versions' counters; a table without any of them is not a table of counters.
 _STEMS = frozenset({
     "aborted", "access", "acl", "aria", "audit", "aurora", "binlog", "busy", "bytes", "caching", "column", "com",
@@ -28,6 +30,11 @@ _STEMS = frozenset({
     "tokudb", "transactions", "update", "uptime", "wsrep", "xtradb",
 })  # fmt: skip
 _SMALL = ("wsrep", "option_tracker_usage")  # lower-case counters: Galera's, and those of MySQL's features
+VALUE = r"(?:variable_)?value"
+"""The heading of the second column, ignoring case; the first one is always variable_name."""
+WORD = r"[A-Za-z_][\w.-]*"
+NAME = r"[A-Za-z_](?:[\w.: -]*\w)?"  # MySQL 9.7 has counters with blanks in their names
+MOST_LINES = 1000  # maximum lines of one value; anything longer is not a row
 
 
 class ServerAnswer(NamedTuple):
@@ -167,3 +174,36 @@ def _variables() -> Collection[str]:
     ]
     set_by_options = {raw["variable"] for one in catalogs for raw in one.options.values() if "variable" in raw}
     return frozenset((*set_by_options, *f"{WITHOUT_OPTION} {MYSQL} {MARIADB}".split()))
+
+
+def is_last(ahead: Ahead, by: int = 0) -> bool:
+    """Whether the text ends with this line without a line end, so that it may be truncated."""
+    return ahead.peek(by + 1) is None
+
+
+class Ahead:
+    """Lines with lookahead, for a text that may be larger than memory; only lines peeked at but not taken are held.
+
+    `taken` is the number of lines taken.
+    """
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self._lines = iter(lines)
+        self._seen: deque[str] = deque()
+        self.taken = 0
+
+    def peek(self, by: int = 0) -> str | None:
+        """The line `by` lines after the next one; None beyond the end of the text."""
+        while len(self._seen) <= by:
+            line = next(self._lines, None)
+            if line is None:
+                return None
+            self._seen.append(line)
+        return self._seen[by]
+
+    def take(self) -> str:
+        """The next line, which must exist."""
+        if not self._seen:
+            self._seen.append(next(self._lines))
+        self.taken += 1
+        return self._seen.popleft()

@@ -1,23 +1,60 @@
-"""PastedFacts: the facts about a server from one text or directory."""
+"""PastedFacts: the facts about a server from one text or directory, and which of them are incomplete."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from advisor.collect.connection.session import whole_number
 from advisor.core.errors import MycnfError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from advisor.collect.pasted.process_list import PastedSessions
     from advisor.facts import Host
     from advisor.facts.host import Mount, Space
     from advisor.facts.server import ErrorLog
     from advisor.verdict.declared import ProviderParameter
 
+
 FORMS = (
     "the text of SHOW GLOBAL VARIABLES, SHOW GLOBAL STATUS, SHOW REPLICA STATUS and SHOW PROCESSLIST, of mysqladmin "
     "variables or extended-status, a directory of pt-stalk, what pt-mysql-summary and pt-summary print, or an error log"
 )
 SAME = ("server_uuid", "hostname", "port", "datadir", "version")  # variables that distinguish servers
+
+# Names that every version has regardless of plugins, across the alphabet, so that a missing one shows a truncated
+# text.
+_VARIABLES = (
+    *("auto_increment_increment", "back_log", "character_set_server", "datadir", "flush_time", "general_log"),
+    *("hostname", "init_connect", "join_buffer_size", "key_buffer_size", "log_error", "max_connections"),
+    *("net_read_timeout", "open_files_limit", "port", "read_buffer_size", "server_id", "table_open_cache"),
+    *("updatable_views_with_limit", "version", "wait_timeout"),
+)
+
+_COUNTERS = (
+    *("aborted_clients", "bytes_received", "com_select", "connections", "created_tmp_tables", "handler_write"),
+    *("key_reads", "max_used_connections", "open_tables", "questions", "select_scan", "sort_rows"),
+    *("table_locks_immediate", "threads_connected", "uptime"),
+)
+_SESSION_VARIABLE = "pseudo_thread_id"  # in MySQL 5.1 the global variables contain it too, with the value 0
+
+# MySQL 5.7 and later, which also have the other counter, have it only in the session status; older versions and
+# MariaDB have it in the global status with the value 0.
+_SESSION_COUNTER, _ZERO, _SINCE_57 = "last_query_cost", re.compile(r"0(?:\.0+)?"), "com_group_replication_start"
+
+_OF_SESSION = re.compile(
+    r"(?:bytes_received|bytes_sent|com|compression|created_tmp|handler|last_query|max_execution_time|opened_table"
+    r"|questions|select|slow_queries|sort|ssl|table_open_cache|rows|feature|memory_used|optimizer|subquery|tmp"
+    r"|busy_time|cpu_time|empty_queries|executed|access_denied|update_scan|delete_scan)(?:_|s?$).*"
+)
+_MIN_COUNT = 10  # the session sent less than one in so many statements
+
+SESSION_COUNTERS = (
+    "these are the counters of one session, and those that sessions count for themselves were left out: "
+    "the text of SHOW GLOBAL STATUS has the server's"
+)
 
 
 class TextError(MycnfError):
@@ -63,3 +100,46 @@ class PastedFacts(NamedTuple):
             or self.parameters
             or self.sessions is not None
         )
+
+
+def missing_variables(variables: Mapping[str, str]) -> str:
+    """Why these are not all of a server's variables; empty if they are."""
+    missing = [name for name in _VARIABLES if name not in variables]
+    if missing:
+        return _incomplete_message("variables", missing, len(variables), "SHOW GLOBAL VARIABLES")
+    if variables.get(_SESSION_VARIABLE, "0") != "0":
+        return (
+            "these are the variables of one session, which may have set some of them for itself: "
+            "the text of SHOW GLOBAL VARIABLES has the server's"
+        )
+    return ""
+
+
+def missing_counters(counters: Mapping[str, str]) -> str:
+    """Why these are not all of a server's counters; empty if they are."""
+    missing = [name for name in _COUNTERS if name not in counters]
+    return _incomplete_message("counters", missing, len(counters), "SHOW GLOBAL STATUS") if missing else ""
+
+
+def _incomplete_message(what: str, missing: list[str], count: int, ask: str) -> str:
+    named = missing[0] if len(missing) == 1 else f"{missing[0]} and {len(missing) - 1} more"
+    return f"the text has {count} {what}, not all: it lacks {named} that every server has; give all of {ask}"
+
+
+def is_session_status(counters: Mapping[str, str]) -> bool:
+    """Whether they come from SHOW STATUS without GLOBAL.
+
+    That is the case if the session sent only few of the server's statements.
+    """
+    cost = counters.get(_SESSION_COUNTER)
+    if cost is not None and (_SINCE_57 in counters or not _ZERO.fullmatch(cost)):
+        return True
+    sent, all_sent, connections = (whole_number(counters.get(name)) for name in ("questions", "queries", "connections"))
+    if sent is None or all_sent is None or connections is None:
+        return False
+    return sent * _MIN_COUNT < all_sent and sent < connections
+
+
+def without_session_counters(counters: Mapping[str, str]) -> dict[str, str]:
+    """The counters without those that each session counts separately."""
+    return {name: value for name, value in counters.items() if not _OF_SESSION.fullmatch(name)}

@@ -7,14 +7,12 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from advisor.collect.pasted.classify import complete_answer, split_answers
-from advisor.collect.pasted.rows import NAME, VALUE
+from advisor.collect.pasted.classify import NAME, VALUE, complete_answer, split_answers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.collect.pasted.classify import Row, ServerAnswer
-    from advisor.collect.pasted.rows import Ahead
+    from advisor.collect.pasted.classify import Ahead, Row, ServerAnswer
 
 LARGEST = 16 << 20  # maximum characters of one answer
 _OPEN = re.compile(r"<resultset\b|<TABLE\b", re.IGNORECASE)

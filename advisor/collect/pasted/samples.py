@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from advisor.collect.connection.session import whole_number
-from advisor.collect.server.innodb import without_sql
+from advisor.collect.server.server import without_sql
 from advisor.collect.server.workload import sample_at
 from advisor.facts.workload import Workload
 

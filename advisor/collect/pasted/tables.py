@@ -6,8 +6,17 @@ import re
 from typing import TYPE_CHECKING
 
 from advisor.collect.pasted import boxes, delimited, markup, vertical
-from advisor.collect.pasted.classify import complete_answer, is_known, join_answers, split_answers
-from advisor.collect.pasted.rows import NAME, VALUE, WORD, Ahead, is_last
+from advisor.collect.pasted.classify import (
+    NAME,
+    VALUE,
+    WORD,
+    Ahead,
+    complete_answer,
+    is_known,
+    is_last,
+    join_answers,
+    split_answers,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

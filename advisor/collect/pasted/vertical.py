@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from advisor.collect.pasted.classify import complete_answer, split_answers
-from advisor.collect.pasted.rows import MOST_LINES, NAME, VALUE, is_last
+from advisor.collect.pasted.classify import MOST_LINES, NAME, VALUE, complete_answer, is_last, split_answers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.collect.pasted.classify import Row, ServerAnswer
-    from advisor.collect.pasted.rows import Ahead
+    from advisor.collect.pasted.classify import Ahead, Row, ServerAnswer
 
 _MARK = re.compile(r"\*{5,} (\d{1,9})\. row \*{5,}")
 _NAMED = re.compile(r" *variable_name: (.*)", re.IGNORECASE)

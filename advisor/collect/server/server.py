@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,17 +19,20 @@ from advisor.collect.connection.statements import (
     ACCOUNTS_DYNAMIC,
     ACCOUNTS_MARIADB,
     ACCOUNTS_MYSQL,
+    DATA_SIZES,
     ENGINES,
     IDENTITY,
+    INNODB_STATUS,
     MEMORY,
+    METRICS_MARIADB,
+    METRICS_MYSQL,
     ORIGINS_MARIADB,
     ORIGINS_MYSQL,
     PLUGINS,
     VARIABLES,
 )
-from advisor.collect.server import innodb
 from advisor.facts import Unavailable
-from advisor.facts.server import Accounts, Link, Plugin, Server, VariableOrigin
+from advisor.facts.server import Accounts, DataSizes, Link, Plugin, Server, VariableOrigin, VariableSetter
 from advisor.redaction.secrets import redact_value
 
 if TYPE_CHECKING:
@@ -37,7 +41,30 @@ if TYPE_CHECKING:
 
 _ORIGINS_SINCE = (8, 0)
 _DYNAMIC_SINCE = (8, 0)  # dynamic privileges
+
+# MySQL records SET SESSION as well, so for these it names mycnf's own account.
+SET_BY_MYCNF = frozenset(
+    {
+        *("autocommit", "lock_wait_timeout", "max_execution_time", "sql_big_selects", "sql_select_limit"),
+        *("transaction_read_only", "tx_read_only", "wait_timeout"),
+        *("character_set_client", "character_set_connection", "character_set_results", "collation_connection"),
+    }
+)
 LONGEST = 500  # maximum characters of a version, a comment and an account; servers have fewer than 200
+
+# Status counters of the redo position in MySQL 8.0.30 and later, and in MariaDB.
+_LSN_COUNTERS = ("innodb_redo_log_current_lsn", "innodb_lsn_current")
+_SECTION = re.compile(r"^-{3,}\n(?P<title>[A-Z][A-Z /&]+)\n-{3,}\n", re.MULTILINE)
+
+# The sections that contain only numbers. The others quote statements, and thus users' data.
+_KEPT_SECTIONS = (
+    "BACKGROUND THREAD",
+    "FILE I/O",
+    "INSERT BUFFER AND ADAPTIVE HASH INDEX",
+    "LOG",
+    "BUFFER POOL AND MEMORY",
+    "ROW OPERATIONS",
+)
 
 
 class Greeting(NamedTuple):
@@ -97,8 +124,8 @@ def read_server(session: Session, greeting: Greeting, notes: Notes) -> Server:
         origins=_origins(session, greeting, notes),
         plugins=_plugins(session, notes),
         engines=name_value_dict(ask(session, ENGINES, "server.engines", notes)),
-        innodb_metrics=innodb.innodb_metrics(session, notes, mariadb=greeting.is_mariadb),
-        data=innodb.data_sizes(session, notes),
+        innodb_metrics=innodb_metrics(session, notes, mariadb=greeting.is_mariadb),
+        data=data_sizes(session, notes),
         instrumented_bytes=_memory(session, variables, notes),
         managed=session_module.managed_by(greeting.version, greeting.comment, variables),
         accounts=read_accounts(session, greeting, notes),
@@ -121,7 +148,17 @@ def _origins(session: Session, greeting: Greeting, notes: Notes) -> dict[str, Va
     statement = ORIGINS_MARIADB if greeting.is_mariadb else ORIGINS_MYSQL
     answer = ask(session, statement, "server.origins", notes)
     rows = answer.rows if answer else ()
-    return {name.lower(): VariableOrigin(source or "", path or "") for name, source, path in rows if name}
+    return {name.lower(): _origin(name.lower(), row) for name, *row in rows if name}
+
+
+def _origin(name: str, row: list[str | None]) -> VariableOrigin:
+    """The origin of a variable; MySQL adds a time for each, and a user only if the last change was a SET."""
+    source, path, *setter = row
+    at, user, host = setter or (None, None, None)
+    if not user or name in SET_BY_MYCNF:
+        return VariableOrigin(source or "", path or "")
+    account = f"{user}@{host}"[:LONGEST] if host else user[:LONGEST]
+    return VariableOrigin(source or "", path or "", VariableSetter(account, whole_number(at) or 0))
 
 
 def _plugins(session: Session, notes: Notes) -> tuple[Plugin, ...]:
@@ -181,4 +218,49 @@ def _kind(row: Row) -> Accounts:
         grants=grants == "1",
         plain=plain == "1",
         admin=None if admin is None else admin == "1",
+    )
+
+
+def innodb_status(session: Session, notes: Notes) -> str:
+    """SHOW ENGINE INNODB STATUS without the sections that quote SQL; empty if not available."""
+    answer = ask(session, INNODB_STATUS, "server.innodb_status", notes)
+    return without_sql(answer.rows[0][-1] or "") if answer and answer.rows else ""
+
+
+def without_sql(text: str) -> str:
+    """The sections of an InnoDB status that contain only numbers, each once."""
+    parts = _SECTION.split(text)
+    # A quoted statement may look like a section heading; the real heading comes after all sections that quote
+    # statements.
+    bodies = dict(zip(parts[1::2], parts[2::2], strict=False))
+    return "".join(f"---\n{title}\n---\n{bodies[title]}" for title in _KEPT_SECTIONS if title in bodies)
+
+
+def redo_position(status: dict[str, str], innodb_text: str) -> int | None:
+    """The redo position in bytes: from a counter if the server has one, else from the status text."""
+    counted = [at for counter in _LSN_COUNTERS if (at := whole_number(status.get(counter))) is not None]
+    told = re.search(r"^Log sequence number\s+(\d+)", innodb_text, re.MULTILINE)
+    return counted[0] if counted else whole_number(told[1] if told else None)
+
+
+def has_lsn_counter(status: dict[str, str]) -> bool:
+    """Whether a status counter has the redo position, so that the status text is not needed for it."""
+    return any(counter in status for counter in _LSN_COUNTERS)
+
+
+def innodb_metrics(session: Session, notes: Notes, *, mariadb: bool) -> dict[str, int]:
+    """InnoDB's enabled metrics since they were enabled."""
+    answer = ask(session, METRICS_MARIADB if mariadb else METRICS_MYSQL, "server.innodb_metrics", notes)
+    rows = answer.rows if answer else ()
+    return {name: value for name, text in rows if name and (value := whole_number(text)) is not None}
+
+
+def data_sizes(session: Session, notes: Notes) -> DataSizes | None:
+    """Bytes of InnoDB data and indexes, from the server's statistics."""
+    answer = ask(session, DATA_SIZES, "server.data", notes)
+    if not answer or not answer.rows:
+        return None
+    tables, total, clustered, rows, largest = (whole_number(text) or 0 for text in answer.rows[0])
+    return DataSizes(
+        innodb_bytes=total, innodb_tables=tables, clustered_bytes=clustered, rows=rows, largest_bytes=largest
     )

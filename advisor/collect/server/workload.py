@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.collect.connection.session import Notes, ask, name_value_dict, whole_number
 from advisor.collect.connection.statements import STATUS, TOP_DIGESTS, TOP_STATEMENTS, TOP_WAITS
-from advisor.collect.server.innodb import has_lsn_counter, innodb_status, redo_position
+from advisor.collect.server.server import has_lsn_counter, innodb_status, redo_position
 from advisor.facts import Unavailable
 from advisor.facts.workload import DIGESTS, STATEMENT_KINDS, WAIT_EVENTS, EventTotal, Sample, TopEvents, Workload
 

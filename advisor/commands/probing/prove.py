@@ -30,13 +30,17 @@ MOST_WORDS = 2  # the rule and an option file
 
 
 class ProofTask(NamedTuple):
-    """A rule's claim with the two values to compare, and the context of the server."""
+    """A rule's claim with the two values to compare, and the context of the server.
+
+    `own` says that `before` is the value of the user's server or file, and no example.
+    """
 
     rule: Rule
     claim: Claim
     known: RuleContext
     before: str
     after: str
+    own: bool = False
 
     def wish(self, wanted: ProbeRequest) -> ProbeRequest:
         """Return the user's request, with the parameters that the claim needs where the user set none."""
@@ -50,7 +54,7 @@ class ProofTask(NamedTuple):
         self.known.parts["probes"] = answers([result])
         anywhere = self.claim._replace(fits=lambda _known, _answer: True)  # the user chose what to measure
         judged = compare_values(result.probe, anywhere, self.known, self.after, self.before)
-        return Proof(self.rule, self.claim, self.before, self.after, judged)
+        return Proof(self.rule, self.claim, self.before, self.after, judged, self.own)
 
 
 def find_claim(words: Sequence[str]) -> tuple[Rule, Claim]:
@@ -99,7 +103,7 @@ def _task_from(rule: Rule, claim: Claim, known: RuleContext, source: str) -> Pro
     if not speaks or before is None or after is None:
         value = f" ({claim.option} is {value_text(before)})" if before else ""
         raise MycnfError(f"{source} has no finding of {rule.code}{value}; without a file mycnf measures an example")
-    return ProofTask(rule, claim, known, before, after)
+    return ProofTask(rule, claim, known, before, after, own=True)
 
 
 def _binary(rule: Rule, environment: Environment, running: Target | None) -> Binary:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from advisor.core.model import Severity
 from advisor.redaction.secrets import MASK, STATEMENTS, is_secret
 from advisor.report.document import Cards, Entry, Facts, Items, Listing, Section, holds
+from advisor.report.evidence import PageEvidence
 from advisor.report.finding import Detail, on_page, place_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from advisor.core.model import Action, Finding
+    from advisor.facts.probes import ProbeResult
     from advisor.report.document import Block, Words
     from advisor.report.finding import Lengths
 
@@ -47,13 +49,13 @@ class Fitted(NamedTuple):
     without: int
 
 
-def fit_findings(findings: Sequence[Finding], left: int, room: Room) -> Fitted:
-    """The findings of a page in `left` units.
+def fit_findings(findings: Sequence[Finding], left: int, room: Room, probes: tuple[ProbeResult, ...] = ()) -> Fitted:
+    """The findings of a page in `left` units, with the curves of this host's probe results in their evidence.
 
     Evidence is left out first, from the last finding upwards, then all but one line.
     """
-    cited: set[str] = set()
-    forms = [list(_forms(findings, detail, room, left, cited)) for detail in Detail]
+    page = PageEvidence(set(), probes)
+    forms = [list(_forms(findings, detail, room, left, page)) for detail in Detail]
     sizes = [[size for _, size in form] for form in forms] + [[0] * len(findings)]
     levels = [0] * len(findings)
     total = sum(sizes[0])
@@ -68,7 +70,7 @@ def fit_findings(findings: Sequence[Finding], left: int, room: Room) -> Fitted:
 
 
 def _forms(
-    findings: Sequence[Finding], detail: Detail, room: Room, left: int, cited: set[str]
+    findings: Sequence[Finding], detail: Detail, room: Room, left: int, page: PageEvidence
 ) -> Iterator[tuple[Entry, int]]:
     """Each finding in this detail with its size; those behind the first ones that fill `left` are not laid out."""
     spent = 0
@@ -76,7 +78,7 @@ def _forms(
         if spent > left:
             yield NOT_LAID_OUT, max(left, 0) + 1
             continue
-        entry = on_page(f, name, detail, room.lengths, cited)
+        entry = on_page(f, name, detail, room.lengths, page)
         size = room.size(entry)
         spent += size
         yield entry, size

@@ -21,7 +21,7 @@ from rules.core.areas import group_by_area
 from rules.core.statements import permanent_setting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from advisor.analysis.audited import Audited
     from advisor.core.model import Finding
@@ -110,7 +110,7 @@ def _page(audited: Audited, room: Room) -> Document:
     foot = _version(audited)
     words = (Paragraph(" · ".join(title)), Paragraph(foot))
     left = room.most - TITLES - LOST - NAMED * EACH - sum(map(room.size, (*words, *before, *behind)))
-    found = fit_findings(audited.findings, left, room)
+    found = fit_findings(audited.findings, left, room, audited.facts.probes)
     areas = tuple(area.value for area in group_by_area(audited.findings))
     entries = Entries(found.entries, what="findings", orders=ORDERS, areas=areas)
     lost = audited.findings[-found.without :] if found.without else ()
@@ -225,15 +225,17 @@ def _measured(audited: Audited) -> Iterator[Section]:
     newest = sorted(results, key=lambda result: result.began_at, reverse=True)
     older = len(newest) - RESULTS
     more = Paragraph(f"{older:,} older results are in the snapshot." if older > 0 else "")
-    yield Section("measured on this host", (*map(_result, newest[:RESULTS]), more), name="measured")
+    shown = (_result(result, audited.facts.server.variables) for result in newest[:RESULTS])
+    yield Section("measured on this host", (*shown, more), name="measured")
 
 
-def _result(result: ProbeResult) -> Section:
-    from advisor.report.probe.figures import axis_name, curves, numeric
+def _result(result: ProbeResult, variables: Mapping[str, str]) -> Section:
+    from advisor.report.probe.figures import axis_name, curves, numeric, own_marks
     from advisor.report.probe.words import answer, headline, question, relation
 
     title, purpose, outcome = headline(result), question(result), answer(result)
-    chart = Chart(curves(result), relation(result), axis_name(result), numeric(result), purpose or title, outcome)
+    words = relation(result), axis_name(result), numeric(result), purpose or title, outcome
+    chart = Chart(curves(result), *words, own_marks(result, variables))
     return Section(f"probe {title}", (Paragraph(purpose), Paragraph(outcome, strong=True), chart))
 
 

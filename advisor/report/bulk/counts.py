@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from advisor.core.model import Severity
 from advisor.redaction.secrets import redact_value
+from advisor.report.audit.fitting import masked
 from advisor.report.audit.prometheus import METRICS, lines, name_of, samples
+from advisor.report.fleet_survey import advice_of, count_advice, most_common
 from rules.core.areas import Area, area_of
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from advisor.analysis.audited import Audited
     from advisor.core.model import Finding
     from advisor.report import Page
+    from advisor.report.fleet_survey import Advice, CommonFix, Fixes
 
     PieceMaker = Callable[[str, Audited, Page], Any]
 
@@ -76,6 +79,7 @@ class Tally:
         self.versions: Counter[str] = Counter()
         self.reasons: list[tuple[str, str]] = []
         self._rules: dict[str, Rule] = {}
+        self._fixes: Fixes = {}
         self._worst: list[Server] = []
 
     def take(self, summary: SnapshotSummary) -> None:
@@ -93,11 +97,17 @@ class Tally:
         ] += 1
         self._of_server(summary)
         self._of_rules(summary)
+        count_advice(self._fixes, summary.server, (f.advice for f in summary.found), EXAMPLES)
 
     @property
     def rules(self) -> list[Rule]:
         """Worst first, then what most servers have."""
         return sorted(self._rules.values(), key=lambda r: (RANK[r.severity], -r.servers, r.code))
+
+    @property
+    def fixes(self) -> list[CommonFix]:
+        """What errors and warnings advise: on most servers first, then the worst."""
+        return most_common(self._fixes)
 
     @property
     def worst(self) -> list[Server]:
@@ -133,6 +143,7 @@ class Brief(NamedTuple):
     name: str
     severity: str
     about: str
+    advice: Advice | None = None
 
 
 class SnapshotSummary(NamedTuple):
@@ -163,7 +174,7 @@ def summarize(path: str, audited: Audited, makers: Mapping[str, PieceMaker | Non
 
 
 def _brief(f: Finding) -> Brief:
-    return Brief(f.code, f.name, f.severity.value, _about(f))
+    return Brief(f.code, f.name, f.severity.value, _about(f), advice_of(masked(f)))
 
 
 def _about(f: Finding) -> str:

@@ -1,4 +1,4 @@
-"""Many snapshots as a document: by rule, by server, by version, and what could not be read."""
+"""Many snapshots as a document: what to fix first, by rule, server and version, and what could not be read."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from advisor import __version__
 from advisor.core.model import Severity
 from advisor.report.document import Code, Document, Entries, Entry, Items, Paragraph, Section, Table
-from advisor.report.fleet import LEGEND, matrix
+from advisor.report.fleet import LEGEND, fixes, matrix
 from advisor.report.words import plural
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ ORDERS = (("", "weight"), ("servers", "servers"), ("code", "code"))
 
 def document(tally: Tally) -> Document:
     """The whole report."""
-    tables = (by_rule(tally), by_server(tally), by_area(tally), by_version(tally), unread(tally))
+    tables = (fix_first(tally), by_rule(tally), by_server(tally), by_area(tally), by_version(tally), unread(tally))
     return Document((title(tally),), (Paragraph(summary(tally), indent=2), *tables))
 
 
@@ -33,7 +33,7 @@ def page(tally: Tally) -> Document:
     foot = f"mycnf {__version__} · each snapshot counts as a server · secrets are masked"
     return Document(
         (title(tally), summary(tally)),
-        (by_area(tally), rules, by_server(tally), by_version(tally), unread(tally)),
+        (fix_first(tally), by_area(tally), rules, by_server(tally), by_version(tally), unread(tally)),
         foot,
     )
 
@@ -66,6 +66,11 @@ def summary(tally: Tally) -> str:
     found = [plural(tally.severities[s.value], s.value) for s in Severity if tally.severities[s.value]]
     clean = [f"nothing found on {plural(tally.clean, 'server')}"] if tally.clean else []
     return "; ".join([f"{tally.read:,} read{broken}", *([", ".join(found)] if found else []), *clean])
+
+
+def fix_first(tally: Tally) -> Section:
+    """The advice that most servers need."""
+    return Section("Fix first", (fixes(tally.fixes, tally.read),), name="fix")
 
 
 def by_rule(tally: Tally) -> Section:

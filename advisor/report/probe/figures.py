@@ -5,8 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from advisor.core.model import exact_size
 from advisor.facts.probes import baselines
-from advisor.report.render.curves import Curve, Point
+from advisor.redaction.secrets import redact_value
+from advisor.report.render.curves import AxisMark, Curve, Point
+from advisor.verdict.number import parse_digits
+from advisor.verdict.settings import is_same_value
 from probes.conclusion import format_ratio as words_for
 from probes.conclusion import metric_means
 from probes.stats import compare_in_groups
@@ -23,6 +27,7 @@ if TYPE_CHECKING:
 DURATIONS = frozenset({"s", "ms", "us", "µs", "ns", "seconds", "min"})
 BEYOND = 100.0  # times; an interval as wide as this says nothing
 Share = tuple[float, float, float]  # of the baseline: the value, and an interval
+NO_SERVER: Mapping[str, str] = {}  # variables where no server was audited
 HERE = "here"  # how the curves of this host are called
 ENOUGH = 2  # points in common that make two curves comparable
 
@@ -179,6 +184,26 @@ def curves(result: ProbeResult) -> tuple[Curve, ...]:
     for source, table in tables(result):
         found += _published(result, result.metrics[0], source, table)
     return tuple(found)
+
+
+def own_marks(result: ProbeResult, variables: Mapping[str, str]) -> tuple[AxisMark, ...]:
+    """The mark `you: 8M` at the audited server's value of the option on the axis, if it is among the measured ones.
+
+    A value between two measured numbers counts too. One beyond them has no mark: the run says nothing about it.
+    """
+    option = axis_name(result)
+    value = variables.get(option, "")
+    if not value:
+        return ()
+    if not numeric(result):
+        same = (at for at, arm in enumerate(result.arms) if is_same_value(short(result, arm.name), value))
+        return tuple(AxisMark(f"you: {redact_value(option, value)}", float(at)) for at in same)[:1]
+    points = [arm.point for arm in result.arms if arm.point is not None]
+    own = parse_digits(value)
+    if not own or not min(points) <= own <= max(points):
+        return ()
+    counted = all(label.isdigit() for label in labels(result).values())  # 2048 operations are not 2K
+    return (AxisMark(f"you: {own if counted else exact_size(own)}", float(own)),)
 
 
 def is_grouped(result: ProbeResult) -> bool:

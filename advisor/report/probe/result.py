@@ -10,6 +10,7 @@ from advisor.report.document import Chart, Code, Document, Items, Paragraph, Sec
 from advisor.report.formats import render as render_document
 from advisor.report.probe import as_json
 from advisor.report.probe.figures import (
+    NO_SERVER,
     axis_name,
     change,
     curve_of,
@@ -18,6 +19,7 @@ from advisor.report.probe.figures import (
     labels,
     number,
     numeric,
+    own_marks,
     rows,
     short,
     span,
@@ -39,35 +41,43 @@ from advisor.report.render import svg_chart
 from probes.conclusion import metric_means
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from advisor.facts.probes import Metric, ProbeResult
     from advisor.report.document import Block
     from advisor.report.paper import Paper
     from advisor.report.probe.figures import Row
     from advisor.report.probe.words import Proof
-    from advisor.report.render.curves import Curve
+    from advisor.report.render.curves import AxisMark, Curve
 
 
 CLAIMED = "*"
 CLAIMS = ("more", "less")
 
 
-def render(result: ProbeResult, form: str, paper: Paper, proof: Proof | None = None) -> str:
+def render(
+    result: ProbeResult,
+    form: str,
+    paper: Paper,
+    proof: Proof | None = None,
+    variables: Mapping[str, str] = NO_SERVER,
+) -> str:
     """The result in the format of that name, after what it proves of a rule if it was made for one.
 
-    MycnfError for a drawing of what has no two points to draw.
+    The chart marks the value of the audited server, whose `variables` these are. MycnfError for a drawing of what has
+    no two points to draw.
     """
-    own = {"json": partial(as_json.report, result, proof), "svg": partial(_drawing, result)}
-    return render_document("probe", form, paper, partial(document, result, proof), own)
+    marks = own_marks(result, variables)
+    own = {"json": partial(as_json.report, result, proof), "svg": partial(_drawing, result, marks)}
+    return render_document("probe", form, paper, partial(document, result, proof, marks), own)
 
 
-def document(result: ProbeResult, proof: Proof | None = None) -> Document:
+def document(result: ProbeResult, proof: Proof | None = None, marks: tuple[AxisMark, ...] = ()) -> Document:
     """The whole report; what it proves of a rule stands before the answer."""
     proved = (Paragraph(proof.answer, strong=True), Paragraph(proof.words)) if proof else ()
     purpose, outcome = question(result), answer(result)
     answers = (Paragraph(purpose), Paragraph(outcome, strong=True), *map(Paragraph, claims(result)))
-    chart = Chart(curves(result), relation(result), axis_name(result), numeric(result), purpose, outcome)
+    chart = Chart(curves(result), relation(result), axis_name(result), numeric(result), purpose, outcome, marks)
     blocks: list[Block] = [Section("", proved), Section("", answers), chart, *_numbers(result)]
     blocks += [
         _listed("Found besides", found(result)),
@@ -93,13 +103,13 @@ def _listed(title: str, entries: Iterable[str]) -> Section:
     return Section(title, (Items(tuple(entry for entry in entries if entry)),))
 
 
-def _drawing(result: ProbeResult) -> str:
+def _drawing(result: ProbeResult, marks: tuple[AxisMark, ...]) -> str:
     shown = curves(result)
     if not shown:
         raise MycnfError(f"{result.probe} has no two variants to draw a curve of; take --format markdown or json")
     words = (axis_name(result), relation(result))
     title = question(result) or headline(result)
-    return svg_chart.draw(shown, title, answer(result), words, joined=numeric(result))
+    return svg_chart.draw(shown, title, answer(result), words, joined=numeric(result), marks=marks)
 
 
 class Sheet(NamedTuple):

@@ -175,7 +175,8 @@ def _parts(claim: str, result: ProbeResult) -> tuple[str, str]:
 class Proof(NamedTuple):
     """A rule's claim and what came of it: `before` is the value that the rule speaks of, `after` the one it wants.
 
-    `judged` lays the second beside the first; None where the run measured neither.
+    `judged` lays the second beside the first; None where the run measured neither. `own` says that `before` is the
+    value of the user's server or file, and no example.
     """
 
     rule: Rule
@@ -183,6 +184,7 @@ class Proof(NamedTuple):
     before: str
     after: str
     judged: LocalVerdict | None
+    own: bool = False
 
     @property
     def verdict(self) -> str:

@@ -131,6 +131,12 @@ def _between(text: str) -> str:
     return f"{' ' * before}{prose(text)}{' ' * after}"
 
 
+def _undrawn(drawing: Chart | StackedBar) -> Iterator[str]:
+    """What a chart marks, in words: no tracker draws one."""
+    if isinstance(drawing, Chart) and drawing.marks:
+        yield shown((Code(drawing.axis), ", ", ", ".join(mark.name for mark in drawing.marks)))
+
+
 def _blocks(block: Block, level: int) -> Iterator[str]:
     match block:
         case Paragraph(words=words, strong=strong, lead=lead):
@@ -147,7 +153,7 @@ def _blocks(block: Block, level: int) -> Iterator[str]:
             text = "\n".join(lines(block)).replace(FENCE, "` ` `")
             yield f"{FENCE}{language}\n{text}\n{FENCE}"
         case Chart() | StackedBar():
-            return  # no tracker draws one
+            yield from _undrawn(block)
         case Entry():
             yield from _entry(block, level)
         case Entries(entries=entries, numbered=True):

@@ -46,7 +46,7 @@ def active_keys(screen: Screen[object]) -> list[KeyHelp]:
         known = found.get(binding.action)
         if known is None:
             run = partial(screen.app.run_action, binding.action, active.node)
-            found[binding.action] = KeyHelp(shown, binding.description, binding.id or "", run)
+            found[binding.action] = KeyHelp(shown, binding.tooltip or binding.description, binding.id or "", run)
         elif shown not in known.keys.split(", "):
             ids = ", ".join(filter(None, (known.id, binding.id)))
             found[binding.action] = known._replace(keys=f"{known.keys}, {shown}", id=ids)

@@ -15,8 +15,16 @@ from textual.widgets.option_list import Option
 
 from advisor.analysis.audit_comparison import loads, rests_on_load, unjudged
 from advisor.core.errors import MycnfError
-from advisor.fixing.change_files import APPLY, DIFF, ROLLBACK, TICKET, apply_sql, option_diff, rollback_sql
-from advisor.fixing.change_set import build_change_set
+from advisor.fixing.change_set import (
+    APPLY,
+    DIFF,
+    ROLLBACK,
+    TICKET,
+    apply_sql,
+    build_change_set,
+    option_diff,
+    rollback_sql,
+)
 from advisor.report.audit.ticket import short_ticket
 from advisor.report.words import plural
 from advisor.tui.screens.base import Pane
@@ -104,7 +112,7 @@ def change_state(view: View, selected: SelectedFinding) -> tuple[str, str]:
 def _change_words(finding: Finding) -> str:
     change = advised_value(finding)
     if change is None:
-        return finding.name
+        return f"{finding.name} {finding.canonical or ''}".strip()
     return f"{change.option}  {change.before} → {change.after}"
 
 
@@ -168,14 +176,15 @@ class ChangesPane(Pane):
     """The change set."""
 
     BINDINGS: ClassVar = [
-        Binding("a", f"show('{APPLY}')", "apply.sql", show=False, id="changes.apply"),
-        Binding("b", f"show('{ROLLBACK}')", "rollback.sql", show=False, id="changes.rollback"),
-        Binding("d", f"show('{DIFF}')", "diff", show=False, id="changes.diff"),
-        Binding("t", f"show('{TICKET}')", "ticket", show=False, id="changes.ticket"),
-        Binding("y", "copy", "copy", id="changes.copy"),
-        Binding("s", "save", "save all", id="changes.save"),
+        # At 80 columns the footer has room for the keys down to X.
+        Binding("a", f"show('{APPLY}')", APPLY, id="changes.apply"),
+        Binding("b", f"show('{ROLLBACK}')", ROLLBACK, id="changes.rollback"),
+        Binding("d", f"show('{DIFF}')", "diff", id="changes.diff"),
+        Binding("t", f"show('{TICKET}')", TICKET, id="changes.ticket"),
+        Binding("s", "save", "save", id="changes.save", tooltip="save all four files"),
         Binding("space", "remove", "remove", id="changes.remove", key_display="space"),
-        Binding("X", "clear", "empty the change set", show=False, id="changes.clear"),
+        Binding("X", "clear", "empty", id="changes.clear", key_display="X", tooltip="empty the change set"),
+        Binding("y", "copy", "copy", id="changes.copy"),
         Binding("right", "read", "read the file", show=False, id="changes.read"),
         Binding("escape", "list", "to the list", show=False, id="changes.list"),
     ]
@@ -244,7 +253,7 @@ class ChangesPane(Pane):
             text.update(safe_text(NOTHING))
             return
         box.border_title = f"{self._file}: {plural(len(shown), 'character')}"
-        box.border_subtitle = "a apply.sql  b rollback.sql  d diff  t ticket"
+        box.border_subtitle = "y copy this file  → scroll it  ? help"
         refused = "".join(f"{line}\n\n" for line in self._texts.changes.refused)
         text.update(safe_text(refused, "$text-warning") + safe_text(shown or NO_DIFF))
         box.scroll_home(animate=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.collect.host import arm_parts, cpuinfo
+from advisor.collect.host import cpuinfo
 
 X86 = "processor\t: {0}\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 143\nmodel name\t: Xeon\n\n"
 ARM64 = "processor\t: {0}\nBogoMIPS\t: 38.40\nCPU implementer\t: 0x41\nCPU part\t: {1}\nCPU variant\t: 0x1\n\n"
@@ -52,9 +52,9 @@ def test_shared_caches_of_s390_are_read_and_private_ones_left_to_sysfs() -> None
 
 def test_arm_numbers_have_names() -> None:
     """Implementer and part name the core; what isn't in the table has no name, and only ARM's own release is rXpY."""
-    assert arm_parts.vendor_name("0x41") == "ARM"
-    assert arm_parts.core_name("0x41", "0xd0c") == "Neoverse-N1"
-    assert arm_parts.core_name("0x41", "0xfff") is None
-    assert arm_parts.core_name("GenuineIntel", "143") is None
-    assert arm_parts.stepping_name("0x41", "0x3", "1") == "r3p1"
-    assert arm_parts.stepping_name("0xc0", "0x3", "1") == "0x3"
+    assert cpuinfo.vendor_name("0x41") == "ARM"
+    assert cpuinfo.core_name("0x41", "0xd0c") == "Neoverse-N1"
+    assert cpuinfo.core_name("0x41", "0xfff") is None
+    assert cpuinfo.core_name("GenuineIntel", "143") is None
+    assert cpuinfo.stepping_name("0x41", "0x3", "1") == "r3p1"
+    assert cpuinfo.stepping_name("0xc0", "0x3", "1") == "0x3"

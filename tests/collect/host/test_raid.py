@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from advisor.collect.host.devices import read_devices
-from advisor.collect.host.raid import data_disks
+from advisor.collect.host.devices import data_disks, read_devices
 from advisor.collect.host.storage import trace_storage
 from advisor.facts.host import Raid
 

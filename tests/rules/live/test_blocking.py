@@ -15,8 +15,13 @@ from replication_pair import pair, until
 from advisor.analysis.context import build_context
 from advisor.analysis.engine import run_rules
 from advisor.collect.collect import CollectRequest, collect_from_account
+from advisor.collect.connection.connect import DEFAULT_LIMITS
+from advisor.collect.connection.session import open_session
+from advisor.collect.server.blocking import read_blocking
+from advisor.collect.server.server import read_greeting
 from advisor.core.model import Confidence
 from rules import all_rules
+from rules.blocking.blockers import LONG_WAIT, WAITED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,6 +29,7 @@ if TYPE_CHECKING:
 
     from real_servers import Server, Start
 
+    from advisor.collect.connection.session import Notes
     from advisor.core.model import Finding
     from advisor.facts import Facts
     from advisor.facts.blocking import Blocking
@@ -36,6 +42,10 @@ ROWS = (
     "INSERT INTO a.t VALUES (1, 1), (2, 2)",
 )
 SHOWN = {"mysql-8.0", "mysql-9.7"}  # servers that show the holder of a metadata lock
+LONGEST = (
+    "SELECT COALESCE(MAX(time), 0) FROM information_schema.processlist WHERE id <> CONNECTION_ID()"
+    " AND (info IS NOT NULL OR user = 'system user')"
+)
 
 
 @pytest.fixture
@@ -99,9 +109,14 @@ def collected(live: Live) -> Facts:
 
 
 def blocking(live: Live) -> Blocking:
-    """Who waits for whom."""
-    found = collected(live).server.blocking
-    assert found is not None
+    """Who waits for whom, as an audit reads it, without the rest of the audit."""
+    notes: Notes = []
+    session = open_session(live.account(), DEFAULT_LIMITS)
+    try:
+        found = read_blocking(session, read_greeting(session, notes), 0, (), notes).blocking
+    finally:
+        session.close()
+    assert found is not None, notes
     return found
 
 
@@ -110,14 +125,20 @@ def found(facts: Facts) -> dict[str, Finding]:
     return {one.name: one for one in run_rules(build_context(facts), OURS).findings}
 
 
-def finding(live: Live, name: str) -> Finding:
-    """The finding of that name, as soon as the waits are long enough, which takes ten seconds."""
+def longest(live: Live, where: str = "") -> int:
+    """Seconds of the longest statement of another client or of a replica's threads."""
+    return int(live.run(LONGEST + where)[0][0])
+
+
+def finding(live: Live, name: str, seconds: int = WAITED) -> Finding:
+    """The finding of that name, as soon as the waits are long enough, which takes `seconds`."""
     seen: dict[str, Finding] = {}
 
     def is_there() -> bool:
         seen.update(found(collected(live)))
         return name in seen
 
+    until(lambda: longest(live) >= seconds, every=0.5)
     until(is_there, every=1.0)
     return seen[name]
 
@@ -190,7 +211,9 @@ def test_each_kind_of_metadata_lock_has_its_holder(live: Live) -> None:
             holder.run(*held)
             waiter.begin(wanted)
             until(lambda: bool(blocking(live).waits))
-            pairs = {(wait.waiter, wait.blocker) for wait in blocking(live).waits}
+            audited = collected(live).server.blocking
+            assert audited is not None
+            pairs = {(wait.waiter, wait.blocker) for wait in audited.waits}
             assert pairs == {(waiter.id, holder.id)}, (held, wanted)
 
 
@@ -228,7 +251,7 @@ def test_a_global_read_lock_is_probably_a_backup(server_name: str, live: Live) -
     with clients(live, 2) as (backup, writer):
         backup.run("FLUSH TABLES WITH READ LOCK")
         writer.begin("INSERT INTO a.t VALUES (3, 3)")
-        one = finding(live, "global-lock-blocks-sessions")
+        one = finding(live, "global-lock-blocks-sessions", LONG_WAIT)
         assert "probably a backup" in one.message
         assert (f"Connection {backup.id} " in one.message) is (server_name in SHOWN)
         assert not any((action.statement or "").startswith("KILL") for action in one.actions)
@@ -241,7 +264,7 @@ def test_long_work_that_blocks_nobody_is_silent(live: Live) -> None:
     with clients(live, 3) as (reader, writer, viewer):
         viewer.run("START TRANSACTION WITH CONSISTENT SNAPSHOT")
         reader.begin("SELECT SLEEP(600) FROM a.t")
-        until(lambda: any(one.id == reader.id and one.seconds >= 10 for one in blocking(live).sessions), every=1.0)
+        until(lambda: longest(live, f" AND id = {reader.id}") >= LONG_WAIT, every=0.5)
         writer.run(*("BEGIN", "UPDATE a.t SET v = v + 1 WHERE id = 1", "COMMIT") * 100)
         facts = collected(live)
         assert facts.server.blocking is not None
@@ -278,8 +301,10 @@ def test_an_applier_is_known(server_name: str, start: Start, tmp_path: Path) -> 
         idle.run("BEGIN", "UPDATE a.t SET v = 7 WHERE id = 1")
         source.run("UPDATE a.t SET v = 8 WHERE id = 1")
         until(lambda: bool(blocking(replica).roots))
-        (root,) = blocking(replica).roots
+        audited = collected(replica).server.blocking
+        assert audited is not None
+        (root,) = audited.roots
         assert root.session.id == idle.id
         (waiter,) = root.waiters
-        assert blocking(replica).session(waiter).is_server_thread
+        assert audited.session(waiter).is_server_thread
         assert f"connection {idle.id} " in finding(replica, "idle-session-blocks-rows").message

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pymysql
 import pytest
 from live_server import Live
+from real_servers import quickly
 from replication_pair import pair, until, written
 
 from advisor.analysis.context import build_context
@@ -15,13 +16,15 @@ from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.privileges import schema_grants_for
 from advisor.collect.server.schema import SchemaLimits
 from advisor.core.model import Severity
+from probes.sandbox import start_server
 from probes.sandbox.server import free_port
 from rules import all_rules
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from real_servers import Start
+    from real_servers import Binaries, Start
 
     from advisor.core.model import Finding
     from advisor.facts import Facts
@@ -56,6 +59,21 @@ def read(server: Live, user: str = "root", limits: SchemaLimits = PATIENT) -> Fa
 def found(facts: Facts) -> dict[str, Finding]:
     """The findings about the definitions of tables, by code."""
     return {finding.code: finding for finding in run_rules(build_context(facts), OURS).findings}
+
+
+@pytest.fixture(scope="module")
+def default_server(server_name: str, binaries: Binaries, templates: Path) -> Iterator[Live]:
+    """A running default server that only these tests use."""
+    binary = binaries(server_name)
+    with start_server(binary, arguments=quickly(binary), templates=templates) as sandbox:
+        yield Live(server_name, sandbox)
+
+
+@pytest.fixture
+def live(default_server: Live) -> Iterator[Live]:
+    """This server without tables of users; those of the test are dropped."""
+    yield default_server
+    default_server.run("DROP DATABASE IF EXISTS shop", "DROP DATABASE IF EXISTS small")
 
 
 @pytest.mark.servers(*SERVERS)
@@ -94,16 +112,14 @@ def test_faults_are_found(server_name: str, start: Start) -> None:
 
 
 @pytest.mark.servers(*SERVERS)
-def test_values_after_a_restart_are_current(server_name: str, start: Start) -> None:
+def test_values_after_a_restart_are_current(live: Live) -> None:
     """The next value is that of the last insert, before and after a restart, and no statistics of ours are stored."""
-    sandbox = start(server_name)
-    server = Live(server_name, sandbox)
-    server.run(*FAULTS[:3])
-    assert _next_value(server) == 2000000001
-    server.run("INSERT INTO shop.orders (id) VALUES (2050000000)")
-    assert _next_value(server) == 2050000001
-    sandbox.restart()
-    assert _next_value(server) in (2050000000, 2050000001)  # 8.0 has the last value until the table is opened
+    live.run(*FAULTS[:3])
+    assert _next_value(live) == 2000000001
+    live.run("INSERT INTO shop.orders (id) VALUES (2050000000)")
+    assert _next_value(live) == 2050000001
+    live.sandbox.restart()
+    assert _next_value(live) in (2050000000, 2050000001)  # 8.0 has the last value until the table is opened
 
 
 def _next_value(server: Live) -> int:
@@ -112,9 +128,9 @@ def _next_value(server: Live) -> int:
 
 
 @pytest.mark.servers(*SERVERS)
-def test_empty_server_has_no_finding(server_name: str, start: Start) -> None:
+def test_empty_server_has_no_finding(live: Live) -> None:
     """A server without tables of users has no finding, and nothing is missing."""
-    facts = read(Live(server_name, start(server_name)))
+    facts = read(live)
     assert facts.schema_risks is not None
     assert facts.schema_risks.tables == 0
     assert [part for part in facts.unavailable if part.part.startswith("schema")] == []
@@ -122,25 +138,24 @@ def test_empty_server_has_no_finding(server_name: str, start: Start) -> None:
 
 
 @pytest.mark.servers(*SERVERS)
-def test_granted_account_reads_definitions_but_no_row(server_name: str, start: Start) -> None:
+def test_granted_account_reads_definitions_but_no_row(live: Live) -> None:
     """The grants of --schema show every table and no row; an account without them is reported as such."""
-    server = Live(server_name, start(server_name))
-    server.run(*FAULTS)
-    with server.user("mycnf", "IDENTIFIED BY ''") as user:
-        bare = read(server, user)
+    live.run(*FAULTS)
+    with live.user("mycnf", "IDENTIFIED BY ''") as user:
+        bare = read(live, user)
         assert bare.schema_risks is None
         assert _reasons(bare)["schema.other_tables"] == "needs REFERENCES"
-        server.run("GRANT REFERENCES ON *.* TO 'mycnf'@'%'")
-        assert _reasons(read(server, user))["schema.redundant_indexes"] == "needs SELECT on sys.*"
-        server.run("GRANT PROCESS ON *.* TO 'mycnf'@'%'", "GRANT SELECT ON mysql.innodb_table_stats TO 'mycnf'@'%'")
-        server.run(*(grant.statement("'mycnf'@'%'") for grant in schema_grants_for(server.sandbox.binary.target)))
-        mine, root = read(server, user), read(server)
+        live.run("GRANT REFERENCES ON *.* TO 'mycnf'@'%'")
+        assert _reasons(read(live, user))["schema.redundant_indexes"] == "needs SELECT on sys.*"
+        live.run("GRANT PROCESS ON *.* TO 'mycnf'@'%'", "GRANT SELECT ON mysql.innodb_table_stats TO 'mycnf'@'%'")
+        live.run(*(grant.statement("'mycnf'@'%'") for grant in schema_grants_for(live.sandbox.binary.target)))
+        mine, root = read(live, user), read(live)
         assert [part for part in mine.unavailable if part.part.startswith("schema")] == []
         assert mine.schema_risks is not None
         assert root.schema_risks is not None
         for part in ("tables", "auto_increments", "without_key", "other_engines", "redundant_indexes"):
             assert getattr(mine.schema_risks, part) == getattr(root.schema_risks, part), part
-        connection = server.sandbox.connect(user=user)
+        connection = live.sandbox.connect(user=user)
         with connection, connection.cursor() as cursor, pytest.raises(Exception, match="denied"):
             cursor.execute("SELECT * FROM shop.log")
 
@@ -150,12 +165,11 @@ def _reasons(facts: Facts) -> dict[str, str]:
 
 
 @pytest.mark.servers("mysql-5.7", "mariadb-10.11", "mariadb-11.8")
-def test_limit_of_tables_is_kept(server_name: str, start: Start) -> None:
+def test_limit_of_tables_is_kept(live: Live) -> None:
     """MySQL 5.7 and MariaDB open no table above the limit; the report names what was left out, and keys are read."""
-    server = Live(server_name, start(server_name))
-    server.run(*FAULTS, "CREATE DATABASE small", "CREATE TABLE small.t (id TINYINT AUTO_INCREMENT PRIMARY KEY)")
-    server.run("INSERT INTO small.t VALUES (125)")
-    facts = read(server, limits=SchemaLimits(60.0, 1))
+    live.run(*FAULTS, "CREATE DATABASE small", "CREATE TABLE small.t (id TINYINT AUTO_INCREMENT PRIMARY KEY)")
+    live.run("INSERT INTO small.t VALUES (125)")
+    facts = read(live, limits=SchemaLimits(60.0, 1))
     assert facts.schema_risks is not None
     assert [one.table for one in facts.schema_risks.auto_increments or ()] == ["t"]
     assert len(facts.schema_risks.without_key or ()) == 5
@@ -166,11 +180,10 @@ def test_limit_of_tables_is_kept(server_name: str, start: Start) -> None:
 
 
 @pytest.mark.servers(*SERVERS)
-def test_time_limit_is_kept(server_name: str, start: Start) -> None:
+def test_time_limit_is_kept(live: Live) -> None:
     """Without time left, nothing is read, and the reason is given."""
-    server = Live(server_name, start(server_name))
-    server.run(*FAULTS)
-    facts = read(server, limits=SchemaLimits(0.0))
+    live.run(*FAULTS)
+    facts = read(live, limits=SchemaLimits(0.0))
     assert facts.schema_risks is None
     (reason,) = [part.reason for part in facts.unavailable if part.part == "schema"]
     assert reason == "not finished within 0 s; allow more with --schema-time"
@@ -178,25 +191,27 @@ def test_time_limit_is_kept(server_name: str, start: Start) -> None:
 
 
 @pytest.mark.servers("mysql-9.7")
-def test_generated_primary_keys_count(server_name: str, start: Start) -> None:
+def test_generated_primary_keys_count(live: Live) -> None:
     """A generated invisible primary key is a primary key, also on servers that hide it."""
-    hidden = "--show-gipk-in-create-table-and-information-schema=OFF"
-    server = Live(server_name, start(server_name, arguments=["--sql-generate-invisible-primary-key=ON", hidden]))
-    server.run("CREATE DATABASE shop", "CREATE TABLE shop.log (at INT)")
-    risks = read(server).schema_risks
+    generated, shown = "sql_generate_invisible_primary_key", "show_gipk_in_create_table_and_information_schema"
+    live.run(f"SET GLOBAL {generated} = ON", f"SET GLOBAL {shown} = OFF")
+    try:
+        live.run("CREATE DATABASE shop", "CREATE TABLE shop.log (at INT)")
+        risks = read(live).schema_risks
+    finally:
+        live.run(f"SET GLOBAL {generated} = DEFAULT", f"SET GLOBAL {shown} = DEFAULT")
     assert risks is not None
     assert risks.without_key == ()
 
 
 @pytest.mark.servers("mysql-8.0", "mysql-9.7", "mariadb-11.8")
-def test_indexes_that_the_view_does_not_compare(server_name: str, start: Start) -> None:
+def test_indexes_that_the_view_does_not_compare(live: Live) -> None:
     """An index of an expression, or in descending order, is not redundant, whatever the view reports."""
-    server = Live(server_name, start(server_name))
-    last = "(LOWER(b))" if server_name.startswith("mysql") else "b DESC"
-    server.run(
+    last = "b DESC" if live.is_mariadb else "(LOWER(b))"
+    live.run(
         "CREATE DATABASE shop", f"CREATE TABLE shop.t (a INT, b VARCHAR(9), c INT, KEY f (a, {last}), KEY ac (a, b, c))"
     )
-    risks = read(server).schema_risks
+    risks = read(live).schema_risks
     assert risks is not None
     assert risks.redundant_indexes == ()
 

@@ -9,7 +9,7 @@ from textual.content import Content
 
 from advisor.core.model import Confidence
 from advisor.redaction.secrets import redact_value
-from advisor.report.evidence import passage
+from advisor.report.evidence import newest_result, passage
 from advisor.report.finding import in_brief
 from advisor.report.paper import Paper
 from advisor.report.render.text import written
@@ -40,6 +40,7 @@ def finding_detail(view: View, finding: Finding, width: int, *, ascii_only: bool
         _head(finding) + _keys(view, finding, width),
         *_suppression(view, finding, width),
         _subject(finding),
+        safe_text(wrap(finding.set_by, width=width)) if finding.set_by else Content(""),
         safe_text(wrap(finding.message, width=width)),
         *_file_context(view.audited.facts.files, finding.location, width),
         *_help(finding, width),
@@ -125,8 +126,7 @@ def _local_result(f: Finding, width: int) -> list[Content]:
 
 def _evidence(e: Evidence, f: Finding, facts: Facts, width: int, ascii_only: bool) -> Content:
     """One piece of evidence; its chart has this host's curve where the newest probe on it measured the same."""
-    results = (result for result in facts.probes if e.id in result.evidence and result.metrics and result.arms)
-    newest = max(results, key=lambda result: result.began_at, default=None)
+    newest = newest_result(e, facts.probes)
     return safe_text(fold(written(passage(e, f, newest), Paper(width, plain=ascii_only)), width, " " * LABEL))
 
 

@@ -31,6 +31,7 @@ TITLES = {
 CODE_FROM, ARROW_FROM, WORDS_FROM = 46, 40, 60  # columns from which code, spaces around the arrow and words fit
 LONGEST_VALUE, NARROW_VALUE = 24, 13  # columns of both values
 RESTART, RESTART_WIDTH = "↻", len("no restart")
+LEAST_NAME = 8  # columns that the name of a rule needs behind an option
 LEAST_SUBJECT = 8
 
 
@@ -104,11 +105,17 @@ def finding_row(finding: Finding, width: int, mark: str = " ", style: str = "") 
 
 
 def _subject(finding: Finding, change: AdvisedValue | None, room: int) -> str:
-    """The option whose value changes; otherwise the rule, with the option if there is room for both."""
+    """The option whose value changes; otherwise the rule with the option.
+
+    If both do not fit, the option comes first: what is cut off is alike in all findings of the rule.
+    """
     if change is not None:
         return change.option
-    both = f"{finding.name} {finding.canonical or ''}".strip()
-    return both if len(both) < room else finding.name
+    option = finding.canonical or ""
+    both = f"{finding.name} {option}".strip()
+    if len(both) < room or not option or len(option) + LEAST_NAME > room:
+        return both if len(both) < room else finding.name
+    return f"{option} {finding.name}"
 
 
 def _fitted(text: str, width: int) -> str:

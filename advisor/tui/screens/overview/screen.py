@@ -99,6 +99,17 @@ class OverviewPart(Static, can_focus=True):
         self.action_open()
 
 
+class OverviewScroll(VerticalScroll, can_focus=False, inherit_bindings=False):
+    """The parts: pages scroll it, and the arrow keys are left to select a row or a part."""
+
+    BINDINGS: ClassVar = [
+        Binding("home", "scroll_home", show=False),
+        Binding("end", "scroll_end", show=False),
+        Binding("pageup", "page_up", show=False),
+        Binding("pagedown", "page_down", show=False),
+    ]
+
+
 class OverviewPane(Pane):
     """The overview screen."""
 
@@ -120,7 +131,7 @@ class OverviewPane(Pane):
         """The parts in columns, and the charts below them; drawn at once, so that the first layout is not empty."""
         self.view = self.app.view
         self.refill()
-        with VerticalScroll(id="overview-scroll", can_focus=False):
+        with OverviewScroll(id="overview-scroll"):
             first, *others = [Vertical(*(self._parts[part] for part in parts), classes="column") for parts in COLUMNS]
             yield Horizontal(first, Horizontal(*others, id="overview-side"), id="overview-columns")
             yield Horizontal(*(self._parts[part] for part in CHARTS), id="overview-charts")
@@ -262,6 +273,7 @@ class OverviewPane(Pane):
         if focused is not None and parts[focused].part == "first" and 0 <= self.chosen + by < len(self._advice):
             self.chosen += by
             self._draw_advice()
+            parts[focused].scroll_visible(animate=False)
             return
         place = 0 if focused is None else min(max(0, focused + by), len(parts) - 1)
         if parts[place].part == "first" and place != focused:

@@ -15,6 +15,7 @@ from textual.widgets import Static
 from advisor.core.model import format_size
 from advisor.report.paper import Paper
 from advisor.report.probe import listing
+from advisor.report.probe.figures import NO_SERVER, axis_name
 from advisor.report.probe.listing import lasts
 from advisor.report.words import plural, wrap
 from advisor.tui.screens.probes.progress import progress_text
@@ -22,7 +23,7 @@ from advisor.tui.text import replace_flags, safe_line, safe_text
 from advisor.tui.workers import run_in_background
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from textual.app import ComposeResult
 
@@ -213,12 +214,16 @@ TextKey = tuple[str, ...]  # identifies a long text
 
 
 class DetailContent(NamedTuple):
-    """What to draw: `run` while the probe runs, `result` to show the newest result in full."""
+    """What to draw: `run` while the probe runs, `result` to show the newest result in full.
+
+    `variables` are those of the audited server, for the mark in the chart.
+    """
 
     entry: ProbeEntry
     status: ProbeStatus
     run: ProbeRun | None = None
     result: bool = False
+    variables: Mapping[str, str] = NO_SERVER
 
 
 class ProbeDetail(VerticalScroll):
@@ -266,7 +271,7 @@ class ProbeDetail(VerticalScroll):
         shown = self.shown
         if shown is None or shown.run is not None or not shown.result or not shown.status.answers:
             return ""
-        return self._texts.get(_result_key(shown.status.answers[0].result)) or ""
+        return self._texts.get(_result_key(shown.status.answers[0].result, shown.variables)) or ""
 
     def _content(self, shown: DetailContent, height: int) -> Content:
         if shown.run is not None:
@@ -274,7 +279,7 @@ class ProbeDetail(VerticalScroll):
             run, room = shown.run, (self._width, height)
             return progress_text(run.state, run.order, room, self.drawn_at, stopping=run.stopping)
         if shown.result and shown.status.answers:
-            return self._result(shown.status.answers[0].result, self._width)
+            return self._result(shown.status.answers[0].result, shown.variables, self._width)
         return self._description(shown, self._width)
 
     def _description(self, shown: DetailContent, width: int) -> Content:
@@ -285,8 +290,8 @@ class ProbeDetail(VerticalScroll):
             + (join_blocks(more) if more else Content("…"))
         )
 
-    def _result(self, result: ProbeResult, width: int) -> Content:
-        text = self._text(_result_key(result), lambda: _report(result, width))
+    def _result(self, result: ProbeResult, variables: Mapping[str, str], width: int) -> Content:
+        text = self._text(_result_key(result, variables), lambda: _report(result, variables, width))
         return join_blocks(text) if text else Content("writing the report …")
 
     def _text(self, key: TextKey, write: Callable[[], str]) -> str | None:
@@ -305,12 +310,12 @@ class ProbeDetail(VerticalScroll):
                 self.draw(self.shown)
 
 
-def _result_key(result: ProbeResult) -> TextKey:
-    return "result", result.probe, result.began_at
+def _result_key(result: ProbeResult, variables: Mapping[str, str]) -> TextKey:
+    return "result", result.probe, result.began_at, variables.get(axis_name(result), "")
 
 
-def _report(result: ProbeResult, width: int) -> str:
+def _report(result: ProbeResult, variables: Mapping[str, str], width: int) -> str:
     from advisor.report.paper import Paper
     from advisor.report.probe.result import render
 
-    return replace_flags(render(result, "text", Paper(width)).rstrip())
+    return replace_flags(render(result, "text", Paper(width), variables=variables).rstrip())

@@ -10,14 +10,16 @@ from textual.content import Content
 from advisor import __version__
 from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, ProbeResult, RunPlace
 from advisor.report.paper import Paper
-from advisor.report.probe.figures import curves, number, numeric
+from advisor.report.probe.figures import NO_SERVER, curves, number, numeric, own_marks
 from advisor.report.probe.words import relation
 from advisor.report.render import terminal_chart
 from advisor.report.words import plural, wrap
 from advisor.tui.text import safe_line, safe_text
 
 if TYPE_CHECKING:
-    from advisor.report.render.curves import Curve
+    from collections.abc import Mapping
+
+    from advisor.report.render.curves import AxisMark, Curve
     from advisor.tui.screens.probes.plan import PlannedRun
     from probes.rounds import Progress
 
@@ -49,9 +51,9 @@ def progress_text(
     blocks = [Content("\n").join(lines)]
     if state.curves:
         words = wrap(state.caption, "  ", width=width)
-        taken = sum(line.plain.count("\n") + 1 for line in lines) + words.count("\n") + LEGEND
+        taken = sum(line.plain.count("\n") + 1 for line in lines) + words.count("\n") + LEGEND + bool(state.marks)
         height = max(LOWEST, min(terminal_chart.HEIGHT, room[1] - taken))
-        drawing = terminal_chart.draw(state.curves, Paper(width), joined=state.joined, height=height)
+        drawing = terminal_chart.draw(state.curves, Paper(width), joined=state.joined, height=height, marks=state.marks)
         blocks.append(safe_text(f"{words}\n{drawing}"))
     return Content("\n\n").join(blocks)
 
@@ -86,7 +88,7 @@ class RunState(NamedTuple):
     """The progress of a run; `at` is monotonic time. `progress` is None during preparation.
 
     `latest` is the newest figure as text, `curves` are those of the complete rounds and the published ones, `caption`
-    explains them and their intervals.
+    explains them and their intervals. `marks` is the value of the audited server.
     """
 
     at: float
@@ -96,6 +98,7 @@ class RunState(NamedTuple):
     curves: tuple[Curve, ...] = ()
     joined: bool = True
     caption: str = ""
+    marks: tuple[AxisMark, ...] = ()
 
 
 def result_so_far(order: PlannedRun, blocks: Blocks) -> ProbeResult:
@@ -125,7 +128,9 @@ def _all_blocks(order: PlannedRun, variant: str, blocks: Blocks) -> tuple[Block,
     return (*earlier, *(replace(block, round=block.round + len(earlier)) for block in blocks.get(variant, ())))
 
 
-def add_curves(state: RunState, order: PlannedRun, blocks: Blocks) -> RunState:
+def add_curves(
+    state: RunState, order: PlannedRun, blocks: Blocks, variables: Mapping[str, str] = NO_SERVER
+) -> RunState:
     """Add the curves of these blocks to the state, as the report would draw them."""
     result = result_so_far(order, blocks)
     shown = curves(result)
@@ -133,7 +138,8 @@ def add_curves(state: RunState, order: PlannedRun, blocks: Blocks) -> RunState:
     if not bounded:
         shown = tuple(map(_without_intervals, shown))
     caption = f"{relation(result, shown)}. {_interval_note(result.rounds, bounded=bounded)}"
-    return state._replace(curves=shown, joined=numeric(result), caption=caption)
+    marks = own_marks(result, variables)
+    return state._replace(curves=shown, joined=numeric(result), caption=caption, marks=marks)
 
 
 def _without_intervals(curve: Curve) -> Curve:

@@ -20,6 +20,8 @@ from probes.checkpoints import ResultWriter
 from probes.stop import StopSignal
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from textual.app import App
     from textual.message_pump import MessagePump
 
@@ -48,10 +50,14 @@ class RunEnded(Message):
 
 
 class ProbeRun:
-    """One run; `pane` gets messages of its progress, `app` of its result."""
+    """One run; `pane` gets messages of its progress, `app` of its result.
 
-    def __init__(self, app: App[Any], pane: MessagePump, order: PlannedRun) -> None:
+    `variables` are those of the audited server.
+    """
+
+    def __init__(self, app: App[Any], pane: MessagePump, order: PlannedRun, variables: Mapping[str, str]) -> None:
         self.order = order
+        self._variables = variables
         self.state = RunState(time.monotonic())
         self._app, self._pane = app, pane
         self._stop = StopSignal()
@@ -128,7 +134,7 @@ class ProbeRun:
             self._blocks[progress.variant] = (*self._blocks.get(progress.variant, ()), block)
             state = state._replace(latest=latest_figure(self.order, progress.variant, block))
             if now >= self._next_curve:
-                state = add_curves(state, self.order, self._blocks)
+                state = add_curves(state, self.order, self._blocks, self._variables)
                 took = time.monotonic() - now
                 self._next_curve = now + CURVE_PAUSE_FACTOR * took
         self._publish(state)

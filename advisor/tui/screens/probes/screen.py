@@ -31,6 +31,8 @@ from advisor.tui.text import safe_text
 from advisor.tui.workers import run_in_background
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from textual.app import ComposeResult
     from textual.events import Click, Resize
     from textual.timer import Timer
@@ -221,9 +223,13 @@ class ProbesPane(Pane):
         name = self.chosen
         if (entry := self._entries.get(name)) is not None:
             run = self.run if self.run is not None and self.run.order.experiment.name == name else None
-            self.query_one(ProbeDetail).draw(
-                DetailContent(entry, self._status_of(name), run, name in self._results_shown)
-            )
+            shown = DetailContent(entry, self._status_of(name), run, name in self._results_shown, self._variables)
+            self.query_one(ProbeDetail).draw(shown)
+
+    @property
+    def _variables(self) -> Mapping[str, str]:
+        """The variables of the audited server."""
+        return self.view.audited.facts.server.variables if self.view is not None else {}
 
     def _start_dwell(self) -> None:
         """Check objections after the user has stayed on a probe for a moment."""
@@ -276,7 +282,7 @@ class ProbesPane(Pane):
         name = order.experiment.name
         self._results_shown.discard(name)
         self._update_status(name, failure="")
-        self.run = ProbeRun(self.app, self, order)
+        self.run = ProbeRun(self.app, self, order, self._variables)
         self.run.start()
         self._draw_run_timer = self.set_interval(TICK, self._draw_run)
         self.refresh_bindings()

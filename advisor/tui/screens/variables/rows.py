@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.compare.equal import values_equal
-from advisor.compare.values import SideSetting
+from advisor.compare.values import SideSetting, values_equal
 from advisor.core.model import Origin, exact_size
 from advisor.preflight.next_values import parse_whole_number
 from advisor.redaction.secrets import redact_value
 from advisor.report.diff import SIZES
 from advisor.verdict.settings import Settings, is_same_value
-from rules.core.statements import RuntimeEffect, set_global_effect
+from rules.core.statements import RuntimeEffect, set_by_statement, set_global_effect
 
 if TYPE_CHECKING:
     from advisor.catalog.load import Option
@@ -22,9 +21,7 @@ SWITCHES = {"1": "ON", "0": "OFF", "TRUE": "ON", "FALSE": "OFF"}
 NOT_SET = "not set"
 SET_BY = {
     Origin.FILE: "an option file",
-    Origin.PERSISTED: "SET PERSIST",
     Origin.COMMAND_LINE: "the server's command line",
-    Origin.RUNTIME: "SET GLOBAL, until the next restart",
     Origin.COMPILED: "nothing: not explicitly configured",
     Origin.UNKNOWN: "unknown: the server does not report it",
 }
@@ -46,7 +43,8 @@ CHANGE_COLUMN_FROM = 92  # screen columns from which that column is shown
 class VariableRow(NamedTuple):
     """One variable; `default` and `file_value` (from the option files) are None if unknown.
 
-    `option` is the catalog entry, None for a variable that the catalog lacks.
+    `option` is the catalog entry, None for a variable that the catalog lacks. `statement` is the statement that set the
+    value, and the account that ran it; empty if none did.
     """
 
     name: str
@@ -57,6 +55,7 @@ class VariableRow(NamedTuple):
     location: Location | None
     option: Option | None
     at_run_time: RuntimeEffect | None = None
+    statement: str = ""
 
     @property
     def changed(self) -> bool:
@@ -91,6 +90,8 @@ class VariableRow(NamedTuple):
     @property
     def set_by(self) -> str:
         """Who set the value, and where."""
+        if self.statement:
+            return self.statement
         if self.origin in SET_BY:
             where = f": {self.source}" if self.location else ""
             return f"{SET_BY[self.origin]}{where}"
@@ -130,6 +131,7 @@ def variable_rows(view: View) -> list[VariableRow]:
         if setting is not None:
             option = context.catalog.find_variable(name)
             row = _row(name, setting, option, _file_value(files, name))
+            row = row._replace(statement=set_by_statement(context, name))
             if option is not None:
                 row = row._replace(at_run_time=set_global_effect(option, context.target))
             rows.append(row)

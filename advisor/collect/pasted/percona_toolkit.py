@@ -1,21 +1,166 @@
-"""Parse reports of pt-mysql-summary and pt-summary; sizes are rounded in them."""
+"""Read what Percona Toolkit collects: samples of pt-stalk, and reports of pt-mysql-summary and pt-summary."""
 
 from __future__ import annotations
 
+import os
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.collect.host.formats import parse_number
-from advisor.collect.pasted.facts import PastedFacts
-from advisor.facts.host import Cpu, Host, Memory, Mount, OperatingSystem, SkippedPart
+from advisor.collect.host.formats import key_values, parse_number
+from advisor.collect.host.system import read_memory, read_system
+from advisor.collect.pasted.facts import PastedFacts, TextError
+from advisor.collect.pasted.replicas import replica_rows
+from advisor.collect.pasted.samples import innodb_text
+from advisor.collect.pasted.text import open_text, read_all, read_plain
+from advisor.facts.host import Cpu, Host, Memory, Mount, OperatingSystem, SkippedPart, Space
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from advisor.collect.host.root import FileId
 
+
+STALK_SOURCE = "not read: only what pt-stalk collected of the host is known"
+TABLES = ("variables", "mysqladmin")
+INNODB = ("innodbstatus2", "innodbstatus1")  # the later sample first
+REPLICA = ("replica-status", "slave-status")  # the name depends on the versions of tool and server
+SESSIONS = "processlist"
+_PARTS = (*TABLES, *INNODB, *REPLICA, SESSIONS, "meminfo", "sysctl", "procstat", "df")
+_STALKED = re.compile(rf"(?P<prefix>.+)-(?P<part>{'|'.join(_PARTS)})")
+
+_SAVED = {
+    "mysql-variables": "variables",
+    "mysql-status": "mysqladmin",
+    "mysql-slave": "slave-status",
+    "innodb-status": "innodbstatus1",
+    "mysql-processlist": SESSIONS,
+}
+_DF = re.compile(r"(\S+) +(\d{1,18}) +\d+ +(\d{1,18}) +\d+% +(/.*)")
+_CPU = re.compile(r"cpu(\d{1,5}) .*")
+MOST_ENTRIES = 100_000
 _HEADING = re.compile(r"# (.+?) #{2,}")
 _SHORT_NUMBER = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,9})?)([kMGTP]?)")
 _STEPS = {"": 0, "k": 10, "M": 20, "G": 30, "T": 40, "P": 50}
+
+
+def read_directory(path: str) -> PastedFacts:
+    """The newest samples in a directory; raises TextError if there are none."""
+    files = _files(path)
+    if not files.keys() & {"variables", "mysqladmin"}:
+        raise TextError(
+            f"{path} holds no samples of pt-stalk (*-variables, *-mysqladmin) nor of pt-mysql-summary "
+            "(mysql-variables); give the directory that holds them, and of other texts the files themselves"
+        )
+    parts = {part: os.path.join(path, name) for part, name in files.items()}
+    tables = {part: _tables(path, parts.pop(part)) for part in TABLES if part in parts}
+    texts: dict[str, str] = {}
+    sessions = _tables(path, parts.pop(SESSIONS)).sessions if SESSIONS in parts else None
+    written = [told.at for told in tables.values()]
+    for part, place in parts.items():
+        with open_text(place) as text:
+            written.append(text.at)
+            texts[part] = innodb_text(text.lines) if part in INNODB else read_all(text)
+    variables, counters = (tables.get(part, PastedFacts(path)) for part in TABLES)
+    return PastedFacts(
+        path,
+        variables.variables[:1],
+        counters.samples,
+        next((texts[part] for part in INNODB if texts.get(part)), ""),
+        _host(texts),
+        mounts=tuple(_sampled_mounts(texts.get("df", ""))),
+        at=max(written),
+        counters_lack=counters.counters_lack,
+        replicas=replica_rows("".join(texts.get(part, "") for part in REPLICA)),
+        sessions=sessions,
+    )
+
+
+def _tables(path: str, place: str) -> PastedFacts:
+    with open_text(place) as text:
+        return read_plain(path, text.lines, text.at)
+
+
+def _files(path: str) -> dict[str, str]:
+    """The file names by content, for the newest prefix, which is a timestamp."""
+    try:
+        with os.scandir(path) as entries:
+            ours = (entry.name for entry in entries if _STALKED.fullmatch(entry.name) or entry.name in _SAVED)
+            names = sorted(islice(ours, MOST_ENTRIES))
+    except OSError as error:
+        raise TextError(f"{path} can't be read ({error.strerror}); check its owner and mode") from error
+    found = [match for match in map(_STALKED.fullmatch, names) if match and match["prefix"] not in ("mysql", "innodb")]
+    prefixes = sorted(match["prefix"] for match in found if match["part"] in ("variables", "mysqladmin"))
+    if prefixes:
+        return {match["part"]: match[0] for match in found if match["prefix"] == prefixes[-1]}
+    return {part: name for name, part in _SAVED.items() if name in names}
+
+
+def _host(told: dict[str, str]) -> Host | None:
+    if not told.keys() & {"meminfo", "sysctl", "procstat"}:
+        return None
+    root = TextRoot(meminfo=told.get("meminfo", ""), stat=told.get("procstat", ""), sysctl=told.get("sysctl", ""))
+    return Host(
+        cpu=_sampled_cpu(told.get("procstat", "")),
+        memory=read_memory(root),
+        os=read_system(root),
+        skipped=(SkippedPart("host", STALK_SOURCE),),
+    )
+
+
+def _sampled_cpu(stat: str) -> Cpu | None:
+    numbers = sorted({int(match[1]) for match in map(_CPU.fullmatch, stat.split("\n")) if match})
+    if not numbers:
+        return None
+    return Cpu(logical=len(numbers), online=tuple(numbers), kinds=(), cores=len(numbers), sockets=0)
+
+
+def _sampled_mounts(text: str) -> Iterator[tuple[Mount, Space]]:
+    """Each file system in df -k with its last values, in bytes."""
+    last = {match[4]: match for match in map(_DF.fullmatch, text.split("\n")) if match}
+    for point, match in last.items():
+        yield Mount(point, "", match[1]), Space(int(match[2]) << 10, int(match[3]) << 10)
+
+
+_SETTINGS = "/proc/sys/"
+
+
+class TextRoot:
+    """Copies of /proc/meminfo and /proc/stat, and /proc/sys from the output of `sysctl -a`."""
+
+    def __init__(self, *, meminfo: str, stat: str, sysctl: str) -> None:
+        self.files = {"/proc/meminfo": meminfo, "/proc/stat": stat}
+        self.settings = key_values(sysctl, "=")
+
+    def read(self, path: str, limit: int = 0) -> str | None:  # noqa: ARG002 - see Root
+        """See Root."""
+        if path.startswith(_SETTINGS):
+            return self.settings.get(path.removeprefix(_SETTINGS).replace("/", "."))
+        return self.files.get(path)
+
+    def names(self, path: str) -> tuple[str, ...]:  # noqa: ARG002
+        """See Root."""
+        return ()
+
+    def link(self, path: str) -> str | None:  # noqa: ARG002
+        """See Root."""
+        return None
+
+    def real(self, path: str) -> str | None:  # noqa: ARG002
+        """See Root."""
+        return None
+
+    def identify(self, path: str) -> FileId | None:  # noqa: ARG002
+        """See Root."""
+        return None
+
+    def machine(self) -> str | None:
+        """See Root."""
+        return None
+
+    def space(self, path: str) -> Space | None:  # noqa: ARG002
+        """See Root."""
+        return None
 
 
 class SummarySection(NamedTuple):
@@ -57,12 +202,14 @@ def parse_rounded_size(text: str) -> int | None:
 
 
 TITLE = "# Percona Toolkit MySQL Summary Report"
+
 LACKS = (
     "pt-mysql-summary prints a few settings, sizes rounded, and rounded counters that are left out: "
     "the text of SHOW GLOBAL VARIABLES and SHOW GLOBAL STATUS has the rest"
 )
 _REPORT = "Report On Port"
 _OWN = re.compile(rf"^# {_REPORT} \S+ #{{2,}}", re.MULTILINE)  # in a report without its beginning
+
 # Heading, name in the report, variable; values are as the server prints them.
 _EXACT = (
     (_REPORT, "Hostname", "hostname"),
@@ -83,6 +230,7 @@ _EXACT = (
     *(("Noteworthy Variables", n, n) for n in ("log_error", "log_warnings", "log_slave_updates")),
     ("Noteworthy Variables", "log_queries_not_using_indexes", "log_queries_not_using_indexes"),
 )
+
 _ROUNDED = (
     ("Query cache", "Size", "query_cache_size"),
     ("InnoDB", "Buffer Pool Size", "innodb_buffer_pool_size"),
@@ -96,6 +244,7 @@ _ROUNDED = (
         )
     ),
 )
+
 # Heading, name, pattern of the value, the variables in it; those that end in _size are rounded.
 _JOINED = (
     (
@@ -166,7 +315,7 @@ def _joined_lines(parts: Mapping[str, SummarySection]) -> dict[str, str]:
 
 SYSTEM_TITLE = "# Percona Toolkit System Summary Report"
 _SYSTEM_SECTION = re.compile(r"^# Memory #{9,}\n +Total \| ", re.MULTILINE)  # in a report without its beginning
-SOURCE = "not read: only what pt-summary prints is known, sizes rounded"
+SUMMARY_SOURCE = "not read: only what pt-summary prints is known, sizes rounded"
 MOST_CPUS = 1 << 16
 _CPUS = re.compile(r"physical = (\d{1,6}), cores = (\d{1,6}), virtual = (\d{1,6}).*")
 _SWAP = re.compile(r".*swap allocated = (\S+), swap used = (\S+),.*")
@@ -183,19 +332,19 @@ def read_system_summary(path: str, text: str, at: float) -> PastedFacts:
     parts = sections(text[max(0, text.find(SYSTEM_TITLE)) :])
     system = parts.get("Percona Toolkit System Summary Report", NOTHING).named
     host = Host(
-        cpu=_cpu(parts.get("Processor", NOTHING).named.get("Processors", "")),
+        cpu=_summary_cpu(parts.get("Processor", NOTHING).named.get("Processors", "")),
         memory=_memory(parts.get("Memory", NOTHING).named),
         os=OperatingSystem(
             kernel=system.get("Kernel"),
             hostname=system.get("Hostname"),
             distribution=system.get("Release"),
         ),
-        skipped=(SkippedPart("host", SOURCE),),
+        skipped=(SkippedPart("host", SUMMARY_SOURCE),),
     )
-    return PastedFacts(path, host=host, mounts=tuple(_mounts(parts.get("Mounted Filesystems", NOTHING))), at=at)
+    return PastedFacts(path, host=host, mounts=tuple(_summary_mounts(parts.get("Mounted Filesystems", NOTHING))), at=at)
 
 
-def _cpu(text: str) -> Cpu | None:
+def _summary_cpu(text: str) -> Cpu | None:
     match = _CPUS.fullmatch(text)
     sockets, cores, logical = (int(n) for n in match.groups()) if match else (0, 0, 0)
     if not 0 < logical < MOST_CPUS:
@@ -229,7 +378,7 @@ def _two_numbers(text: str) -> tuple[int | None, int | None]:
     return parse_number(first), parse_number(second)
 
 
-def _mounts(part: SummarySection) -> Iterator[tuple[Mount, None]]:
+def _summary_mounts(part: SummarySection) -> Iterator[tuple[Mount, None]]:
     for line in part.lines:
         match = _MOUNT.fullmatch(line.rstrip())
         if match:

@@ -13,7 +13,8 @@ import pytest
 from host_read_comparison import Compared, compared, faults
 from msgspec.structs import replace
 
-from advisor.collect.host import host_tar_script, open_root, read_host, server_pids
+from advisor.collect.host import open_root, read_host, server_pids
+from advisor.collect.host.archive import host_tar_script
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
