@@ -392,3 +392,14 @@ def test_a_page_draws_the_curve_of_this_host_over_the_published_one() -> None:
     assert "here, 2026-11-21, and as published" in page
     assert "here, 2026-10-01" not in page
     assert "here, 2026" not in render_audit("html", audited(finding, facts=replace(facts, probes=())), Page())
+
+
+def test_a_long_caption_stands_on_two_lines() -> None:
+    """What the numbers are, and that the axis does not start at zero, is whole in the drawing."""
+    texts = [(one.get("y"), one.text or "") for one in etree.fromstring(render(scan(), "svg", Paper()).encode()).iter()
+             if one.get("font-size") == "12"]  # fmt: skip
+    lines = [text for _, text in sorted(texts, key=lambda pair: float(pair[0] or 0))]
+    assert len(lines) == 2
+    assert " ".join(lines).startswith("scanned relative to 128K")
+    assert " ".join(lines).endswith("not at 0")
+    assert max(map(len, lines)) < 110

@@ -7,6 +7,7 @@ from xml.sax.saxutils import escape
 from advisor.core.value_types import NamedTuple
 from advisor.redaction.secrets import escape_text, redact_value
 from advisor.report.render.curves import Scale, axes, most, placed_marks, tick_text
+from advisor.report.words import wrap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ WIDTH, HEIGHT, LOW = 760, 420, 260  # LOW is the height of a drawing over time
 LEFT, RIGHT, TOP, FOOT = 70, 24, 76, 60  # margins; the legend takes more below, a line a curve
 LINE = 20
 LETTER = 7  # pixels that a letter of a label takes
+SMALL_LETTER = 6.2  # pixels that a letter of the caption takes
+LINE_OF_CAPTION = 14
 INK, FAINT, GRID = "#1f2933", "#5b6770", "#dfe4e8"
 # No curve is told by its colour alone: local ones differ in their marks too, published ones in their dashes.
 LOCALS = ("#0b6e99", "#c2185b", "#2e7d32", "#14213d", "#b7791f")
@@ -64,7 +67,8 @@ def draw(
     shown, more = most(curves, len(LOCALS), len(OTHERS))
     marks = placed_marks(shown, marks)
     frame = _over_time(shown) if over_time else _frame(shown, marks)
-    scale = " · ".join(part for part in (words[1], _start(frame.up)) if part)
+    scale = _wrapped(" · ".join(part for part in (words[1], _start(frame.up)) if part))
+    up = LINE_OF_CAPTION * (len(scale) - 1) // 2  # two lines of the caption take their room from title and answer
     foot = frame.height
     height = foot + LINE * (len(shown) + bool(more))
     size = f'viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
@@ -74,9 +78,9 @@ def draw(
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" {letters}>',
         f"<title>{_text(title)}</title><desc>{_text(answer)}</desc>",
         f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
-        f'<text x="{LEFT}" y="26" font-size="16" font-weight="600">{_text(title)}</text>',
-        f'<text x="{LEFT}" y="46" fill="{FAINT}">{_text(_cut(answer))}</text>',
-        f'<text x="{LEFT}" y="{TOP - 8}" fill="{FAINT}" font-size="12">{_text(scale)}</text>',
+        f'<text x="{LEFT}" y="{26 - up}" font-size="16" font-weight="600">{_text(title)}</text>',
+        f'<text x="{LEFT}" y="{46 - up}" fill="{FAINT}">{_text(_cut(answer))}</text>',
+        *_caption(scale),
         *_grid(frame),
         *_labels(shown, frame),
         *_marks(marks, frame),
@@ -90,6 +94,21 @@ def draw(
     if more:
         parts.append(f'<text x="{LEFT}" y="{foot + LINE * len(shown)}" fill="{FAINT}">{_text(more)}</text>')
     return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def _caption(lines: Sequence[str]) -> Iterator[str]:
+    """What the numbers are, above the axis; the last line stands next to it."""
+    for place, line in enumerate(reversed(lines)):
+        y = TOP - 8 - LINE_OF_CAPTION * place
+        yield f'<text x="{LEFT}" y="{y}" fill="{FAINT}" font-size="12">{_text(line)}</text>'
+
+
+def _wrapped(text: str) -> list[str]:
+    """The text on one line or two, each as wide as the drawing; what exceeds them is cut."""
+    most = int((WIDTH - LEFT - RIGHT) / SMALL_LETTER)
+    first, _, rest = wrap(text, width=most).partition("\n")
+    rest = rest.replace("\n", " ")
+    return [first, rest if len(rest) <= most else f"{rest[: most - 1].rstrip()}…"] if rest else [first]
 
 
 def _frame(curves: Sequence[Curve], marks: Sequence[AxisMark]) -> _Frame:

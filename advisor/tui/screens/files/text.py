@@ -21,6 +21,7 @@ from advisor.report.words import wrap
 from advisor.tui.screens.files.model import NodeState, running_setting
 from advisor.tui.text import MUTED, SEVERITY_SIGNS, SEVERITY_STYLES, safe_text
 from advisor.tui.text import safe_line as plain_line
+from rules.core.statements import set_by_statement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -104,7 +105,8 @@ def _running_value(mark: LineMark, context: RuleContext) -> Iterator[str]:
     setting = running_setting(context, verdict) if verdict is not None else None
     if setting is not None:
         value = redact_value(setting.name, setting.value) or "an empty value"
-        yield f"The server runs with {setting.name} = {value} ({setting.origin.value})."
+        source = set_by_statement(context, setting.name) or setting.origin.value
+        yield f"The server runs with {setting.name} = {value} ({source})."
 
 
 def _wrapped(text: str, width: int, style: str = "") -> Content:
