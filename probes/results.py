@@ -10,8 +10,8 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from advisor.core.errors import MycnfError
-from advisor.facts.codec import ShapeError, to_plain, to_value
 from advisor.facts.probes import PROBE_SCHEMA, ProbeResult
+from advisor.facts.snapshot import ShapeError, to_plain, to_value
 from advisor.redaction.secrets import escape_text
 from advisor.state.directory import make_state_folder, state_folder
 from advisor.state.private_file import PART, replace_private

@@ -26,8 +26,7 @@ from advisor.facts import (
     VariableSetter,
     Workload,
 )
-from advisor.facts.codec import format_json
-from advisor.facts.snapshot import SnapshotError, load, save
+from advisor.facts.snapshot import SnapshotError, format_json, load, save
 from advisor.redaction.secrets import redact_value
 
 RECORDED = Path(__file__).parent / "snapshots"

@@ -29,7 +29,7 @@ from advisor.collect.server.workload import read_counters, read_workload, sample
 from advisor.collect.service import read_service, service_of, usual_service
 from advisor.core.errors import ConnectError
 from advisor.facts import SCHEMA, Facts, OptionFiles, Unavailable
-from advisor.facts.size_limits import fit_snapshot
+from advisor.facts.snapshot import fit_snapshot
 from advisor.facts.workload import SPACE
 from advisor.redaction.secrets import escape_text
 

@@ -113,7 +113,7 @@ def add_earlier_spaces(facts: Facts, earlier: Facts | None) -> Facts:
         return facts
     from msgspec.structs import replace
 
-    from advisor.state.history.store import spaces_of
+    from advisor.state.history import spaces_of
 
     return replace(facts, spaces=(*facts.spaces, *earlier.spaces, *spaces_of(earlier)))
 

@@ -45,7 +45,7 @@ def collect_facts(args: argparse.Namespace) -> Facts:
     from advisor.collect.collect import CollectRequest, collect
     from advisor.commands.connection import request_of, schema_limits
     from advisor.commands.sample import load_samples, load_spaces
-    from advisor.facts.size_limits import fit_snapshot
+    from advisor.facts.snapshot import fit_snapshot
 
     if args.window < 0:
         raise errors.MycnfError(f"--window {args.window:g} is not a valid time; write seconds, 0 for no window")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from advisor.commands.judge_facts import AuditRequest
     from advisor.fleet.ansible import Fleet
     from advisor.fleet.member import Member
-    from advisor.fleet.row import HostRow
+    from advisor.fleet.run_directory import HostRow
     from advisor.report.fleet_survey import Judged, Survey
     from rules.replication.chain import Chain, ChainServer
 
@@ -174,7 +174,7 @@ def _chain_servers(folder: str, rows: Iterable[HostRow]) -> Iterator[ChainServer
 def _failed_row(row: HostRow, error: MycnfError) -> HostRow:
     from dataclasses import replace
 
-    from advisor.fleet.row import Status
+    from advisor.fleet.run_directory import Status
 
     return replace(row, status=Status.FAILED, reason=str(error), snapshot="")
 

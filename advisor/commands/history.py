@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from advisor.commands.judge_facts import AuditRequest
     from advisor.facts import Facts
     from advisor.report.history import ServerHistory
-    from advisor.state.history.store import StoredServer
+    from advisor.state.history import StoredServer
 
 ADD = "add"
 # Arguments of an audit that do not apply to a history: every snapshot is judged by its content only.
@@ -49,7 +49,7 @@ def keep_facts(facts: Facts) -> str:
 
     Empty if not saved; incomplete facts are never saved, since they would look like changes.
     """
-    from advisor.state.history.store import MAX_SNAPSHOTS, save_snapshot
+    from advisor.state.history import MAX_SNAPSHOTS, save_snapshot
 
     if facts.lost:
         print_notice("no snapshot saved for mycnf history: not all facts could be read")
@@ -67,7 +67,7 @@ def keep_facts(facts: Facts) -> str:
 def _add(paths: list[str]) -> int:
     from advisor.facts.snapshot import load
     from advisor.report.words import plural
-    from advisor.state.history.store import MAX_SNAPSHOTS
+    from advisor.state.history import MAX_SNAPSHOTS
 
     if not paths:
         raise MycnfError(f"mycnf history {ADD} needs a snapshot; mycnf collect -o SNAP makes one")
@@ -83,7 +83,7 @@ def _add(paths: list[str]) -> int:
 
 def _judge_histories(args: argparse.Namespace) -> Iterator[ServerHistory]:
     from advisor.commands.judge_facts import make_request
-    from advisor.state.history.store import find_server, list_servers
+    from advisor.state.history import find_server, list_servers
 
     asked = make_request(argparse.Namespace(**{**dict.fromkeys(UNUSED_ARGUMENTS), **vars(args)}))
     kept = list_servers(print_notice)
@@ -99,7 +99,7 @@ def _judge_history(kept: StoredServer, asked: AuditRequest, last: int) -> Server
     from advisor.analysis.snapshot_history import changes_between, merge_empty_changes
     from advisor.commands.judge_facts import judge_facts
     from advisor.report.history import ServerHistory
-    from advisor.state.history.store import newest_first
+    from advisor.state.history import newest_first
 
     seen: list[str] = []
     target = ""

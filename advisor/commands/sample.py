@@ -1,7 +1,9 @@
-"""`mycnf sample`: saves one sample of a server's counters, from cron or a timer, for the busiest hour in audits."""
+"""`mycnf sample`: saves one sample of a server's counters, and prints the cron line or systemd units that run it."""
 
 from __future__ import annotations
 
+import shlex
+import shutil
 import sys
 import time
 from typing import TYPE_CHECKING
@@ -12,7 +14,38 @@ if TYPE_CHECKING:
     import argparse
 
     from advisor.facts import Facts, SampledHours, Server, SpaceReading
-    from advisor.state.sampling.ring import RingSample
+    from advisor.state.sample_ring import RingSample
+
+
+LEFT_OUT = ("--print-timer", "--ask-password")
+TEXT = """\
+# The password belongs into an option file of its owner alone (chmod 600), named by --defaults-file, not here.
+
+# --- cron: crontab -e, as the user whose audits are to know the samples -------
+*/10 * * * * {cron}
+
+# --- systemd, for that user: ~/.config/systemd/user/mycnf-sample.service ------
+[Unit]
+Description=Sample a database server's counters for mycnf
+
+[Service]
+Type=oneshot
+ExecStart={unit}
+TimeoutStartSec=120
+
+# --- and ~/.config/systemd/user/mycnf-sample.timer ----------------------------
+[Unit]
+Description=Sample a database server's counters every ten minutes
+
+[Timer]
+OnCalendar=*:0/10
+AccuracySec=30s
+
+[Install]
+WantedBy=timers.target
+
+# Then: systemctl --user enable --now mycnf-sample.timer; loginctl enable-linger
+"""
 
 
 def run(args: argparse.Namespace) -> int:
@@ -20,8 +53,6 @@ def run(args: argparse.Namespace) -> int:
     from advisor.report.output import write
 
     if args.print_timer:
-        from advisor.state.sampling.timer import timer_text
-
         write(timer_text(sys.argv[1:]), None)
         return errors.OK
     if args.list:
@@ -36,8 +67,7 @@ def _sample(args: argparse.Namespace) -> None:
     from advisor.commands.connection import request_of
     from advisor.core.errors import print_notice
     from advisor.state.directory import server_name
-    from advisor.state.sampling.keep import save_sample
-    from advisor.state.sampling.ring import RESOLUTION, SLOTS
+    from advisor.state.sample_ring import RESOLUTION, SLOTS, save_sample
 
     variables, sample = read_variables_and_counters(request_of(args))
     kept = save_sample(sample, variables, int(time.time()))
@@ -52,7 +82,7 @@ def _sample(args: argparse.Namespace) -> None:
 def _list_samples() -> str:
     from advisor.core.errors import print_notice
     from advisor.report.sample_list import listing
-    from advisor.state.sampling.stored_rings import read_rings
+    from advisor.state.busiest_hours import read_rings
 
     found, damaged = read_rings()
     for line in damaged:
@@ -62,7 +92,7 @@ def _list_samples() -> str:
 
 def load_samples(server: Server) -> SampledHours | None:
     """Return a summary of a server's samples, None if there are none; an unreadable ring is reported on stderr."""
-    from advisor.state.sampling.busiest import summarize_samples
+    from advisor.state.busiest_hours import summarize_samples
 
     return summarize_samples(_entries(server))
 
@@ -72,7 +102,7 @@ def load_spaces(facts: Facts) -> tuple[SpaceReading, ...]:
     from advisor.core.errors import print_notice
     from advisor.facts import SpaceReading
     from advisor.facts.workload import SPACE
-    from advisor.state.history.store import stored_spaces
+    from advisor.state.history import stored_spaces
 
     if facts.host is None or facts.host.storage is None or not facts.server.variables:
         return ()
@@ -90,15 +120,24 @@ def _entries(server: Server) -> list[RingSample]:
     import os
 
     from advisor.core.errors import print_notice
-    from advisor.state.sampling.keep import ring_path
+    from advisor.state.sample_ring import ring_path
 
     path = ring_path(server.variables)
     if not server.variables or not os.path.exists(path):
         return []
-    from advisor.state.sampling import ring
+    from advisor.state import sample_ring
 
     try:
-        return ring.read(path)[1]
-    except (OSError, ring.RingError) as error:
+        return sample_ring.read(path)[1]
+    except (OSError, sample_ring.RingError) as error:
         print_notice(f"skipped the samples of this server: {error}")
         return []
+
+
+def timer_text(arguments: list[str]) -> str:
+    """Return the cron line and the systemd units for these arguments."""
+    program = shutil.which("mycnf") or "mycnf"
+    kept = [argument for argument in arguments if argument not in LEFT_OUT]
+    command = shlex.join([program, *kept])
+    # cron ends a command at a percent sign, and systemd expands it.
+    return TEXT.format(cron=command.replace("%", "\\%"), unit=command.replace("%", "%%"))

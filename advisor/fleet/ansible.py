@@ -17,9 +17,11 @@ from advisor.core.errors import MycnfError
 from advisor.core.signals import interrupt_on_signals
 from advisor.fleet import guard, machine
 from advisor.fleet.process_group import adopt_orphans, end_children
-from advisor.fleet.row import UNREAD, HostRow, Status
 from advisor.fleet.run_directory import (
     ROW,
+    UNREAD,
+    HostRow,
+    Status,
     delete_begun_rows,
     delete_failed_rows,
     file_name,

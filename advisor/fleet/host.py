@@ -6,6 +6,7 @@ host's shell follows as a second line while the server is being read. The result
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import signal
@@ -18,18 +19,19 @@ from msgspec.structs import replace
 
 from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.connect import ConnectionLimits
+from advisor.collect.connection.options import HIGHEST_PORT, SSL_MODES, Account, ConnectRequest, resolve_account
 from advisor.core.errors import ConnectError, MycnfError
-from advisor.facts.codec import to_value
+from advisor.facts.snapshot import to_value
 from advisor.fleet.process_group import end_with_parent
-from advisor.fleet.row import UNREAD, HostRow, Status
-from advisor.fleet.run_directory import HOSTS, snapshot_name, write_row
-from advisor.fleet.server_account import account_of
+from advisor.fleet.run_directory import HOSTS, UNREAD, HostRow, Status, snapshot_name, write_row
 from advisor.redaction.secrets import MASK, escape_text, redact_value
 from advisor.state.private_file import replace_private
 
 if TYPE_CHECKING:
-    from advisor.collect.connection.options import Account
+    from collections.abc import Mapping
+
     from advisor.facts import Facts, ProbeResult
+
 
 # Errors of server and driver that mean that the account may not log in: mysqld_error.h.
 _NOT_LET_IN = frozenset({1044, 1045, 1130, 1524, 1698, 1820, 1862, 3118, 3159, 4151, 2054, 2058, 2059, 2061})
@@ -135,8 +137,7 @@ def _limits(timeout: float) -> ConnectionLimits:
 
 
 def _save(job: HostTask, began: float, facts: Facts, chosen: Account, host: str) -> None:
-    from advisor.facts.size_limits import fit_snapshot
-    from advisor.facts.snapshot import save
+    from advisor.facts.snapshot import fit_snapshot, save
 
     save(fit_snapshot(facts), os.path.join(job.folder, snapshot_name(job.name)))
     status = Status.LOST if facts.lost else Status.AUDITED
@@ -182,6 +183,64 @@ def _status(error: ConnectError) -> Status:
             return Status.DENIED
         cause = cause.__cause__ or cause.__context__ or getattr(cause, "original_exception", None)
     return Status.FAILED
+
+
+def account_of(variables: Mapping[str, str], *, address: str, local: bool) -> Account:
+    """The account for the server of a host.
+
+    Without `mycnf_host`, the server of a remote host is at the address that ansible connects to, even if an option
+    file names another host, because one such file may serve the whole fleet; the server of a local host is at a
+    socket. Raises MycnfError for invalid variables, ConnectError if no socket or file is found.
+    """
+    request = ConnectRequest(
+        user=variables.get("mycnf_user"),
+        defaults_file=variables.get("mycnf_defaults_file"),
+        defaults_group_suffix=variables.get("mycnf_defaults_group_suffix"),
+        login_path=variables.get("mycnf_login_path"),
+        ssl_ca=variables.get("mycnf_ssl_ca"),
+        ssl_cert=variables.get("mycnf_ssl_cert"),
+        ssl_key=variables.get("mycnf_ssl_key"),
+        socket=_socket(variables, local),
+        host=variables.get("mycnf_host") or (None if local else _reachable(address)),
+        port=_port(variables.get("mycnf_port")),
+        ssl_mode=_ssl_mode(variables.get("mycnf_ssl_mode")),
+    )
+    chosen = resolve_account(request)
+    password = variables.get("mycnf_password")
+    if password is None:
+        return chosen
+    return dataclasses.replace(
+        chosen, password=password.encode("utf-8", "surrogateescape"), credential_source="password from mycnf_password"
+    )
+
+
+def _socket(variables: Mapping[str, str], local: bool) -> str | None:
+    path = variables.get("mycnf_socket")
+    if path and not local:
+        raise MycnfError(
+            "mycnf_socket is for hosts with ansible_connection=local: the socket of another host can't be reached "
+            "from here; give mycnf_host and mycnf_port"
+        )
+    return path
+
+
+def _reachable(address: str) -> str:
+    # For the servers' clients `localhost` means a local socket, which the end of a tunnel is not.
+    return "127.0.0.1" if address == "localhost" else address
+
+
+def _port(text: str | None) -> int | None:
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit()) or not 0 < int(text[:6]) <= HIGHEST_PORT:
+        raise MycnfError(f"mycnf_port: {text[:20]!r} is not a TCP port; write a number from 1 to {HIGHEST_PORT}")
+    return int(text)
+
+
+def _ssl_mode(text: str | None) -> str | None:
+    if text is not None and text.lower().replace("_", "-") not in SSL_MODES:
+        raise MycnfError(f"mycnf_ssl_mode: {text[:20]!r} is unknown; use one of {', '.join(SSL_MODES)}")
+    return text
 
 
 if __name__ == "__main__":

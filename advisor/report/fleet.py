@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from advisor.fleet.outliers import Outlier, PeerGroup
-    from advisor.fleet.row import HostRow
+    from advisor.fleet.run_directory import HostRow
     from advisor.report.document import Block, Words
     from advisor.report.fleet_survey import CommonFix, Judged, Survey
 

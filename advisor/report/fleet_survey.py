@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from advisor.core.model import Finding, Skipped, Target
     from advisor.fleet.member import MemberValue
     from advisor.fleet.outliers import Outlier, PeerGroup
-    from advisor.fleet.row import HostRow
+    from advisor.fleet.run_directory import HostRow
     from rules.core.areas import Area
 
 

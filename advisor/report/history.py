@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from advisor.analysis.snapshot_history import Change, ChangedSetting
     from advisor.core.model import Finding
     from advisor.report.document import Block
-    from advisor.state.history.store import StoredServer
+    from advisor.state.history import StoredServer
 
 
 NONE = "No snapshot is kept here; mycnf audit --keep and mycnf collect --keep keep one, mycnf history add SNAP another."

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from advisor.facts import SampledHours
     from advisor.facts.workload import BusyHour
-    from advisor.state.sampling.stored_rings import SampleRing
+    from advisor.state.busiest_hours import SampleRing
 
 NONE = "No server was sampled here; mycnf sample --print-timer shows how to have it done every ten minutes.\n"
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from general_log import overheard, unlisted
 
-from advisor.state.sampling import ring
+from advisor.state import sample_ring
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +29,7 @@ def test_a_server_is_sampled(server_name: str, start: Start, mycnf: Mycnf, tmp_p
     assert len(sent) > 4
     assert unlisted(sent) == []
     (path,) = (tmp_path / "home" / ".local" / "state" / "mycnf" / "samples").glob("*.ring")
-    head, (entry,) = ring.read(str(path))
+    head, (entry,) = sample_ring.read(str(path))
     assert entry.lsn > 0
     assert entry.counters["threads_connected"] >= 1
     _write_a_busy_hour(str(path), head, entry)
@@ -42,9 +42,9 @@ def test_a_server_is_sampled(server_name: str, start: Start, mycnf: Mycnf, tmp_p
     assert max(map(len, listed.splitlines())) <= 80
 
 
-def _write_a_busy_hour(path: str, head: ring.Head, entry: ring.RingSample) -> None:
+def _write_a_busy_hour(path: str, head: sample_ring.Head, entry: sample_ring.RingSample) -> None:
     """Seven samples with 100 MB of redo a minute between them."""
-    ring.create(
+    sample_ring.create(
         path,
         head,
         [entry._replace(time=entry.time + 600 * n, uptime=5000 + 600 * n, lsn=entry.lsn + n * 10**9) for n in range(7)],

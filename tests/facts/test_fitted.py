@@ -9,9 +9,18 @@ from msgspec.structs import replace
 from mycnf_command import CHECKOUT
 
 from advisor.facts import Facts
-from advisor.facts.codec import to_plain
-from advisor.facts.size_limits import EMPTY, MAX_FACTS_BYTES, fit_snapshot, json_size, part_sizes
-from advisor.facts.snapshot import MAX_JSON_BYTES, encode_snapshot, load, save
+from advisor.facts.snapshot import (
+    EMPTY,
+    MAX_FACTS_BYTES,
+    MAX_JSON_BYTES,
+    encode_snapshot,
+    fit_snapshot,
+    json_size,
+    load,
+    part_sizes,
+    save,
+    to_plain,
+)
 
 SNAPSHOTS = sorted((CHECKOUT / "tests" / "snapshots").glob("*.json"))
 ODD = "\udcff\x01é\U0001f600"  # a byte that is no UTF-8, a control, and characters of two and four bytes
@@ -52,8 +61,8 @@ def test_the_heaviest_part_is_left_out(facts: Facts, tmp_path: Path) -> None:
 @pytest.mark.parametrize("part", EMPTY)
 def test_any_part_may_be_left_out(facts: Facts, part: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is heaviest, facts without it are facts, and lighter."""
-    monkeypatch.setattr("advisor.facts.size_limits.EMPTY", {part: EMPTY[part]})
-    monkeypatch.setattr("advisor.facts.size_limits.MAX_FACTS_BYTES", 0)
+    monkeypatch.setattr("advisor.facts.snapshot.EMPTY", {part: EMPTY[part]})
+    monkeypatch.setattr("advisor.facts.snapshot.MAX_FACTS_BYTES", 0)
     found = fit_snapshot(facts)
     assert [one.part for one in found.unavailable if one.reason.startswith("left out")] == [part]
     assert len(encode_snapshot(found)) < MAX_JSON_BYTES

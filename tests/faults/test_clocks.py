@@ -15,10 +15,9 @@ from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.options import Account
 from advisor.facts import Facts, Sample
 from advisor.facts.snapshot import load
-from advisor.state.history import store as history
-from advisor.state.sampling import ring
-from advisor.state.sampling.busiest import hour_spans, summarize_samples
-from advisor.state.sampling.keep import ring_path, save_sample
+from advisor.state import history, sample_ring
+from advisor.state.busiest_hours import hour_spans, summarize_samples
+from advisor.state.sample_ring import ring_path, save_sample
 
 SNAPSHOT = CHECKOUT / "tests" / "snapshots" / "schema-1.0.json"
 DAYS = 40
@@ -86,7 +85,7 @@ def test_samples_across_a_jump(jump: int) -> None:
         assert not save_sample(sample(5000 + 600 * number), SERVER, NOON + 600 * number).too_soon
     for number in range(8, 16):
         assert not save_sample(sample(5000 + 600 * number), SERVER, NOON + jump + 600 * number).too_soon
-    entries = ring.read(ring_path(SERVER))[1]
+    entries = sample_ring.read(ring_path(SERVER))[1]
     assert [entry.uptime for entry in entries] == [5000 + 600 * number for number in range(16)]
     told = summarize_samples(entries)
     assert told is not None

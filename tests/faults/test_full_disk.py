@@ -10,10 +10,10 @@ from small_disk import Disk
 from advisor.__main__ import main
 from advisor.facts import Sample
 from advisor.fleet import run_directory as fleet
-from advisor.fleet.row import HostRow
-from advisor.state.sampling import ring
-from advisor.state.sampling.keep import ring_path
-from advisor.state.sampling.keep import save_sample as keep_sample
+from advisor.fleet.run_directory import HostRow
+from advisor.state import sample_ring
+from advisor.state.sample_ring import ring_path
+from advisor.state.sample_ring import save_sample as keep_sample
 
 SNAPSHOT = str(CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json")
 BAD = str(CHECKOUT / "examples" / "bad.cnf")
@@ -113,7 +113,7 @@ def test_a_ring_that_is_there_needs_no_room(disk: Disk) -> None:
     keep_sample(Sample(5000.0, {"questions": 1}, 1), server, 1_795_262_400)
     with disk.full():
         assert keep_sample(Sample(5600.0, {"questions": 2}, 2), server, 1_795_263_000).held == 2
-    assert [entry.uptime for entry in ring.read(ring_path(server))[1]] == [5000, 5600]
+    assert [entry.uptime for entry in sample_ring.read(ring_path(server))[1]] == [5000, 5600]
 
 
 def test_a_row_of_a_fleet(disk: Disk) -> None:

@@ -10,8 +10,8 @@ from real_servers import Start
 from advisor.__main__ import main
 from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.options import Account
-from advisor.state.sampling import ring
-from advisor.state.sampling.busiest import hour_spans
+from advisor.state import sample_ring
+from advisor.state.busiest_hours import hour_spans
 
 
 @pytest.mark.servers("mysql-5.7", "mariadb-10.11")
@@ -33,7 +33,7 @@ def test_a_restart_within_the_window_and_between_samples(
     assert "lost" in facts.lost
     assert "lost" in facts.reason_missing("workload")
     assert main(["sample", *there]) == 0
-    entries = ring.read(str(path))[1]
+    entries = sample_ring.read(str(path))[1]
     assert len(entries) == 7
     assert entries[-1].uptime < entries[-2].uptime
     assert all(span.last < 6 for span in hour_spans(entries))
@@ -41,6 +41,6 @@ def test_a_restart_within_the_window_and_between_samples(
 
 def _up_for_hours(path: str) -> None:
     """The one sample as the last of an hour, by the server's uptime and the clock alike."""
-    head, (entry,) = ring.read(path)
+    head, (entry,) = sample_ring.read(path)
     before = [entry._replace(time=entry.time - 600 * n, uptime=9000 - 600 * n) for n in range(5, -1, -1)]
-    ring.create(path, head, before)
+    sample_ring.create(path, head, before)

@@ -22,8 +22,7 @@ from live_server import Live
 from process_checks import eventually
 from real_servers import Server
 
-from advisor.fleet.row import UNREAD, Status
-from advisor.fleet.run_directory import file_name, finished_hosts, rows_of
+from advisor.fleet.run_directory import UNREAD, Status, file_name, finished_hosts, rows_of
 
 NAME = "mariadb-10.11"
 

@@ -21,8 +21,7 @@ from mycnf_command import CHECKOUT
 from process_checks import alive, eventually
 from real_servers import Server
 
-from advisor.fleet.row import UNREAD, Status
-from advisor.fleet.run_directory import HOSTS, SCRATCH, file_name, finished_hosts, rows_of
+from advisor.fleet.run_directory import HOSTS, SCRATCH, UNREAD, Status, file_name, finished_hosts, rows_of
 
 NAME = "mariadb-10.11"
 HOSTS_HANGING = ("hangs", "hangs-over-ssh", "hangs-in-its-script")

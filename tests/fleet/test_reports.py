@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from advisor.core.model import Action, Confidence, Finding, Severity, Skipped, Target
 from advisor.fleet.member import MemberValue
 from advisor.fleet.outliers import Difference, Outlier, PeerGroup
-from advisor.fleet.row import HostRow, Status
+from advisor.fleet.run_directory import HostRow, Status
 from advisor.report import formats
 from advisor.report.fleet import as_json, document
 from advisor.report.fleet_survey import Judged, Survey, by_rule, by_series, common_fixes

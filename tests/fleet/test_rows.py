@@ -10,8 +10,17 @@ from pathlib import Path
 import pytest
 from mycnf_command import CHECKOUT
 
-from advisor.fleet.row import HostRow, Status
-from advisor.fleet.run_directory import HOSTS, ROWS, file_name, hosts_of, prepare_directory, read_row, write_row
+from advisor.fleet.run_directory import (
+    HOSTS,
+    ROWS,
+    HostRow,
+    Status,
+    file_name,
+    hosts_of,
+    prepare_directory,
+    read_row,
+    write_row,
+)
 
 WHOLE = HostRow(name="db1\udcff", groups=("shop",), status=Status.AUDITED, snapshot="snapshots/db1.json", seconds=1.5)
 DAMAGED = {

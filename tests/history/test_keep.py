@@ -16,7 +16,7 @@ from process_checks import PATIENCE
 from advisor.core.errors import MycnfError
 from advisor.facts import Facts
 from advisor.facts.snapshot import MAX_JSON_BYTES, load
-from advisor.state.history.store import (
+from advisor.state.history import (
     MAX_SNAPSHOTS,
     MIN_SNAPSHOTS,
     file_stamp,
@@ -110,7 +110,7 @@ def test_two_at_once_lose_nothing(facts: Facts, state: Path) -> None:
     """Processes that keep snapshots of one server at once keep them all."""
     code = (
         "import sys; from msgspec.structs import replace; from advisor.facts.snapshot import load\n"
-        "from advisor.state.history.store import save_snapshot; facts = load(sys.argv[1])\n"
+        "from advisor.state.history import save_snapshot; facts = load(sys.argv[1])\n"
         "for n in range(10):\n"
         "    save_snapshot(replace(facts, taken_at=f'2026-11-{int(sys.argv[2]):02}T{n:02}:00:00+00:00'))"
     )

@@ -10,9 +10,8 @@ from mycnf_command import CHECKOUT
 
 from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, Metric, ProbeResult, RunPlace
 from advisor.facts.snapshot import load
-from advisor.fleet.row import HostRow, Status
-from advisor.fleet.run_directory import prepare_directory, write_row
-from advisor.state.history.store import save_snapshot
+from advisor.fleet.run_directory import HostRow, Status, prepare_directory, write_row
+from advisor.state.history import save_snapshot
 from probes.results import make_results_folder
 from probes.results import write_result as keep_result
 

@@ -31,7 +31,6 @@ from advisor.facts import (
     Workload,
 )
 from advisor.facts.blocking import Blocking
-from advisor.facts.codec import to_value
 from advisor.facts.host import (
     BlockDevice,
     Cgroup,
@@ -65,6 +64,7 @@ from advisor.facts.server import (
     Plugin,
     RedoWaits,
 )
+from advisor.facts.snapshot import to_value
 from advisor.optionfile import resolve
 from advisor.verdict import judge_file
 from advisor.verdict.declared import DeclaredOption, DeclaredSet, ProviderParameter

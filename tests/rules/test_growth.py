@@ -16,8 +16,8 @@ from advisor.collect.collect import CollectRequest, collect_from_account, read_v
 from advisor.collect.connection.options import Account, ConnectRequest
 from advisor.commands.audit import add_earlier_spaces
 from advisor.commands.sample import load_spaces
-from advisor.state.history.store import save_snapshot
-from advisor.state.sampling.keep import save_sample
+from advisor.state.history import save_snapshot
+from advisor.state.sample_ring import save_sample
 from rules import find_rule
 from rules.core.context import MissingFact
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.state.sampling.busiest import hour_spans, summarize_samples
-from advisor.state.sampling.ring import RingSample
+from advisor.state.busiest_hours import hour_spans, summarize_samples
+from advisor.state.sample_ring import RingSample
 from rules.core.counters import hour_text
 
 NOON = 1_795_262_400  # 2026-11-21 12:00 UTC

@@ -19,9 +19,8 @@ from mycnf_command import CHECKOUT
 
 from advisor.core.errors import USAGE, MycnfError
 from advisor.facts import Sample
-from advisor.state.sampling import ring
-from advisor.state.sampling.keep import ring_path, save_sample
-from advisor.state.sampling.ring import Head, RingError, RingSample
+from advisor.state import sample_ring
+from advisor.state.sample_ring import Head, RingError, RingSample, ring_path, save_sample
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,12 +50,12 @@ def entry(number: int) -> RingSample:
 def test_the_newest_are_kept(tmp_path: Path, count: int) -> None:
     """However many are written, the ring holds the newest, in order, in a file of the same size."""
     path = str(tmp_path / "ring")
-    ring.create(path, HEAD)
+    sample_ring.create(path, HEAD)
     size = os.path.getsize(path)
-    held = [ring.append(path, HEAD, entry(number)) for number in range(count)]
+    held = [sample_ring.append(path, HEAD, entry(number)) for number in range(count)]
     assert held == [min(number + 1, 5) for number in range(count)]
-    assert ring.read(path) == (HEAD, [entry(number) for number in range(count)][-5:])
-    assert ring.last(path, HEAD) == (entry(count - 1) if count else None)
+    assert sample_ring.read(path) == (HEAD, [entry(number) for number in range(count)][-5:])
+    assert sample_ring.last(path, HEAD) == (entry(count - 1) if count else None)
     assert os.path.getsize(path) == size
 
 
@@ -65,30 +64,30 @@ def test_the_newest_are_kept(tmp_path: Path, count: int) -> None:
 def test_a_spoiled_slot_is_passed_over(tmp_path: Path, count: int, data: st.DataObject) -> None:
     """Bytes that are lost or changed cost the slots that they lie in, and the ring goes on."""
     path = tmp_path / "ring"
-    ring.create(str(path), HEAD, [entry(n) for n in range(count)])
-    whole = ring.read(str(path))[1]
+    sample_ring.create(str(path), HEAD, [entry(n) for n in range(count)])
+    whole = sample_ring.read(str(path))[1]
     content = bytearray(path.read_bytes())
-    at = data.draw(st.integers(ring.HEAD, len(content) - 1))
+    at = data.draw(st.integers(sample_ring.HEAD, len(content) - 1))
     content[at] ^= data.draw(st.integers(1, 255))
     path.write_bytes(content)
-    left = ring.read(str(path))[1]
+    left = sample_ring.read(str(path))[1]
     assert len(whole) - len(left) <= 1
     assert [e for e in whole if e in left] == left
-    ring.append(str(path), HEAD, entry(count))
-    assert ring.last(str(path), HEAD) == entry(count)
+    sample_ring.append(str(path), HEAD, entry(count))
+    assert sample_ring.last(str(path), HEAD) == entry(count)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.2, 0.9])
 def test_a_cut_off_ring(tmp_path: Path, share: float) -> None:
     """A ring without its end is read as far as it goes; one without its head is one line with the remedy."""
     path = tmp_path / "ring"
-    ring.create(str(path), HEAD, [entry(n) for n in range(5)])
+    sample_ring.create(str(path), HEAD, [entry(n) for n in range(5)])
     content = path.read_bytes()
-    path.write_bytes(content[: ring.HEAD + int((len(content) - ring.HEAD) * share)])
-    assert ring.read(str(path))[1] == [entry(n) for n in range(int(5 * share))]
+    path.write_bytes(content[: sample_ring.HEAD + int((len(content) - sample_ring.HEAD) * share)])
+    assert sample_ring.read(str(path))[1] == [entry(n) for n in range(int(5 * share))]
     path.write_bytes(content[:100])
     with pytest.raises(RingError, match=r"^[^\n]*remove it, and mycnf sample begins a new one$") as caught:
-        ring.read(str(path))
+        sample_ring.read(str(path))
     assert caught.value.code == USAGE
 
 
@@ -99,7 +98,7 @@ def test_anything_else_is_refused(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "ring"
     path.write_bytes(data)
     with pytest.raises(RingError):
-        ring.read(str(path))
+        sample_ring.read(str(path))
 
 
 def sample(uptime: int, **counters: int) -> Sample:
@@ -122,36 +121,36 @@ def test_too_soon_is_left_out() -> None:
     assert save_sample(sample(5010), SERVER, NOON + 10).too_soon
     assert not save_sample(sample(20), SERVER, NOON + 40).too_soon
     assert not save_sample(sample(40), SERVER, NOON - 86400).too_soon
-    assert len(ring.read(ring_path(SERVER))[1]) == 3
+    assert len(sample_ring.read(ring_path(SERVER))[1]) == 3
 
 
 def test_an_older_ring_is_taken_over() -> None:
     """A ring of other counters and another length keeps what it has when the next sample comes."""
     save_sample(sample(5000), SERVER, NOON)
     path = ring_path(SERVER)
-    ring.create(path, Head("db1", ("questions", "no_longer"), 3), ring.read(path)[1])
+    sample_ring.create(path, Head("db1", ("questions", "no_longer"), 3), sample_ring.read(path)[1])
     assert save_sample(sample(6000), SERVER, NOON + 1000).held == 2
-    assert [(e.uptime, e.counters["questions"]) for e in ring.read(path)[1]] == [(5000, 5000), (6000, 6000)]
+    assert [(e.uptime, e.counters["questions"]) for e in sample_ring.read(path)[1]] == [(5000, 5000), (6000, 6000)]
 
 
 def test_a_full_disk_leaves_the_old_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where nothing can be written it is one line, and the ring is as it was."""
     save_sample(sample(5000), SERVER, NOON)
-    before = ring.read(ring_path(SERVER))
+    before = sample_ring.read(ring_path(SERVER))
 
     def full(*_: object) -> int:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("advisor.state.sampling.ring.os.pwrite", full)
+    monkeypatch.setattr("advisor.state.sample_ring.os.pwrite", full)
     with pytest.raises(MycnfError, match=r"^the sample can't be kept in \S+ \(No space left on device\); [^\n]*$"):
         save_sample(sample(6000), SERVER, NOON + 1000)
-    assert ring.read(ring_path(SERVER)) == before
+    assert sample_ring.read(ring_path(SERVER)) == before
 
 
 def test_two_at_once_lose_nothing(state: Path) -> None:
     """Four processes that sample at once, each another moment of a server, keep all that they sample."""
     code = (
-        "import sys; from advisor.facts import Sample; from advisor.state.sampling.keep import save_sample\n"
+        "import sys; from advisor.facts import Sample; from advisor.state.sample_ring import save_sample\n"
         "for n in range(25):\n"
         "    at = 600 * (4 * n + int(sys.argv[1])) + 1000\n"
         "    save_sample(Sample(float(at), {'questions': at}), {'hostname': 'db1'}, -at)"  # each start is another one
@@ -159,7 +158,7 @@ def test_two_at_once_lose_nothing(state: Path) -> None:
     environment = {**os.environ, "XDG_STATE_HOME": str(state), "PYTHONPATH": str(CHECKOUT)}
     each = [subprocess.Popen([sys.executable, "-c", code, str(n)], env=environment) for n in range(4)]
     assert [process.wait(120) for process in each] == [0] * 4
-    kept = ring.read(ring_path({"hostname": "db1"}))[1]
+    kept = sample_ring.read(ring_path({"hostname": "db1"}))[1]
     assert sorted(e.uptime for e in kept) == [600 * n + 1000 for n in range(100)]
 
 
@@ -189,10 +188,10 @@ def test_thousands_of_windows_take_no_more_room(quick: None) -> None:
     tracemalloc.start()
     try:
         early = turn(150)
-        late = turn(2 * ring.SLOTS - 1000)
+        late = turn(2 * sample_ring.SLOTS - 1000)
     finally:
         tracemalloc.stop()
     assert os.path.getsize(ring_path(SERVER)) == size
     assert size < 1 << 20
     assert late <= early * 1.05 + 4096
-    assert len(ring.read(ring_path(SERVER))[1]) == ring.SLOTS
+    assert len(sample_ring.read(ring_path(SERVER))[1]) == sample_ring.SLOTS

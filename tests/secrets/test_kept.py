@@ -16,10 +16,10 @@ from advisor.collect.connection.options import ConnectRequest
 from advisor.facts import Sample
 from advisor.facts.snapshot import load, save
 from advisor.fleet import run_directory as fleet
-from advisor.fleet.row import HostRow
+from advisor.fleet.run_directory import HostRow
 from advisor.state.crash_report import write_crash_file
-from advisor.state.history.store import save_snapshot
-from advisor.state.sampling.keep import save_sample
+from advisor.state.history import save_snapshot
+from advisor.state.sample_ring import save_sample
 from advisor.tui import preferences, view
 from advisor.tui.dialogs import connect
 from advisor.tui.screens.report import preview

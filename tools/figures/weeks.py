@@ -56,7 +56,7 @@ def figures(top: str) -> Iterator[Figure]:
 def ring() -> dict[str, Any]:
     """The data of `mycnf sample`, with a sample every ten minutes, the interval of its ring."""
     from advisor.facts import Sample
-    from advisor.state.sampling.keep import save_sample
+    from advisor.state.sample_ring import save_sample
 
     server = {"hostname": "db1", "port": "3306", "datadir": "/var/lib/mysql/"}
     early: dict[str, int] = {}
@@ -77,7 +77,7 @@ def history() -> dict[str, Any]:
     from advisor.cli.parser import build_parser
     from advisor.commands.history import run
     from advisor.facts.snapshot import load
-    from advisor.state.history.store import save_snapshot
+    from advisor.state.history import save_snapshot
 
     facts = load(RECORDED)
     asked = build_parser("history").parse_args(["history", "--isolated", "--format", "json"])

@@ -198,19 +198,19 @@ def _read_baseline(data: bytes, folder: str) -> None:
 
 
 def _read_ring(data: bytes, folder: str) -> None:
-    from advisor.state.sampling import ring
-    from advisor.state.sampling.busiest import summarize_samples
+    from advisor.state import sample_ring
+    from advisor.state.busiest_hours import summarize_samples
 
     path = put(data, folder)
-    head, entries = ring.read(path)
+    head, entries = sample_ring.read(path)
     summarize_samples(entries)
-    ring.last(path, head)
-    if len(entries) < ring.MAX_SLOTS:
-        ring.append(path, head, ring.RingSample(1_795_262_400, 1, None, {"questions": 1}))
+    sample_ring.last(path, head)
+    if len(entries) < sample_ring.MAX_SLOTS:
+        sample_ring.append(path, head, sample_ring.RingSample(1_795_262_400, 1, None, {"questions": 1}))
 
 
 def _kept_snapshot(data: bytes, folder: str) -> None:
-    from advisor.state.history.store import list_servers, newest_first
+    from advisor.state.history import list_servers, newest_first
 
     place = os.path.join(folder, "state", "mycnf", "history", "s")
     os.makedirs(place, exist_ok=True)

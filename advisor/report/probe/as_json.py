@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from advisor.facts.codec import to_plain
+from advisor.facts.snapshot import to_plain
 from advisor.report.findings_json import dumps
 from advisor.report.probe.words import answer
 from probes.conclusion import conclude

@@ -1,17 +1,21 @@
-"""The busiest hours of a ring: one each for redo, connections and temporary tables."""
+"""The saved rings, and the busiest hours of each: for redo, connections and temporary tables."""
 
 from __future__ import annotations
 
+import os
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.facts.workload import BusyHour, Sample, SampledHours, Workload
-from advisor.state.sampling.keep import same_start
+from advisor.state import sample_ring
+from advisor.state.directory import state_folder
+from advisor.state.sample_ring import ENDING, FOLDER, same_start
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from advisor.state.sampling.ring import RingSample
+    from advisor.state.sample_ring import RingSample
+
 
 HOUR = 3600
 SHORTEST, LONGEST = 0.75 * HOUR, 1.5 * HOUR  # length of an hour: timers are delayed, and samples may be missing
@@ -19,7 +23,6 @@ LATE = 60  # seconds by which a sample may be early or late
 WARM = 600  # seconds of uptime before the caches are warm
 MAX_SAMPLES = 13  # per hour in the facts
 FLUSHED = "uptime_since_flush_status"
-
 Weight = tuple[float, float]
 
 
@@ -112,3 +115,30 @@ KINDS: dict[str, Callable[[Workload, Sequence[RingSample]], Weight]] = {
     "connections": _connections,
     "temporary tables": _temporary,
 }
+
+
+class SampleRing(NamedTuple):
+    """One server's ring: its name, its file, and its summary; None if it is empty."""
+
+    server: str
+    path: str
+    hours: SampledHours | None
+
+
+def read_rings() -> tuple[list[SampleRing], list[str]]:
+    """Return the rings sorted by server name, and a line on each invalid file."""
+    folder = state_folder(FOLDER)
+    try:
+        names = sorted(name for name in os.listdir(folder) if name.endswith(ENDING))
+    except OSError:
+        return [], []
+    found, damaged = [], []
+    for path in (os.path.join(folder, name) for name in names):
+        try:
+            head, entries = sample_ring.read(path)
+            found.append(SampleRing(head.server, path, summarize_samples(entries)))
+        except sample_ring.RingError as error:
+            damaged.append(str(error))
+        except OSError as error:
+            damaged.append(f"{path} can't be read ({error.strerror}); it was ignored")
+    return sorted(found, key=lambda one: one[:2]), damaged

@@ -1,4 +1,4 @@
-"""The file format of a ring: a head, and a fixed number of slots, the oldest of which is overwritten.
+"""A small ring buffer of counters per server, in a file, and how samples get into it.
 
 A slot has 64-bit integers and a checksum, written in place: an interrupted write damages only that slot, which is then
 ignored. All slots are allocated at creation, so a full disk does not matter later.
@@ -15,11 +15,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.errors import MycnfError
 from advisor.facts.workload import SPACE
+from advisor.state.directory import lock_folder, make_state_folder, server_id, server_name, state_folder
 from advisor.state.private_file import replace_private
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from typing import IO
+
+    from advisor.facts import Sample
 
 
 RESOLUTION = 600  # seconds between samples
@@ -31,6 +34,10 @@ FIXED = 4  # words of a slot before the counters: number, time, uptime, redo log
 NONE = (1 << 64) - 1  # marks a missing value
 MAX_SLOTS = 1 << 20
 MAX_NAMES = 200
+FOLDER = "samples"
+ENDING = ".ring"
+MOST_NAME = 300  # characters of a server's name; fits into the head in any encoding
+STARTS_AGREE = 120  # seconds by which the start times computed from two samples may differ, since clocks are adjusted
 
 
 class RingError(MycnfError):
@@ -211,6 +218,7 @@ REDO = (
     "innodb_redo_log_checkpoint_lsn",
     "innodb_redo_log_capacity_resized",
 )
+
 CONNECTIONS = (
     "connections",
     "connection_errors_max_connections",
@@ -221,12 +229,14 @@ CONNECTIONS = (
     "aborted_connects",
     "aborted_clients",
 )
+
 TEMPORARY = (
     "created_tmp_tables",
     "created_tmp_disk_tables",
     "created_tmp_files",
     "temptable_count_hit_max_ram",
 )
+
 WORK = (
     "uptime_since_flush_status",
     "questions",
@@ -243,3 +253,58 @@ WORK = (
     "innodb_os_log_written",
 )
 NAMES = (*REDO, *CONNECTIONS, *TEMPORARY, *WORK, *SPACE)
+
+
+class SavedSample(NamedTuple):
+    """The result of saving a sample: the ring's file, its number of samples, and whether this one was too early."""
+
+    path: str
+    held: int = 0
+    too_soon: bool = False
+
+
+def ring_path(variables: Mapping[str, str]) -> str:
+    """Return the path of a server's ring, which may not exist."""
+    return os.path.join(state_folder(FOLDER), f"{server_id(variables)}{ENDING}")
+
+
+def save_sample(sample: Sample, variables: Mapping[str, str], now: int, slots: int = SLOTS) -> SavedSample:
+    """Save a sample in the ring of the server with these variables; `now` is seconds since 1970.
+
+    A sample less than half the resolution after the newest is dropped, so that the ring covers its days however often
+    it is called. Raises MycnfError if the ring cannot be written; it stays unchanged.
+    """
+    folder = make_state_folder(FOLDER)
+    path = os.path.join(folder, f"{server_id(variables)}{ENDING}")
+    head = Head(server_name(variables)[:MOST_NAME], NAMES, slots)
+    counters = {name: sample.status[name] for name in NAMES if name in sample.status}
+    entry = RingSample(now, int(sample.at), sample.lsn, counters)
+    try:
+        with lock_folder(folder):
+            _prepare_ring(path, head)
+            newest = last(path, head)
+            if newest is not None and _too_soon(newest, entry):
+                return SavedSample(path, too_soon=True)
+            return SavedSample(path, append(path, head, entry))
+    except OSError as error:
+        raise RingError(
+            f"the sample can't be kept in {path} ({error.strerror}); free some space there, or set XDG_STATE_HOME"
+        ) from error
+
+
+def same_start(earlier: RingSample, later: RingSample) -> bool:
+    """Whether both samples are from one start of the server, by uptime and clock, without a clock jump."""
+    started = (earlier.time - earlier.uptime, later.time - later.uptime)
+    return later.uptime >= earlier.uptime and abs(started[1] - started[0]) <= STARTS_AGREE
+
+
+def _too_soon(newest: RingSample, entry: RingSample) -> bool:
+    return entry.uptime - newest.uptime < RESOLUTION // 2 and same_start(newest, entry)
+
+
+def _prepare_ring(path: str, head: Head) -> None:
+    """Create a missing ring; rewrite one with other counters, from another version of mycnf, with its samples."""
+    if not os.path.exists(path):
+        create(path, head)
+    elif read_head(path)[1:] != head[1:]:
+        create(path, head, read(path)[1])

@@ -1,1 +1,0 @@
-"""Snapshots saved on request, by server, to show what changed since."""

@@ -1,1 +1,0 @@
-"""A small ring buffer of counters per server, so that rules can use the busiest hour instead of the present moment."""
