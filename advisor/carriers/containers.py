@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from advisor.carriers.arguments import arguments_option_set
-from advisor.carriers.document import CarrierError
+from advisor.carriers.document import FILLER, CarrierError, Piece
 from advisor.carriers.images import ServerImage, image_of
-from advisor.carriers.piece import FILLER, Piece
-from advisor.carriers.programs import MAX_WORDS, server_command
+from advisor.carriers.server_command import MAX_WORDS, arguments_option_set, server_command
 from advisor.carriers.words import MAX_LENGTH, OpenQuoteError, shell_words
 from advisor.carriers.yaml_tree import Mapping, Node, Scalar, Sequence, piece_of
 from advisor.catalog.targets import newest_target

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from collections.abc import Mapping as AbstractMapping
 
-    from advisor.carriers.document import Document
-    from advisor.carriers.piece import Piece
+    from advisor.carriers.document import Document, Piece
     from advisor.catalog.load import Catalog
     from advisor.core.model import Target
     from advisor.verdict.declared import ProviderParameter

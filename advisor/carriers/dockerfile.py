@@ -7,12 +7,10 @@ import re
 from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.carriers.arguments import arguments_option_set
 from advisor.carriers.blocks import block_option_set, holds_options
-from advisor.carriers.document import CarrierError, Document
+from advisor.carriers.document import CarrierError, Document, Piece, fill_expressions
 from advisor.carriers.images import ServerImage, image_of
-from advisor.carriers.piece import Piece, fill_expressions
-from advisor.carriers.programs import MAX_WORDS, server_command
+from advisor.carriers.server_command import MAX_WORDS, arguments_option_set, server_command
 from advisor.carriers.sets import MAX_SETS, Carrier
 from advisor.catalog.targets import newest_target
 

@@ -58,7 +58,7 @@ def _carrier_of(data: bytes, path: str, name: str, root: str | None) -> Carrier 
     refuse_list(path, name, text)
     refuse_unnamed(path, name, text)
     if name.endswith(".service") or re.search(_UNIT, text):
-        from advisor.carriers.systemd_unit import read_unit
+        from advisor.carriers.systemd import read_unit
 
         return read_unit(document_of(data, path), root)
     if re.fullmatch(_IMAGE_NAME, name) and not name.endswith(_OPTION_FILES):

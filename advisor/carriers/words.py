@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from advisor.carriers.piece import Piece
+    from advisor.carriers.document import Piece
 
 BLANKS = " \t\r\n"
 MAX_LENGTH = 131_072  # characters; the longest argument that Linux accepts

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.carriers.blocks import block_option_set, holds_options, text_option_set
-from advisor.carriers.document import CarrierError, Document
-from advisor.carriers.piece import fill_expressions
+from advisor.carriers.document import CarrierError, Document, fill_expressions
 from advisor.carriers.sets import MAX_SETS, Carrier
 
 if TYPE_CHECKING:

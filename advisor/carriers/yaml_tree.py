@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from advisor.carriers.document import CarrierError
-from advisor.carriers.piece import Piece, align_piece, verbatim_piece
+from advisor.carriers.document import CarrierError, Piece, align_piece, verbatim_piece
 from advisor.optionfile.lines import looks_templated
 
 if TYPE_CHECKING:

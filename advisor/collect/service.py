@@ -6,7 +6,7 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
-from advisor.carriers.service_files import assigned_words, expand_specifiers, variables_named
+from advisor.carriers.systemd import assigned_words, expand_specifiers, variables_named
 from advisor.facts.files import FileCopy, Service
 from advisor.redaction.secrets import MASK, is_secret, redact_text
 

@@ -98,7 +98,7 @@ def make_opening(args: argparse.Namespace) -> StartOptions:
 
 def _site(directory: str | None) -> ProbeSite:
     """Return this host for probes; messages of the preparation are left to the app."""
-    from advisor.commands.probing.place import choose_directory, make_environment
+    from advisor.commands.probe_place import choose_directory, make_environment
 
     place = choose_directory(directory)
     return ProbeSite(place.path, place.why, make_environment(place.path, None, lambda _: None))

@@ -1,26 +1,29 @@
-"""`mycnf probe`: lists probes, runs one on this host, and shows saved results."""
+"""`mycnf probe`: lists probes, runs one on this host as requested, and shows saved results."""
 
 from __future__ import annotations
 
 import os
+import random
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.commands.probing.place import current_host_id
+from advisor.commands.probe_place import current_host_id
 from advisor.core import errors
-from advisor.core.errors import MycnfError, print_notice
+from advisor.core.errors import MycnfError, did_you_mean, print_notice
 from advisor.report.output import pair, write
 from advisor.report.paper import Paper
 from advisor.report.probe import listing
 from probes import results
+from probes.choices import parse_duration
+from probes.experiment import ProbeRequest
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
-    from advisor.commands.probing.place import ProbeDirectory
+    from advisor.commands.probe_place import ProbeDirectory
     from advisor.facts.probes import ProbeResult
     from advisor.report.probe.words import Proof
-    from probes.experiment import Environment, Experiment, ProbeRequest
+    from probes.experiment import Choice, Environment, Experiment
 
 
 RESULTS = "results"
@@ -52,8 +55,7 @@ def _reports(args: argparse.Namespace) -> list[tuple[str, str | None]]:
 
 
 def _list(args: argparse.Namespace, reports: list[tuple[str, str | None]]) -> int:
-    from advisor.commands.probing.place import choose_directory, make_environment, preview_run
-    from advisor.report.probe import listing
+    from advisor.commands.probe_place import choose_directory, make_environment, preview_run
     from probes import registry
 
     place = choose_directory(args.dir)
@@ -66,8 +68,7 @@ def _list(args: argparse.Namespace, reports: list[tuple[str, str | None]]) -> in
 
 
 def _run_named(args: argparse.Namespace, reports: list[tuple[str, str | None]]) -> int:
-    from advisor.commands.probing.place import choose_directory, make_environment
-    from advisor.commands.probing.request import make_probe_request
+    from advisor.commands.probe_place import choose_directory, make_environment
     from probes import registry
 
     experiment = registry.load(args.name)
@@ -79,9 +80,8 @@ def _run_named(args: argparse.Namespace, reports: list[tuple[str, str | None]]) 
 
 
 def _prove(args: argparse.Namespace, reports: list[tuple[str, str | None]]) -> int:
-    from advisor.commands.probing.place import choose_directory, make_environment
-    from advisor.commands.probing.prove import find_claim, make_task
-    from advisor.commands.probing.request import make_probe_request
+    from advisor.commands.probe_place import choose_directory, make_environment
+    from advisor.commands.probe_prove import find_claim, make_task
     from probes import registry
 
     rule, claim = find_claim(args.words)
@@ -104,8 +104,7 @@ class _RunOrder(NamedTuple):
 
 
 def _carry_out(args: argparse.Namespace, order: _RunOrder, reports: list[tuple[str, str | None]]) -> int:
-    from advisor.commands.probing.place import preview_run
-    from advisor.report.probe import listing
+    from advisor.commands.probe_place import preview_run
 
     if args.describe or args.dry_run:
         entry = preview_run(order.experiment, order.environment, order.place, order.wish)
@@ -119,7 +118,7 @@ def _carry_out(args: argparse.Namespace, order: _RunOrder, reports: list[tuple[s
 
 
 def _run(order: _RunOrder, resume: bool, reports: list[tuple[str, str | None]]) -> int:
-    from advisor.commands.probing.run import earlier_run, run_probe
+    from advisor.commands.probe_run import earlier_run, run_probe
     from probes.checkpoints import remaining_request
 
     experiment, here, wish = order.experiment, order.environment, order.wish
@@ -173,3 +172,64 @@ def show_result(
     own = {proof.claim.option: proof.before} if proof is not None and proof.own else {}
     for form, path in reports:
         write(render(result, form, Paper.to(path), proof, own), path)
+
+
+def make_probe_request(args: argparse.Namespace, experiment: Experiment, directory: str) -> ProbeRequest:
+    """Return the request for one run; the probe validates parameter values. Raises MycnfError for invalid options."""
+    if args.rounds is not None and args.rounds < 1:
+        raise MycnfError(f"--rounds {args.rounds} measures nothing; write 1 or more, 5 is better")
+    return ProbeRequest(
+        directory=directory,
+        seconds=_seconds(args.time) if args.time is not None else None,
+        rounds=args.rounds,
+        choices=_choices(args, experiment),
+        force=frozenset(name for words in args.force for name in words.split(",")),
+        seed=random.randrange(1 << 31) if args.seed is None else args.seed,  # noqa: S311 - an order, not a secret
+    )
+
+
+def _seconds(written: str) -> float:
+    seconds = parse_duration(written)
+    if seconds is None:
+        raise MycnfError(f"--time {written} is not a valid time; write 60s, 10m or 3h")
+    return seconds
+
+
+def _choices(args: argparse.Namespace, experiment: Experiment) -> dict[str, str]:
+    """Return the probe's parameters by their own names, from --option and from dedicated options."""
+    known = {_plain(choice.name): choice for choice in experiment.choices}
+    chosen: dict[str, str] = {}
+    for name, value, spelling in _given_choices(args):
+        choice = known.get(_plain(name))
+        if choice is None:
+            raise MycnfError(f"{experiment.name} has no parameter {spelling}{_hint(name, known, experiment)}")
+        chosen[choice.name] = value
+    return chosen
+
+
+def _given_choices(args: argparse.Namespace) -> list[tuple[str, str, str]]:
+    """Return name, value and spelling on the command line: first of --option, then of the dedicated options."""
+    given = []
+    for words in args.option:
+        name, equals, value = words.partition("=")
+        if not equals:
+            raise MycnfError(f"--option {words} has no value; write --option NAME=VALUE")
+        given.append((name.strip(), value.strip(), name))
+    for name in ("set", "workload", "acceptable_qps"):
+        value = getattr(args, name)
+        if value is not None:
+            given.append((name, value.strip(), f"--{name.replace('_', '-')}"))
+    return given
+
+
+def _hint(name: str, known: dict[str, Choice], experiment: Experiment) -> str:
+    if not known:
+        return "; it has no parameters"
+    names = ", ".join(choice.name for choice in known.values())
+    return did_you_mean(
+        _plain(name), known, f"its parameters are {names}; see mycnf probe {experiment.name} --describe"
+    )
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "-")

@@ -1,21 +1,27 @@
-"""`mycnf report`: the findings of saved facts in any format, of one server or of many."""
+"""`mycnf report`: the findings of saved facts in any format, of one server or of many in worker processes."""
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import os
+import signal
 from collections import deque
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 from multiprocessing import get_context
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.commands import report_worker
+from advisor.catalog.load import limit_cache
+from advisor.commands.judge_facts import judge_facts
 from advisor.core import errors
 from advisor.core.errors import MycnfError, print_notice
-from advisor.core.signals import hold_interrupts
-from advisor.report.bulk.counts import Tally
+from advisor.core.signals import hold_interrupts, restore_default_signals
+from advisor.facts.snapshot import load
+from advisor.report.bulk.counts import SnapshotSummary, Tally, summarize
 from advisor.report.formats import bulk_writer
+from advisor.report.own_reports import is_own_report
 from advisor.report.words import plural
 
 if TYPE_CHECKING:
@@ -23,10 +29,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from concurrent.futures import Future
 
+    from advisor.analysis.audited import Audited
+    from advisor.analysis.baseline import Baseline
     from advisor.commands.judge_facts import AuditRequest
     from advisor.report import Page
-    from advisor.report.bulk.counts import SnapshotSummary
     from advisor.report.bulk.streams import Sink
+
+
+PR_SET_PDEATHSIG = 1
+CATALOGS = 48  # versions whose catalogs each process caches; up to a megabyte each
 
 
 def run(args: argparse.Namespace) -> int:
@@ -55,7 +66,6 @@ def _one(path: str, asked: AuditRequest, pairs: list[tuple[str, str | None]]) ->
     from advisor.analysis.engine import fails
     from advisor.catalog.targets import stand_in_note
     from advisor.commands.audit import audit_since
-    from advisor.facts.snapshot import load
     from advisor.report.formats import render_audit
     from advisor.report.output import write
 
@@ -82,7 +92,7 @@ def report_many(
     paths = _paths(words) if len(words) == 1 else _unique(_paths(words))
     sinks: list[Sink] = []
     tally = Tally()
-    worker = report_worker.ReportTask(asked, tuple(name for name, _ in pairs), page_for("", fail_on))
+    worker = ReportTask(asked, tuple(name for name, _ in pairs), page_for("", fail_on))
     try:
         sinks += [bulk_writer(form).open(out, page_for(out, fail_on)) for form, out in pairs]
         for told in _snapshots(_judge_all(paths, worker, jobs or _processors()), words):
@@ -148,23 +158,21 @@ def _raise_unreadable(error: OSError) -> None:
     raise MycnfError(f"{error.filename} can't be read ({error.strerror}); check its owner and mode") from error
 
 
-def _judge_all(paths: Iterator[str], work: report_worker.ReportTask, jobs: int) -> Iterator[SnapshotSummary]:
+def _judge_all(paths: Iterator[str], work: ReportTask, jobs: int) -> Iterator[SnapshotSummary]:
     """Yield the summary of each snapshot in order; at most BATCHES_AHEAD batches per process are running or waiting."""
-    report_worker.load_shared(work)
+    load_shared(work)
     if jobs == 1:
         for path in paths:
-            yield report_worker.report_one(path)
+            yield report_one(path)
         return
     context = get_context("fork")  # loaded data is shared, and nothing needs to be pickled
-    with ProcessPoolExecutor(
-        jobs, mp_context=context, initializer=report_worker.init_process, initargs=(os.getpid(),)
-    ) as pool:
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=init_process, initargs=(os.getpid(),)) as pool:
         waiting: deque[Future[list[SnapshotSummary]]] = deque()
         judged = False
         try:
             while lot := list(islice(paths, BATCH)):
                 with hold_interrupts():  # the first call forks the processes
-                    waiting.append(pool.submit(report_worker.report_each, lot))
+                    waiting.append(pool.submit(report_each, lot))
                 if len(waiting) >= jobs * BATCHES_AHEAD:
                     yield from waiting.popleft().result()
             while waiting:
@@ -192,3 +200,68 @@ def page_for(out: str | None, fail_on: str) -> Page:
     from advisor.report.output import colour_wanted, run_time, working_directory
 
     return Page(colour=colour_wanted(out), base=working_directory(), fail_on=fail_on, now=run_time())
+
+
+class ReportTask(NamedTuple):
+    """The parameters shared by all processes: the rules, the formats, and the page options."""
+
+    asked: AuditRequest
+    forms: tuple[str, ...]
+    page: Page
+
+
+_TASK: list[ReportTask] = []
+_BASELINE: list[Baseline] = []
+
+
+def load_shared(work: ReportTask) -> None:
+    """Load what all processes share, before they are forked; raises MycnfError for an invalid baseline."""
+    _TASK[:] = [work._replace(asked=work.asked._replace(by_target={}))]
+    _BASELINE.clear()
+    if work.asked.args.baseline:
+        from advisor.analysis import baseline
+
+        _BASELINE.append(baseline.read_baseline(work.asked.args.baseline))
+    gc.freeze()
+
+
+def init_process(maker: int) -> None:
+    """Initialise a worker: it ends with its parent, ignores SIGINT, and collects garbage between batches."""
+    gc.disable()  # it would run in the middle of a snapshot, when everything is in use
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    restore_default_signals()
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != maker:  # the parent died before prctl took effect
+        os._exit(1)
+
+
+def report_each(paths: Sequence[str]) -> list[SnapshotSummary]:
+    """Return the summary of each snapshot; reference cycles are collected afterwards."""
+    summaries = [report_one(path) for path in paths]
+    gc.collect(1)
+    return summaries
+
+
+def report_one(path: str) -> SnapshotSummary:
+    """Return the summary of one snapshot; an error becomes part of it."""
+    (work,) = _TASK
+    limit_cache(CATALOGS)
+    try:
+        audited = _apply_baseline(judge_facts(load(path), work.asked, brief=True))
+        return summarize(path, audited, {form: bulk_writer(form).piece for form in work.forms}, work.page)
+    except MycnfError as error:
+        return SnapshotSummary(path, broken=str(error), own=is_own_report(path))
+    except Exception as error:  # noqa: BLE001 - one invalid snapshot must not stop the others
+        words = f"internal error: {type(error).__name__}; this is a defect of mycnf; mycnf audit --snapshot shows more"
+        return SnapshotSummary(path, broken=f"{path}: {words}")
+
+
+def _apply_baseline(audited: Audited) -> Audited:
+    if not _BASELINE:
+        return audited
+    from advisor.analysis import baseline
+    from advisor.commands.judge_facts import SERVER
+
+    (split,) = baseline.apply_baseline(_BASELINE[0], [baseline.BaselineReading(SERVER, audited.findings, ())])
+    aside = tuple((finding, "the baseline knows it") for finding in split.known)
+    return audited._replace(findings=split.new, suppressed=(*audited.suppressed, *aside))

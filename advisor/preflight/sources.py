@@ -147,9 +147,8 @@ def _command_lines(
     """Parse the arguments into option lines at the arguments' locations; each is a line of a temporary document."""
     if not arguments:
         return [], ()
-    from advisor.carriers.arguments import arguments_option_set
-    from advisor.carriers.document import Document
-    from advisor.carriers.piece import verbatim_piece
+    from advisor.carriers.document import Document, verbatim_piece
+    from advisor.carriers.server_command import arguments_option_set
 
     text = "\n".join(argument.text.replace("\n", " ") for argument in arguments)
     pieces, at = [], 0

@@ -11,7 +11,7 @@ from advisor.facts.host import SERVER_PROGRAMS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from advisor.carriers.service_files import Assigned
+    from advisor.carriers.systemd import Assigned
     from advisor.facts import Facts, OptionFiles, Service
 
 
@@ -96,7 +96,7 @@ class _Unit:
     """The unit with its drop-ins in reading order; later settings add to lists, or reset them."""
 
     def __init__(self, service: Service) -> None:
-        from advisor.carriers import service_files
+        from advisor.carriers import systemd
 
         self.name = service.name
         self.start: list[tuple[str, Assigned]] = []
@@ -104,16 +104,16 @@ class _Unit:
         self.variables: dict[str, StartArgument] = {n: StartArgument(v) for n, v in service.environment.items()}
         own: list[tuple[str, StartArgument]] = []
         for copy in service.unit_files:
-            for one in service_files.assigned_words(copy.text or ""):
+            for one in systemd.assigned_words(copy.text or ""):
                 if one.section == "Service":
                     self._take(copy.path, one, own)
         self.variables.update(own)
         for copy in service.environment_files:
-            for name, value, line in service_files.file_variables(copy.text or ""):
+            for name, value, line in systemd.file_variables(copy.text or ""):
                 self.variables[name] = StartArgument(value, copy.path, line)
 
     def _take(self, path: str, one: Assigned, own: list[tuple[str, StartArgument]]) -> None:
-        from advisor.carriers import service_files
+        from advisor.carriers import systemd
 
         if one.key == "ExecStart":
             self.start = [*self.start, (path, one)] if one.value else []
@@ -123,7 +123,7 @@ class _Unit:
             if not one.value:
                 own.clear()
             for word in one.words:
-                name, equals, value = service_files.expand_specifiers(word.text, self.name).partition("=")
+                name, equals, value = systemd.expand_specifiers(word.text, self.name).partition("=")
                 own += [(name, StartArgument(value, path, word.line, word.column))] if equals else []
 
 
@@ -142,13 +142,13 @@ def command_of(service: Service) -> StartCommand | None:
 
 def _arguments(unit: _Unit, path: str, one: Assigned) -> Iterable[StartArgument]:
     """Yield the arguments with variables expanded; words from a variable have its location."""
-    from advisor.carriers import service_files
+    from advisor.carriers import systemd
 
     values = {name: argument.text for name, argument in unit.variables.items()}
     for word in one.words:
         whole = unit.variables.get(word.text.removeprefix("$")) if word.text.startswith("$") else None
         place = whole if whole and whole.line else StartArgument("", path, word.line, word.column)
-        for text in service_files.expand_variables(service_files.expand_specifiers(word.text, unit.name), values):
+        for text in systemd.expand_variables(systemd.expand_specifiers(word.text, unit.name), values):
             yield place._replace(text=text)
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.carriers.piece import verbatim_piece
+from advisor.carriers.document import verbatim_piece
 from advisor.carriers.words import OpenQuoteError, shell_words, unit_words
 
 TEXT = st.text(st.sampled_from("ab=-'\"\\ \t\n$#/é"), max_size=30)

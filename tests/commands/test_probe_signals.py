@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from advisor.commands.probing.run import handle_signals
+from advisor.commands.probe_run import handle_signals
 from probes.stop import StopSignal
 
 

@@ -22,7 +22,7 @@ from process_checks import eventually
 from real_servers import Binaries, Start
 
 from advisor.__main__ import main
-from advisor.commands.probing import place as place_module
+from advisor.commands import probe_place as place_module
 from probes.experiment import Environment
 from probes.results import read_all as kept_results
 from probes.sandbox import Binary, SandboxError, errors

@@ -29,7 +29,7 @@ LATER = {
     "advisor.tui.dialogs.prompts",
     "advisor.tui.dialogs.connect",
     "advisor.tui.screens.variables.screen",
-    "advisor.carriers.service_files",
+    "advisor.carriers.systemd",
     "advisor.upgrade",
     "hmac",
     "probes.registry",

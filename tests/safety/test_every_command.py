@@ -17,7 +17,7 @@ from advisor.cli.dispatch import dispatch
 from advisor.cli.parser import COMMANDS
 from advisor.collect.connection.connect import ConnectionLimits
 from advisor.collect.connection.statements import STATUS
-from advisor.commands.probing.prove import _running_context
+from advisor.commands.probe_prove import _running_context
 from advisor.report.formats import names
 from advisor.tui.app import AuditApp
 from advisor.tui.screens.workload import sampler as sampler_module

@@ -131,8 +131,6 @@ def test_suggestions_have_reasons_above_their_lines() -> None:
 
 def test_a_suggestion_for_a_host() -> None:
     """The choices of a real suggestion can be worked in as well."""
-    from advisor.collect.host.host import host_from_options
-
     host = host_from_options(ram="8G", cpus=4, disk="ssd", tar=None)
     choices = suggest(TARGET, host, "oltp").choices
     text = b"[mysqld]\nport = 1\n"

@@ -14,7 +14,7 @@ from advisor.tui.text import replace_flags
 TOP = Path(__file__).parents[2]
 # Flags of mycnf probe that a sentence may tell to give; those of servers and sysbench are none of these.
 FLAG = re.compile(r"--(time|dir|force|resume|rounds|option)\b")
-SPEAKING = ("probes", "advisor/report/probe/words.py", "advisor/commands/probing/place.py")
+SPEAKING = ("probes", "advisor/report/probe/words.py", "advisor/commands/probe_place.py")
 NOT_SAID = ("probes/workload/sysbench.py",)  # what sysbench is started with
 
 

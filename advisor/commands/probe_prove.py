@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from rules.core.rule import Rule
     from rules.measured.claims import Claim
 
+
 MOST_WORDS = 2  # the rule and an option file
 
 
