@@ -118,8 +118,7 @@ def _not_suppressed(known: RuleContext, findings: tuple[Finding, ...]) -> tuple[
     files = known.files.files if known.has("files") else ()
     if not any(COMMENT_MARK in (copy.text or "") for copy in files):
         return findings
-    from advisor.analysis.suppress import suppress
-    from advisor.analysis.suppress.comments import FileFindings
+    from advisor.analysis.suppress import FileFindings, suppress
 
     (done,) = suppress([FileFindings(known.file_verdict.resolved, known.target, findings, frozenset())])
     return tuple(f for f in done.kept if f.code[:3] != SUPPRESSIONS)

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 def apply_comments(results: Sequence[LintResult]) -> list[LintResult]:
     """Remove the findings that comments suppress, and add those about the comments themselves."""
-    from advisor.analysis.suppress import suppress
-    from advisor.analysis.suppress.comments import FileFindings
+    from advisor.analysis.suppress import FileFindings, suppress
 
     readings = [
         FileFindings(x.resolved, x.checked.target, x.checked.findings, x.ran, _deselected_rules(x.plan))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.analysis.suppress.comments import Suppression, read_suppressions
+from advisor.analysis.suppress import Suppression, read_suppressions
 from advisor.optionfile.lines import dialect_of
 from advisor.optionfile.reader import parse
 

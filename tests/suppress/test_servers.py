@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.analysis.suppress.comments import read_suppressions
+from advisor.analysis.suppress import read_suppressions
 from advisor.optionfile.lines import dialect_of
 from advisor.optionfile.reader import parse
 from tests.optionfile.conftest import server as _each_server

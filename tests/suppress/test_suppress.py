@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from advisor.analysis.engine import run_rules, select_rules
-from advisor.analysis.suppress import Suppressed, suppress
-from advisor.analysis.suppress.comments import FileFindings
+from advisor.analysis.suppress import FileFindings, Suppressed, suppress
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
 from advisor.optionfile import resolve

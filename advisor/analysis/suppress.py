@@ -1,0 +1,330 @@
+"""Suppresses findings by comments in the files, and reports comments that suppress nothing."""
+
+from __future__ import annotations
+
+import re
+
+from advisor.core.errors import nearest_word
+from advisor.core.model import Finding, Location
+from advisor.core.value_types import NamedTuple
+from advisor.optionfile.lines import LineKind, comment_start
+from rules.core.subject import Subject
+from rules.optionfile import suppressions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from advisor.core.model import Target
+    from advisor.optionfile.lines import Line, OptionFile, ResolvedFiles
+    from rules.core.rule import Rule
+
+
+Key = tuple[str, int, str]
+Word = tuple[Location, str]
+KEYWORDS = ("ignore", "ignore-file")
+SAMPLE = "write # mycnf: ignore[BUF001] and the reason"
+_AT_ONCE = re.compile(r"[#;][#; \t]*(mycnf:.*)", re.DOTALL)
+_BEHIND = re.compile(r"(?<!#)#+[ \t]*(mycnf:.*)", re.DOTALL)
+_BURIED = re.compile(r"mycnf:\s*ignore")
+_LIST = r"(?P<list>\[(?P<words>[^\]]*)(?P<close>\])?)"
+_PARTS = re.compile(rf"mycnf:\s*(?P<keyword>[\w-]*)\s*{_LIST}?(?P<reason>.*)", re.DOTALL)
+NO_HINT = "`mycnf rules` lists them"
+MAX_WORD = 40  # characters of a word that are printed
+MAX_SUGGESTIONS = 100  # searching similar names takes time; no file misspells as many
+
+
+class Suppressed(NamedTuple):
+    """The findings of one reading: those to report, including those about suppressions, and the suppressed ones.
+
+    `reasons` has the comment's reason for each suppressed finding, "" if there is none.
+    """
+
+    kept: tuple[Finding, ...]
+    hidden: tuple[Finding, ...]
+    reasons: tuple[str, ...]
+
+
+def suppress(readings: Sequence[FileFindings]) -> list[Suppressed]:
+    """Apply the suppressions to each reading, in the same order.
+
+    A suppression counts as used if it hides a finding in any reading. So one for findings of a single target, or of
+    files read together, is not reported as unused because of the other readings.
+    """
+    comments = _comments(readings)
+    rules = _rules_by_word() if comments else {}
+    asked = _requests_by_place(comments, rules)
+    reasons_at = {comment.location: comment.reason for comment in comments}
+    met: set[Key] = set()
+    split = [_split(r, r.findings, asked, reasons_at, met) for r in readings]
+    used = {word for key in met for word in asked[key]}
+    reports = report_suppressions(comments, readings, rules, used)
+    more = [_split(r, found, asked, reasons_at, met).kept for r, found in zip(readings, reports, strict=True)]
+    return [own._replace(kept=(*own.kept, *new)) for own, new in zip(split, more, strict=True)]
+
+
+def _rules_by_word() -> dict[str, tuple[Rule, ...]]:
+    """Map each code, name and family, in lower case, to its rules."""
+    from rules import all_rules
+
+    found: dict[str, tuple[Rule, ...]] = {}
+    for rule in all_rules():
+        for word in (rule.code, rule.name, rule.family):
+            found[word.lower()] = (*found.get(word.lower(), ()), rule)
+    return found
+
+
+def _comments(readings: Iterable[FileFindings]) -> list[Suppression]:
+    files = {file.path: file for reading in readings for file in reading.resolved.files}
+    return [comment for file in files.values() for comment in read_suppressions(file)]
+
+
+def _requests_by_place(comments: Iterable[Suppression], rules: dict[str, tuple[Rule, ...]]) -> dict[Key, list[Word]]:
+    """Map path, line (0: the whole file) and code to the words that suppress findings there."""
+    asked: dict[Key, list[Word]] = {}
+    for comment in comments:
+        path, own = comment.location.path, comment.location.line
+        lines = {0} if comment.whole_file else {own, comment.line or own}
+        for word in comment.words if not comment.wrong else ():
+            for rule in rules.get(word.lower(), ()):
+                for line in lines:
+                    asked.setdefault((path, line, rule.code), []).append((comment.location, word))
+    return asked
+
+
+def _split(
+    reading: FileFindings,
+    findings: Iterable[Finding],
+    asked: dict[Key, list[Word]],
+    reasons_at: dict[Location, str],
+    met: set[Key],
+) -> Suppressed:
+    """Split the findings by whether a word suppresses them; adds the keys used to `met`."""
+    kept: list[Finding] = []
+    hidden: list[Finding] = []
+    reasons: list[str] = []
+    home = reading.resolved.files[0].path if reading.resolved.files else ""
+    for finding in findings:
+        place = finding.location or Location(home, 0)
+        keys = [key for line in (place.line, 0) if (key := (place.path, line, finding.code)) in asked]
+        met.update(keys)
+        if keys:
+            hidden.append(finding)
+            given = dict.fromkeys(reasons_at[comment] for key in keys for comment, _ in asked[key])
+            reasons.append("; ".join(reason for reason in given if reason))
+        else:
+            kept.append(finding)
+    return Suppressed(tuple(kept), tuple(hidden), tuple(reasons))
+
+
+class Suppression(NamedTuple):
+    """One suppression comment.
+
+    `words` are codes, names or families as written. `line` is the line it applies to: its own, the one below it, or 0
+    if nothing follows. `wrong` says why it suppresses nothing, "" if it is well formed; `remedy` says what to write
+    instead.
+    """
+
+    location: Location
+    words: tuple[str, ...]
+    whole_file: bool
+    line: int
+    reason: str
+    wrong: str = ""
+    remedy: str = ""
+
+
+def read_suppressions(file: OptionFile) -> Iterator[Suppression]:
+    """Yield every suppression of one file in line order, including malformed ones."""
+    spoken_of = _lines_under_comments(file)
+    number = offset = before = 0
+    for line, under in zip(file.lines, spoken_of, strict=True):
+        offset = offset + before if line.number == number else 0
+        number, before = line.number, len(line.text)
+        if "mycnf:" in line.text:
+            found = _read_line(file.path, line, under)
+            if found is not None:
+                yield found._replace(location=_shift_location(found.location, offset))
+
+
+def _lines_under_comments(file: OptionFile) -> list[int]:
+    """Return, per line, the line that a comment on it applies to: itself, or for a comment line the next other."""
+    under = 0
+    found = []
+    for line in reversed(file.lines):
+        if line.kind is not LineKind.COMMENT:
+            under = 0 if line.kind is LineKind.BLANK else line.number
+        found.append(under)
+    return found[::-1]
+
+
+def _shift_location(place: Location, offset: int) -> Location:
+    return place._replace(column=place.column + offset, end_column=place.end_column + offset)
+
+
+def _read_line(path: str, line: Line, under: int) -> Suppression | None:
+    text = line.text.partition("\0")[0].rstrip("\r\n")
+    start, at_once = _find_comment(line, text)
+    match = (_AT_ONCE.match if at_once else _BEHIND.search)(text, start)
+    if match is None:
+        return _find_misplaced(path, line, text, start)
+    place = Location(path, line.number, match.start(1) + 1, line.number, match.start(1) + len(match[1].rstrip()) + 1)
+    return _parse_comment(match[1], place, under)
+
+
+def _find_comment(line: Line, text: str) -> tuple[int, bool]:
+    """Return where the comment of a line begins for the server, and whether the comment mark is at that position."""
+    begin = len(text) - len(text.lstrip())
+    if line.kind is LineKind.COMMENT:
+        return begin, True
+    if line.kind is LineKind.OPTION:
+        return comment_start(text), False
+    if line.kind in (LineKind.GROUP, LineKind.INCLUDE, LineKind.INCLUDEDIR):
+        return begin + line.end_column - line.column, False
+    return 0, False
+
+
+def _parse_comment(comment: str, place: Location, line: int) -> Suppression:
+    match = _PARTS.match(comment)
+    assert match is not None, "every part but the first word may be absent"  # noqa: S101
+    keyword = match["keyword"]
+    words = tuple(w.strip() for w in (match["words"] or "").split(",") if w.strip())
+    wrong, remedy = _fault(match, words)
+    return Suppression(place, words, keyword == "ignore-file", line, match["reason"].strip(" \t#:-"), wrong, remedy)
+
+
+def _fault(match: re.Match[str], words: tuple[str, ...]) -> tuple[str, str]:
+    """Return what is wrong with a suppression, and what to write; empty strings if it is well formed."""
+    keyword = match["keyword"]
+    sample = f"write # mycnf: {keyword}[BUF001] and the reason"
+    if keyword not in KEYWORDS:
+        meant = nearest_word(keyword, KEYWORDS)
+        return f"{keyword or 'nothing'} stands behind mycnf:", f"did you mean {meant}?" if meant else SAMPLE
+    if match["list"] is None:
+        return "no rule is named in brackets", sample
+    if match["close"] is None:
+        return "the closing bracket is missing", sample
+    return ("", "") if words else ("its brackets are empty", sample)
+
+
+def _find_misplaced(path: str, line: Line, text: str, start: int) -> Suppression | None:
+    """Return a suppression that the server does not read as a comment, or that does not begin its comment."""
+    match = _BURIED.search(text)
+    before = text[: match.start()].rstrip() if match else ""
+    if match is None or (line.kind is LineKind.COMMENT and before.endswith("#")):
+        return None  # an option that was commented out keeps its suppression
+    place = Location(path, line.number, match.start() + 1, line.number, len(text.rstrip()) + 1)
+    return Suppression(place, (), False, 0, "", *_why_misplaced(line, before, within=match.start() >= start))
+
+
+def _why_misplaced(line: Line, before: str, *, within: bool) -> tuple[str, str]:
+    if within:
+        return "other words stand before it in its comment", "begin the comment with mycnf:"
+    if line.kind is LineKind.OPTION and before.endswith(";"):
+        return "behind a value, ; begins no comment, so the server takes it for part of the value", SAMPLE
+    return "to the server it is no comment, but part of what it reads", "put it on the line above"
+
+
+class FileFindings(NamedTuple):
+    """One file with its includes, read for one target: the codes of the rules that ran, and the findings.
+
+    `silent` are codes of rules about suppressions that are not selected.
+    """
+
+    resolved: ResolvedFiles
+    target: Target
+    findings: tuple[Finding, ...]
+    ran: frozenset[str]
+    silent: frozenset[str] = frozenset()
+
+
+def report_suppressions(
+    comments: Sequence[Suppression],
+    readings: Sequence[FileFindings],
+    rules: dict[str, tuple[Rule, ...]],
+    used: set[Word],
+) -> list[list[Finding]]:
+    """Return the findings about suppressions per reading: each in the first reading of the comment's file."""
+    told: list[list[Finding]] = [[] for _ in readings]
+    having = _readings_by_file(readings)
+    hints = _suggest_rules(comments, rules)
+    for comment in comments:
+        numbers = having[comment.location.path]
+        own = [n for n in numbers if readings[n].resolved.files[0].path == comment.location.path]
+        silent = readings[(own or numbers)[0]].silent
+        found = _comment_findings(comment, [readings[n] for n in numbers], rules, used, hints)
+        told[(own or numbers)[0]].extend(f for f in found if f.code not in silent)
+    return told
+
+
+def _readings_by_file(readings: Sequence[FileFindings]) -> dict[str, list[int]]:
+    having: dict[str, list[int]] = {}
+    for number, reading in enumerate(readings):
+        for file in reading.resolved.files:
+            having.setdefault(file.path, []).append(number)
+    return having
+
+
+def _comment_findings(
+    comment: Suppression,
+    readings: Sequence[FileFindings],
+    rules: dict[str, tuple[Rule, ...]],
+    used: set[Word],
+    hints: dict[str, str],
+) -> Iterator[Finding]:
+    place = Subject(None, None, None, None, comment.location)
+    if comment.wrong:
+        message = f"This suppression does nothing: {comment.wrong}."
+        yield suppressions.malformed_suppression.finding(message, place, help=comment.remedy)
+        return
+    for word in comment.words:
+        meant = rules.get(word.lower())
+        if meant is None:
+            message = f"No rule, name or family is called {_shorten(word)}."
+            yield suppressions.malformed_suppression.finding(message, place, help=hints.get(word, NO_HINT))
+        elif (comment.location, word) not in used and _is_judged(meant, readings):
+            message = (
+                f"{_shorten(word)} has nothing to say {_describe_scope(comment)}, so this suppression hides nothing."
+            )
+            yield suppressions.unused_suppression.finding(
+                message, place, help="take it out, or what comes later is hidden"
+            )
+    if not comment.reason:
+        yield suppressions.unexplained_suppression.finding(
+            "The suppression gives no reason, so the next reader can't tell whether it still holds.",
+            place,
+            help="write the reason behind the bracket, such as: measured on 2026-03-02",
+        )
+
+
+def _suggest_rules(comments: Sequence[Suppression], rules: dict[str, tuple[Rule, ...]]) -> dict[str, str]:
+    """Return suggestions for words that match no rule."""
+    unknown = dict.fromkeys(w for c in comments for w in c.words if w.lower() not in rules and len(w) <= MAX_WORD)
+    known = (
+        {name for meant in rules.values() for r in meant for name in (r.code, r.name, r.family)} if unknown else set()
+    )
+    near = {word: nearest_word(word, known) for word in list(unknown)[:MAX_SUGGESTIONS]}
+    return {word: f"did you mean {meant}?" for word, meant in near.items() if meant}
+
+
+def _shorten(word: str) -> str:
+    return word if len(word) <= MAX_WORD else f"{word[: MAX_WORD - 1]}…"
+
+
+def _describe_scope(comment: Suppression) -> str:
+    if comment.whole_file:
+        return "about this file"
+    if comment.line == comment.location.line:
+        return "about this line"
+    return f"about line {comment.line}" if comment.line else "here, where no line follows the comment"
+
+
+def _is_judged(meant: tuple[Rule, ...], readings: Sequence[FileFindings]) -> bool:
+    """Whether, for one of the targets, all rules matched by the word that need only files have run."""
+    if any(rule.family == suppressions.FAMILY for rule in meant):
+        return False
+    for reading in readings:
+        able = {r.code for r in meant if r.concerns(reading.target) and (not r.needs or r.code in reading.ran)}
+        if able and able <= reading.ran:
+            return True
+    return False
