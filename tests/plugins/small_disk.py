@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import resource
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,9 +23,12 @@ class Disk:
         if self.how == "limit":
             soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
             resource.setrlimit(resource.RLIMIT_FSIZE, (16, hard))
+            # Python would cut the compiled modules that it writes at the limit too, and not load them again.
+            compiles, sys.dont_write_bytecode = sys.dont_write_bytecode, True
             try:
                 yield
             finally:
+                sys.dont_write_bytecode = compiles
                 resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
             return
         ballast = self.place / "ballast"
