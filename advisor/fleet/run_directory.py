@@ -3,8 +3,8 @@
 `hosts.list` has the hosts from the inventory of this run, `rows/NAME.row` the result for each, and
 `snapshots/NAME.json` the facts about its server, as `mycnf collect` writes them.
 
-The process of a host only writes its row. Rows that are read from a run directory are checked by pydantic, which takes
-as much processor time to import as such a process needs to start: see `advisor.fleet.run_directory`.
+The process of a host only writes its row. Rows that are read are checked by pydantic, which is imported only then: it
+takes as much processor time to import as the process of a host needs to start.
 """
 
 from __future__ import annotations

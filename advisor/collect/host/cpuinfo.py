@@ -5,8 +5,9 @@ one block for all, old ARM puts the kind after all processors, POWER has facts a
 it is parsed like `lscpu` does: a key that the current kind already has starts a new kind, a `processor` line assigns
 the current kind to the previous processor, and equal kinds are merged.
 
-The numbers are the vendors' own, as listed in the kernel's arch/arm64/include/asm/cputype.h and in the vendors'
-manuals. Cores that no database server runs on (ARM6 to ARM10, Cortex-M, StrongARM) are left out; their name is None.
+The part numbers of ARM cores are the vendors' own, as listed in the kernel's arch/arm64/include/asm/cputype.h and in
+the vendors' manuals. Cores that no database server runs on (ARM6 to ARM10, Cortex-M, StrongARM) are left out; their
+name is None.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Block devices as `lsblk` shows them: disks, partitions, arrays of the md driver, and devices built on them.
 
-For the files see the kernel's Documentation/admin-guide/md.rst, "md devices in sysfs".
+For the files of an array see the kernel's Documentation/admin-guide/md.rst, "md devices in sysfs".
 """
 
 from __future__ import annotations

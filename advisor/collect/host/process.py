@@ -4,9 +4,9 @@
 `numa_maps` costs the same if it is read completely; if only a few bytes are read, the kernel formats only the first
 mappings, which belong to the program itself.
 
-Host facts are used for a server only with this proof. A path or name proves nothing: every replica has the same data
-directory and pid file. The proof is the kernel's information about the process at the other end of a Unix socket;
-everything else must agree with it.
+Host facts are used for a server only if it is proved to be a process of this host. A path or name proves nothing:
+every replica has the same data directory and pid file. The proof is the kernel's information about the process at the
+other end of a Unix socket; everything else must agree with it.
 """
 
 from __future__ import annotations
