@@ -343,12 +343,17 @@ def test_a_server_killed_on_the_way_keeps_what_was_read(name: str, start: Start)
 
 @pytest.mark.parametrize("name", ["mysql-5.7", "mysql-8.0", "mariadb-10.11"])
 def test_option_files_are_copied_without_secrets(name: str, start: Start, tmp_path: Path) -> None:
-    """The files that the server was started with are read, includes and all, but for the secrets in them."""
+    """The files that the server was started with are read, includes and all, but for the secrets in them.
+
+    What its init_file set is told from what an account set.
+    """
     folder = tmp_path / "conf.d"
     folder.mkdir()
     (folder / "a.cnf").write_text("[mysqld]\nreport_password=hunter2\nreport_host=replica1\n", encoding="utf-8")
     main = tmp_path / "my.cnf"
-    main.write_text(f"[mysqld]\nmax_connections=77\n!includedir {folder}\n", encoding="utf-8")
+    first = tmp_path / "init.sql"
+    first.write_text("SET GLOBAL sync_binlog = 7;\n", encoding="utf-8")
+    main.write_text(f"[mysqld]\nmax_connections=77\ninit_file={first}\n!includedir {folder}\n", encoding="utf-8")
     for path in (main, folder / "a.cnf"):
         path.chmod(0o640)
     server = start(name, option_file=main)
@@ -363,3 +368,7 @@ def test_option_files_are_copied_without_secrets(name: str, start: Start, tmp_pa
     assert "hunter2" not in repr(facts)
     if name != "mysql-5.7":
         assert facts.server.origins["max_connections"].path == str(main)
+    if name == "mysql-8.0":
+        setter = facts.server.origins["sync_binlog"].set_by
+        assert setter
+        assert setter.is_init_file

@@ -14,9 +14,23 @@ from advisor.fleet.member import MemberValue
 from advisor.fleet.outliers import Difference, Outlier, PeerGroup
 from advisor.fleet.run_directory import HostRow, Status
 from advisor.report import formats
+from advisor.report.document import Document
 from advisor.report.fleet import as_json, document
-from advisor.report.fleet_survey import Judged, Survey, by_rule, by_series, common_fixes
+from advisor.report.fleet import fixes as fix_table
+from advisor.report.fleet_survey import (
+    MOST_FIXES,
+    Advice,
+    Fixes,
+    Judged,
+    Survey,
+    by_rule,
+    by_series,
+    common_fixes,
+    count_advice,
+    most_common,
+)
 from advisor.report.paper import Paper
+from advisor.report.render.text import write
 
 NOW = "2026-11-21T20:00:00"
 TARGET = Target("mysql", (8, 0, 36))
@@ -107,6 +121,22 @@ def test_common_fixes() -> None:
     ]
     text = render(survey(advised("a", "a = 1"), advised("b", "a = 2")), "text")
     assert "2 of 2   DUR002  a, b   a: 2 different values, see each server" in text
+
+
+def test_fixes_of_many_servers_stay_small() -> None:
+    """Of any number of servers and options, as many are kept as a report names, and every server is counted."""
+    fixes: Fixes = {}
+    for number in range(3000):
+        own = Advice("DUR002", Severity.WARNING, "a", f"a = {number}", "", False)
+        others = (own._replace(option=f"o{number}_{at}") for at in range(10))
+        count_advice(fixes, f"db{number}", (own, own, None, *others), 10)
+    first = most_common(fixes)[0]
+    assert len(fixes) == MOST_FIXES
+    assert (first.option, first.servers, len(first.hosts), len(first.settings)) == ("a", 3000, 10, 10)
+    text = write(Document(("x",), (fix_table([first], 3000),)), Paper())
+    assert "3,000 of 3,000" in text
+    assert "db0, db1, db2 and 2,997 more" in " ".join(text.split())
+    assert "a: many different values, see each server" in " ".join(text.split())
 
 
 def test_advice_about_two_options_is_one_value() -> None:
