@@ -12,8 +12,6 @@ from typing import Any
 
 from process_checks import PATIENCE
 from textual.app import App
-from textual.css.model import RuleSet
-from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
 
 from advisor.cli.parser import build_parser
@@ -24,20 +22,6 @@ from advisor.tui.app import AuditApp
 PAUSE = 0.025  # seconds
 Pilot._wait_for_screen.__defaults__ = (PATIENCE,)  # half a minute is not enough on a busy host
 RECORDING = "--demo"
-
-_parse_rules = Stylesheet._parse_rules
-_parsed: dict[tuple[object, ...], list[RuleSet]] = {}
-
-
-def _parse_rules_once(sheet: Stylesheet, *given: Any, **named: Any) -> list[RuleSet]:
-    """The rules of a style sheet's source, parsed once for all apps: each app would parse them anew."""
-    key = (given, tuple(named.items()), tuple(sheet._variables.items()))
-    if key not in _parsed:
-        _parsed[key] = _parse_rules(sheet, *given, **named)
-    return _parsed[key]
-
-
-Stylesheet._parse_rules = _parse_rules_once  # type: ignore[assignment] # it keeps them for one app alone
 
 
 @asynccontextmanager
