@@ -30,8 +30,8 @@ PROCESSORS = frozenset(["innodb_buffer_pool_size", "innodb_buffer_pool_chunk_siz
 LARGE_POOL = 1 << 30
 # Not modelled: a prime number that grows with the pool, if it is set below its minimum.
 NOT_TOLD = frozenset(["innodb_adaptive_hash_index_cells"])
-# Performance Schema takes a third of a start. It is kept where a line is about it, or loads a plugin that may need it.
-NEEDS_INSTRUMENTS = ("performance", "plugin")
+# Performance Schema takes a third of a start. It is kept where a line is about it, or about the plugin that needs it.
+NEEDS_INSTRUMENTS = ("performance", "group_replication")
 WORDS = {"TRUE": "ON", "FALSE": "OFF", "YES": "ON", "NO": "OFF", "(No default value)": "", "NULL": ""}
 
 
@@ -49,7 +49,7 @@ Run = Callable[[list[str]], dict[str, str] | None]
 def run(start: Start, server_name: str, tmp_path: Path) -> Run:
     """SHOW GLOBAL VARIABLES with these lines in the [mysqld] group; None if the server does not start.
 
-    The server runs without Performance Schema, unless a line is about it or about a plugin.
+    The server runs without Performance Schema, unless a line is about it or about Group Replication.
     """
 
     def variables(lines: list[str]) -> dict[str, str] | None:

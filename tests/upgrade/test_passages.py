@@ -25,6 +25,9 @@ SERVERS = ("mysql-5.7", "mysql-8.0", "mysql-9.7", "mariadb-10.11", "mariadb-11.4
 APART = {"binlog_error_action", "master_info_repository"}
 ASKED_HERE = [p for p in BEHAVIOUR_CHANGES if p.asked and p.option not in APART]
 
+# No question is about Performance Schema, which takes a third of a start of MySQL.
+STARTED = ("--server-id=1", "--performance-schema=OFF")
+
 Run = Callable[[str], "str | tuple[Any, ...] | None"]
 
 
@@ -212,7 +215,7 @@ def test_servers_of_both_sides_do_as_told(
     targets = {name: target_of(name, binaries) for name in SERVERS}
     for name in SERVERS:
         if name not in seen:
-            server = start(name, arguments=["--server-id=1"])
+            server = start(name, arguments=STARTED)
             seen[name] = answers(server)
             server.close()
     ways = [w for w in itertools.permutations(SERVERS, 2) if passage.when(targets[w[0]], targets[w[1]])]
@@ -236,7 +239,7 @@ def test_the_lines_bring_the_old_behaviour_back(
     assert told
     file = tmp_path / "kept.cnf"
     file.write_text("\n".join(["[mysqld]", "server_id = 1", *(str(p.keep) for p in told), ""]))
-    found = answers(start(way[1], option_file=file))
+    found = answers(start(way[1], option_file=file, arguments=STARTED[1:]))
     # Without identifiers MySQL says OFF where MariaDB says nothing.
     kept = {key(p): "OFF" if p.option == "gtid_mode" else p.before for p in told}
     assert {about: found[about] for about in kept} == kept
@@ -250,7 +253,7 @@ def test_a_binary_log_that_cannot_be_opened(name: str, binaries: Binaries, start
     folder.mkdir()
     for place in (tmp_path, folder):
         place.chmod(0o777)
-    server = start(name, arguments=["--server-id=1", f"--log-bin={folder}/binlog"])
+    server = start(name, arguments=[*STARTED, f"--log-bin={folder}/binlog"])
     with session(server) as one:
         one("CREATE DATABASE t")
         one("CREATE TABLE t.kept (a INT) ENGINE=InnoDB")
@@ -267,7 +270,7 @@ def test_a_replicas_files(binaries: Binaries, start: Start, tmp_path: Path) -> N
     for name in ("mysql-5.7", "mysql-8.0", "mysql-9.7"):
         target_of(name, binaries)
     files = ("master.info", "relay-log.info")
-    old = start("mysql-5.7", arguments=["--server-id=1"])
+    old = start("mysql-5.7", arguments=STARTED)
     with session(old) as one:
         one("CHANGE MASTER TO MASTER_HOST = 'source.example', MASTER_USER = 'u'")
     for file in files:
@@ -278,7 +281,7 @@ def test_a_replicas_files(binaries: Binaries, start: Start, tmp_path: Path) -> N
 
 def with_files(name: str, files: tuple[str, ...], start: Start, folder: Path) -> Sandbox:
     """A server that finds these files in its data directory when it starts."""
-    server = start(name, arguments=["--server-id=1", "--skip-slave-start"])
+    server = start(name, arguments=[*STARTED, "--skip-slave-start"])
     server.stop()
     owner = os.stat(server.datadir)
     for file in files:
