@@ -191,7 +191,7 @@ def _file_position_variable(context: RuleContext) -> str | None:
     summary="The replica writes a binary log, but not of what it applies, so the log misses nearly everything.",
     needs=("server",),
     options=LOGS_UPDATES,
-    evidence=("REPL-11",),
+    evidence=("REPL-11", "ASK-REP-19"),
     docs=Docs(
         why="A replica's own replicas, and a restore from its backup and binary logs, then miss all that came from "
         "the source. Logging replicated changes is MySQL's default since 8.0, not MariaDB's. It is a warning if more "
