@@ -109,7 +109,7 @@ def for_ticket(f: Finding, lengths: Lengths) -> Entry:
     shown = bool(at) and not any(a.place for a in f.actions)
     here = f" Measured here on {f.local.began_at[:10]}: {f.local.words}" if f.local else ""
     message = "" if title == f.message else f.message
-    where = ("In ", Code(_file_name(at)), ": " if message else "") if shown else ()
+    where = ("In ", Code(_file_name(at)), ": " if message else ".") if shown else ()
     set_by = f" {f.set_by}" if f.set_by else ""
     words = tuple(part for part in (*where, message, set_by, here, *_named_in_short(f)) if part)
     does = tuple(row for action in f.actions for row in _ticket_rows(action, f))
