@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 
 TORN_PAGES = "torn pages that no crash recovery can repair"
 UNSAFE_SETTINGS = {
-    "innodb_doublewrite": {"OFF": TORN_PAGES, "FALSE": TORN_PAGES, "0": TORN_PAGES, "DETECT_ONLY": TORN_PAGES}
+    "innodb_doublewrite": {"OFF": TORN_PAGES, "FALSE": TORN_PAGES, "0": TORN_PAGES, "DETECT_ONLY": TORN_PAGES},
+    "innodb_flush_log_at_trx_commit": {
+        "0": "losing the last commits when the server or its host crashes",
+        "2": "losing the last commits when the host crashes",
+    },
+    "sync_binlog": {"0": "a binary log that lacks commits after a crash of the host"},
 }
 
 
@@ -45,7 +50,8 @@ class Conclusion:
     `verdict` is better (`best` names the variant that is better than the baseline), baseline (others are worse), none
     (no difference larger than `within`), described (the metric is neither good nor bad), or unknown (too few rounds or
     too much noise). `alike` are the variants that cannot be distinguished from the best. `within` is relative.
-    `comparisons` are of the first metric, `varied` of its variation within blocks.
+    `comparisons` are of the first metric, `varied` of its variation within blocks. The first of `sentences` is the
+    answer to the experiment's question (see `find_answers`).
     """
 
     verdict: str
@@ -84,7 +90,7 @@ def conclude(result: ProbeResult) -> Conclusion:
         comparisons=comparisons,
         varied=varied,
         sentences=(
-            _answer_sentence(result, comparisons),
+            " ".join(_answers(result, comparisons)),
             *(_difference_sentence(comparison, metric) for comparison in told),
             *uneven,
         ),
@@ -120,31 +126,49 @@ def format_ratio(ratio: float) -> str:
     if not math.isfinite(ratio):
         return "an unlimited factor"
     if not 1 / FACTOR_LIMIT <= ratio <= FACTOR_LIMIT:
-        digits = 0 if ratio >= 10 else 1 if ratio > 1 else 2  # noqa: PLR2004 - where a digit stops counting
-        return f"{ratio:.{digits}f} times"
+        return f"{_format_factor(ratio)} times"
     return f"{'-' if ratio < 1 else '+'}{format_percent(abs(ratio - 1))}"
+
+
+def format_interval(low: float, high: float) -> str:
+    """An interval of ratios, both ends in one unit: +33 to +61 %, 1.8 to 3.1 times."""
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return f"{format_ratio(low)} to {format_ratio(high)}"
+    if low >= 1 / FACTOR_LIMIT and high <= FACTOR_LIMIT:
+        return f"{format_ratio(low).removesuffix(' %')} to {format_ratio(high)}"
+    return f"{_format_factor(low)} to {_format_factor(high)} times"
+
+
+def _format_factor(ratio: float) -> str:
+    digits = 0 if ratio >= 10 else 1 if ratio > 1 else 2  # noqa: PLR2004 - where a digit stops counting
+    return f"{ratio:.{digits}f}"
 
 
 def _comparisons_with(comparisons: tuple[VariantComparison, ...], baseline: str) -> tuple[VariantComparison, ...]:
     return tuple(comparison for comparison in comparisons if comparison.baseline == baseline)
 
 
-def _answer_sentence(result: ProbeResult, comparisons: tuple[VariantComparison, ...]) -> str:
-    """The answer as text; groups with the same answer share a sentence."""
+def find_answers(result: ProbeResult) -> tuple[str, ...]:
+    """The answer to the experiment's question, a text for each group of variants that has another one."""
+    return _answers(result, compare_in_groups(result.arms, result.metrics[0], result.baseline))
+
+
+def _answers(result: ProbeResult, comparisons: tuple[VariantComparison, ...]) -> tuple[str, ...]:
+    """The answer as text for each group; groups with the same answer share one."""
     metric, first = result.metrics[0], baselines(result.arms, result.baseline)
     if result.is_void:
-        return _no_result_sentence(result)
+        return (_no_result_sentence(result),)
     told: dict[str, list[str]] = {}
     for group, baseline in first.items():
         own = _comparisons_with(comparisons, baseline)
         verdict, best = _verdict(result, metric, own, baseline)
         if verdict == "described" and len(first) > 1:
-            return _range_sentence(result, metric)
+            return (_range_sentence(result, metric),)
         said = _verdict_sentence(result, own, verdict, best, baseline)
         told.setdefault(said, []).append(group)
     if len(told) == 1:
-        return next(iter(told))
-    return " ".join(f"{_join_names(tuple(groups))}: {said}" for said, groups in told.items())
+        return tuple(told)
+    return tuple(f"{_join_names(tuple(groups))}: {said}" for said, groups in told.items())
 
 
 def _verdict(
@@ -248,9 +272,11 @@ def _difference_sentence(comparison: VariantComparison, metric: Metric) -> str:
 
 
 def _difference_text(comparison: VariantComparison) -> str:
-    """The difference as text: `-20 % against a (95 %: -22 % to -18 %)`."""
-    interval = f"(95 %: {format_ratio(comparison.low)} to {format_ratio(comparison.high)})"
-    return f"{format_ratio(comparison.ratio)} against {comparison.baseline} {interval}"
+    """The difference as text: `-20 % against a (95 %: -22 to -18 %)`."""
+    interval = f"(95 %: {format_interval(comparison.low, comparison.high)})"
+    ratio = format_ratio(comparison.ratio)
+    relation = "that of" if ratio.endswith("times") else "against"
+    return f"{ratio} {relation} {comparison.baseline} {interval}"
 
 
 def _variation_sentence(comparison: VariantComparison, metric: Metric) -> str:

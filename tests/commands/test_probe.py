@@ -124,7 +124,7 @@ def test_the_answer_comes_first(probe: Any, scan: Steered) -> None:
     lines = ended.out.splitlines()
     row = next(line for line in lines if line.strip().startswith("8M "))
     assert "-2" in row
-    assert "%*" in row
+    assert "%†" in row
     assert "RBS-01, 2007" in ended.out
     for words in ("It says nothing of tables beyond the cache.", "Every scan read the whole table.", "engine: Aria"):
         assert words in ended.out

@@ -214,8 +214,8 @@ def test_the_best_variant_is_named_once_with_its_change() -> None:
         baseline="a",
         evidence=(),
     )
-    assert answer(three).startswith("b has the best scanned: +50 % against a (95 %: +50 % to +50 %).")
-    assert claims(three) == ["c: scanned -20 % against a (95 %: -20 % to -20 %)."]
+    assert answer(three).startswith("b has the best scanned: +50 % against a (95 %: +50 to +50 %).")
+    assert claims(three) == ["c: scanned -20 % against a (95 %: -20 to -20 %)."]
 
 
 def test_variants_at_one_point_are_curves_of_their_own() -> None:
@@ -252,7 +252,7 @@ def test_groups_are_drawn_beside_their_own_baselines() -> None:
     first, changes = sheets(many)[:2]
     assert [row[1] for row in first.rows] == ["1.00 ", "8.00 "]
     assert changes.title == "to flush=1 sync=1 at the same threads (95 %)"
-    assert [row[-1].partition(" (")[0] for row in changes.rows] == ["6.0 times*", "6.0 times*"]
+    assert [row[-1].partition(" (")[0] for row in changes.rows] == ["6.0 times†", "6.0 times†"]
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "json"])
@@ -330,15 +330,15 @@ def test_changes() -> None:
     ]
 
 
-def test_a_claim_is_starred_and_the_rest_is_not() -> None:
+def test_a_claim_is_marked_and_the_rest_is_not() -> None:
     """A fifth less stands out of noise of two percent; one percent less does not."""
     by_name = {row.name: row for row in rows(scan())}
     assert by_name["2M"].claim == "less"
     assert by_name["16K"].claim == "none"
     assert span(by_name["128K"]) == ""
     text = render(scan(), "text", Paper())
-    assert next(line for line in text.splitlines() if line.startswith("  2M")).count("*") == 1
-    assert next(line for line in text.splitlines() if line.startswith("  16K")).count("*") == 0
+    assert next(line for line in text.splitlines() if line.startswith("  2M")).count("†") == 1
+    assert next(line for line in text.splitlines() if line.startswith("  16K")).count("†") == 0
 
 
 def test_many_published_curves_leave_room_for_the_local_one() -> None:

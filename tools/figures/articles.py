@@ -1,7 +1,7 @@
 """Write docs/experiments: the founding articles' experiments on this machine, compared with the published results.
 
-All pages are measured by default; TMPDIR selects the file system to measure. Takes about half an hour on an otherwise
-idle machine.
+All pages are measured by default; TMPDIR selects the file system to measure. Takes about an hour and a half on an
+otherwise idle machine.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -28,8 +29,8 @@ from real_servers import provisioned
 from advisor.collect.host import open_root, read_host
 from advisor.facts.probes import ANSWER, ProbeResult
 from advisor.report import paper
-from advisor.report.probe.result import render
-from probes.conclusion import conclude, format_ratio
+from advisor.report.probe.result import CLAIMS, render
+from probes.conclusion import conclude, format_interval
 from probes.experiment import Environment, ProbeRequest
 from probes.registry import load
 from probes.rounds import run_experiment
@@ -39,6 +40,7 @@ from rules.core.areas import find_evidence as source
 
 FOLDER = os.path.join(TOP, "docs", "experiments")
 FILE_SYSTEMS = ("ext4", "xfs")
+CONFIDENCE = "95 %"
 
 
 def main() -> int:
@@ -66,10 +68,22 @@ def main() -> int:
     return 0
 
 
+class Difference(NamedTuple):
+    """An interval of a ratio, and whether the run claims that it differs from 1.
+
+    A run with several variants claims less than their single intervals would. `kind` says what the interval is.
+    """
+
+    low: float
+    high: float
+    is_claimed: bool
+    kind: str = CONFIDENCE
+
+
 def _head(paper: Paper) -> Iterator[str]:
     yield f"# {paper.title}\n"
     yield f"{paper.words}\n"
-    yield f"Measured on one small virtual machine (load average {os.getloadavg()[0]:.1f} at the start)."
+    yield "Measured on one small virtual machine."
     yield "Written by `python tools/figures/articles.py`; run it to have the page of your own machine.\n"
 
 
@@ -84,17 +98,18 @@ def _verdict(result: ProbeResult, effect: PublishedEffect) -> str:
     """Whether the run reproduced the published difference, in a sentence for each variant compared with it."""
     if result.is_void:
         return f"{effect.statement}. **No result**: too many blocks did not exercise what the probe measures."
-    found = (f"`{name}` {judge_interval(effect, _interval(result, effect, name))}" for name in effect.names)
+    found = (f"`{name}` {judge_difference(effect, _difference(result, effect, name))}" for name in effect.names)
     return f"{effect.statement}. Here: {'; '.join(found)}."
 
 
-def judge_interval(effect: PublishedEffect, interval: tuple[float, float] | None) -> str:
-    if interval is None:
+def judge_difference(effect: PublishedEffect, difference: Difference | None) -> str:
+    """How a measured difference compares with the published one, with its interval."""
+    if difference is None:
         return "**not measured**"
-    low, high = interval
+    low, high, is_claimed, kind = difference
     published = effect.ratio
-    measured = f"{format_ratio(low)} to {format_ratio(high)} (95 %)"
-    if low > 1.0 or high < 1.0:
+    measured = f"{format_interval(low, high)} ({kind})"
+    if is_claimed:
         agrees = (low > 1.0) == (published > 1.0)
         size = "" if low <= published <= high else ", in another size"
         return f"{measured}: **{'reproduced' + size if agrees else 'contradicted'}**"
@@ -105,21 +120,28 @@ def judge_interval(effect: PublishedEffect, interval: tuple[float, float] | None
     return f"{measured}: **not distinguishable** from no effect; {longer}"
 
 
-def _interval(result: ProbeResult, effect: PublishedEffect, name: str) -> tuple[float, float] | None:
-    """The interval of a variant's ratio to its baseline, or the one that a fact of the run states in words."""
+def _difference(result: ProbeResult, effect: PublishedEffect, name: str) -> Difference | None:
+    """A variant's ratio to its baseline, or the one that a fact of the run states in words."""
     concluded = conclude(result)
     compared = concluded.varied if effect.of_variation else concluded.comparisons
     found = next((comparison for comparison in compared if comparison.arm == name), None)
     if found is not None:
-        return found.low, found.high
+        return Difference(found.low, found.high, found.claim in CLAIMS)
     stated = re.search(r"([\d.]+) to ([\d.]+)\)", str(result.facts.get(name, "")))
     stated = stated or re.search(rf"in {name} \(([\d.]+) to ([\d.]+) times", str(result.facts.get(ANSWER, "")))
-    return (float(stated[1]), float(stated[2])) if stated else None
+    if not stated:
+        return None
+    low, high = float(stated[1]), float(stated[2])
+    kind = CONFIDENCE if "95 %" in stated.string else "between two of the tested numbers"
+    return Difference(low, high, not low <= 1.0 <= high, kind)
 
 
 def _part(picture: str, what: Run, result: ProbeResult, prepared: float, took: float) -> Iterator[str]:
     yield f"`{what.command}`\n"
-    yield f"Measuring took {took:.0f} s, preparing {prepared:.0f} s before it.\n"
+    blocks = [block for arm in result.arms for block in arm.blocks]
+    valid = sum(not block.invalid for block in blocks)
+    yield f"Measuring took {took:.0f} s, preparing {prepared:.0f} s before it."
+    yield f"{valid} of {len(blocks)} blocks are valid: they exercised what the probe measures.\n"
     yield render(result, "markdown", paper.Paper(100, colour=False))
     drawing = render(result, "svg", paper.Paper(100, colour=False))
     with open(os.path.join(FOLDER, picture), "w", encoding="utf-8") as file:

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 
-SIZE = 4 << 30
+SIZE = 6 << 30
 
 
 def lacking(kinds: tuple[str, ...]) -> str:

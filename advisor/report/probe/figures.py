@@ -11,8 +11,7 @@ from advisor.redaction.secrets import redact_value
 from advisor.report.render.curves import AxisMark, Curve, Point
 from advisor.verdict.number import parse_digits
 from advisor.verdict.settings import is_same_value
-from probes.conclusion import format_ratio as words_for
-from probes.conclusion import metric_means
+from probes.conclusion import format_interval, format_ratio, metric_means
 from probes.stats import compare_in_groups
 from rules.core.areas import find_evidence
 
@@ -81,7 +80,7 @@ def change(ratio: float | None) -> str:
     """+12 %, -3.4 %, 5.1 times; a dash for none."""
     if ratio is None or not math.isfinite(ratio):
         return "-"
-    return "0 %" if ratio == 1 else words_for(ratio)
+    return "0 %" if ratio == 1 else format_ratio(ratio)
 
 
 def span(row: Row) -> str:
@@ -90,8 +89,7 @@ def span(row: Row) -> str:
         return ""
     if not 0 < row.low <= row.high < row.low * BEYOND:
         return "-"
-    low, high = change(row.low), change(row.high)
-    return f"{low.removesuffix(' %') if high.endswith(' %') else low} to {high}"
+    return format_interval(row.low, row.high)
 
 
 def axis_name(result: ProbeResult) -> str:

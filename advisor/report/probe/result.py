@@ -26,6 +26,7 @@ from advisor.report.probe.figures import (
 )
 from advisor.report.probe.words import (
     answer,
+    answers,
     beside,
     claims,
     ended,
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from advisor.report.render.curves import AxisMark, Curve
 
 
-CLAIMED = "*"
+CLAIMED = "†"
 CLAIMS = ("more", "less")
 
 
@@ -75,10 +76,10 @@ def render(
 def document(result: ProbeResult, proof: Proof | None = None, marks: tuple[AxisMark, ...] = ()) -> Document:
     """The whole report; what it proves of a rule stands before the answer."""
     proved = (Paragraph(proof.answer, strong=True), Paragraph(proof.words)) if proof else ()
-    purpose, outcome = question(result), answer(result)
-    answers = (Paragraph(purpose), Paragraph(outcome, strong=True), *map(Paragraph, claims(result)))
-    chart = Chart(curves(result), relation(result), axis_name(result), numeric(result), purpose, outcome, marks)
-    blocks: list[Block] = [Section("", proved), Section("", answers), chart, *_numbers(result)]
+    purpose, outcome = question(result), (Paragraph(each, strong=True) for each in answers(result))
+    said = (Paragraph(purpose), *outcome, *map(Paragraph, claims(result)))
+    chart = Chart(curves(result), relation(result), axis_name(result), numeric(result), purpose, answer(result), marks)
+    blocks: list[Block] = [Section("", proved), Section("", said), chart, *_numbers(result)]
     blocks += [
         _listed("Found besides", found(result)),
         _listed("What this run can't show", unseen(result)),
@@ -93,9 +94,9 @@ def _numbers(result: ProbeResult) -> Iterator[Section]:
     for at, sheet in enumerate(sheets(result)):
         numbers = tuple(range(1, len(sheet.heads)))
         rows = tuple((Code(name), *cells) for name, *cells in sheet.rows)
-        starred = not at and any(cell.endswith(CLAIMED) for row in sheet.rows for cell in row)
+        has_claims = not at and any(cell.endswith(CLAIMED) for row in sheet.rows for cell in row)
         words = f"{CLAIMED} differs from {beside(result)} by more than noise of this run's size does"
-        note = Items((words,) if starred else ())
+        note = Items((words,) if has_claims else ())
         yield Section("", (Paragraph(sheet.title, indent=2), Table(sheet.heads, rows, numbers), note))
 
 
@@ -164,7 +165,7 @@ def _others(result: ProbeResult) -> list[Sheet]:
 
 
 def _by_curve(result: ProbeResult, metric: Metric) -> Sheet:
-    """One metric; in the first one a star says where the mean differs from the baseline's."""
+    """One metric; in the first one a dagger says where the mean differs from the baseline's."""
     compared = rows(result) if metric == result.metrics[0] else ()
     claimed = {row.name for row in compared if row.claim in CLAIMS}
     values = metric_means(result, metric)
@@ -172,8 +173,8 @@ def _by_curve(result: ProbeResult, metric: Metric) -> Sheet:
     columns = list(dict.fromkeys(found.values()))
     cells: dict[tuple[float, str], tuple[str, str]] = {}
     for arm in result.arms:
-        star = CLAIMED if arm.name in claimed else " " * bool(claimed)
-        cells[arm.point or 0.0, found[arm.name]] = (named[arm.name], number(values.get(arm.name)) + star)
+        mark = CLAIMED if arm.name in claimed else " " * bool(claimed)
+        cells[arm.point or 0.0, found[arm.name]] = (named[arm.name], number(values.get(arm.name)) + mark)
     made = []
     for point in sorted({place for place, _ in cells}):
         line = [cells.get((point, column), ("", "")) for column in columns]
@@ -222,11 +223,11 @@ def _named(metric: Metric) -> str:
 
 
 def _beside(row: Row, marked: bool) -> list[str]:
-    """The change with its interval; a claimed one is starred, and the others leave room for the star."""
+    """The change with its interval; a claimed one is marked, and the others leave room for the mark."""
     if row.claim == "baseline":
         return ["baseline" + " " * marked, ""]
-    star = (CLAIMED if row.claim in CLAIMS else " ") if marked else ""
-    return [change(row.ratio) + star, span(row)]
+    mark = (CLAIMED if row.claim in CLAIMS else " ") if marked else ""
+    return [change(row.ratio) + mark, span(row)]
 
 
 def _share(curve: Curve, row: Row, name: str) -> str:

@@ -11,7 +11,7 @@ from advisor.facts.probes import ANSWER, OTHER_PROCESSES, baselines
 from advisor.facts.server import DIGITS
 from advisor.report.probe.figures import curve_of, curves, evidence, is_grouped, number, short
 from advisor.report.words import plural
-from probes.conclusion import conclude
+from probes.conclusion import conclude, find_answers
 from rules.measured.claims import COST, NO_EFFECT
 from rules.measured.compare import BETTER, MIXED, SAME, WORSE, value_text
 
@@ -141,8 +141,13 @@ def _size(value: str) -> str:
 
 def answer(result: ProbeResult) -> str:
     """The answer to the experiment's question in one sentence or two."""
+    return " ".join(answers(result))
+
+
+def answers(result: ProbeResult) -> tuple[str, ...]:
+    """The answer to the experiment's question, a text for each group of variants that has another one."""
     told = result.facts.get(ANSWER)
-    return told if isinstance(told, str) else conclude(result).sentences[0]
+    return (told,) if isinstance(told, str) else find_answers(result)
 
 
 def found(result: ProbeResult) -> list[str]:

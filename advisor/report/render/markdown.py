@@ -36,10 +36,10 @@ if TYPE_CHECKING:
 
 
 # A word with the punctuation of the sentence around it.
-_AROUND = "([\"'(]*)(.*?)([\"'),;:.!?\u2026]*)"
+_AROUND = "([\"'(]*)(.*?)([\"'),;:.!?\u2020\u2026]*)"
 _URL = re.compile(r"https?://[\w.~:/?#@!$&'*+,;=%-]+", re.ASCII)
 # A word that no dialect of Markdown and no forge makes anything of: letters, a number, or several of these joined.
-_SIGNS = r"[-=+%/\u2013\xb7\xd7\u2264\u2265\u2026\u2190\u2192]"
+_SIGNS = r"[-=+%/\u2013\u2020\xb7\xd7\u2264\u2265\u2026\u2190\u2192]"
 _WORD = rf"(?:[^\W_]+(?:['/-][^\W_]+)*|[-+]?\d+(?:[.,:]\d+)*[%A-Za-z]*|{_SIGNS}|)"
 # Words that forges link although they look plain: commits, and issues of trackers.
 _LINKED = r"[0-9A-Fa-f]{7,64}|[A-Za-z][A-Za-z0-9]*-\d+"
@@ -244,7 +244,4 @@ def _table(table: Table) -> Iterator[str]:
 def _cell(cell: Value) -> str:
     lead = f"{cell.lead} " if cell.lead else ""
     note = f" ({shown(cell.note, VALUE)})" if cell.note else ""
-    words = shown(cell.words, VALUE)
-    if not isinstance(cell.words, tuple | Code) and cell.words.endswith("*"):  # the mark of a claimed difference
-        words = f"{shown(cell.words[:-1], VALUE)}\\*"
-    return f"{lead}{words}{note}"
+    return f"{lead}{shown(cell.words, VALUE)}{note}"
