@@ -81,8 +81,9 @@ docs: $(VENV)/.product ## write again what is generated: the index of rules, pag
 	@$(BIN)/python tools/rulepages.py
 	@$(BIN)/python tools/readme.py
 
-pictures: $(VENV)/.dev ## draw the app's pictures again, from the demo (docs/pictures)
+pictures: $(VENV)/.dev ## draw the app's pictures and record its tour again, from the demo (docs/pictures)
 	@$(BIN)/python tools/pictures.py
+	@$(BIN)/python tools/recording.py
 
 wheel: $(VENV)/.dev ## dist/*.whl
 	@rm -rf dist/*.whl

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from process_checks import PATIENCE
+from rich.segment import Segment
 from textual.app import App
 from textual.pilot import Pilot
 
@@ -63,9 +64,14 @@ async def until(pilot: Pilot[int], holds: Callable[[], bool]) -> None:
     raise AssertionError(f"it never came to that; the screen is\n{screen_text(pilot.app)}")
 
 
+def screen_rows(app: App[Any]) -> list[list[Segment]]:
+    """The texts of each row of the screen with their styles."""
+    return [list(strip) for strip in app.screen._compositor.render_strips()]
+
+
 def screen_text(app: App[Any]) -> str:
     """The characters of the screen, one line per row."""
-    return "\n".join("".join(segment.text for segment in strip) for strip in app.screen._compositor.render_strips())
+    return "\n".join("".join(segment.text for segment in row) for row in screen_rows(app))
 
 
 def snapshot_with(folder: Path, change: Callable[[dict[str, Any]], None]) -> Path:

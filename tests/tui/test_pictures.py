@@ -6,17 +6,25 @@ import importlib.util
 import os
 import time
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple
 
 import pytest
-from app_driver import driven, screen_text
-from app_pictures import ROUTE, settle, walk
+from app_driver import driven, screen_rows, screen_text
+from app_pictures import COMPLETE, ROUTE, settle, walk
+from rich.style import Style
+
+from advisor.tui.app import AuditApp
 
 TOP = Path(__file__).parents[2]
 FOLDER = TOP / "docs" / "pictures"
 GOLDEN = TOP / "tests" / "golden" / "app"
 SIZES = ((80, 24), (120, 40), (200, 60))
+LARGEST_RECORDING = 300 * 1024  # bytes
+THEMES = ("textual-dark", "textual-light", "high-contrast", "ansi-dark", "ansi-light")
+LEGIBLE = 3.0  # contrast that WCAG demands of large text; most of the text has more than 4.5
 TITLE = "=== "  # before the name of a screen in a golden file
 
 
@@ -30,10 +38,9 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
-@pytest.fixture
-def pictures(utc: None) -> ModuleType:
-    """The tool that draws the pictures in docs."""
-    spec = importlib.util.spec_from_file_location("pictures", TOP / "tools" / "pictures.py")
+def load_tool(name: str) -> ModuleType:
+    """A tool as a module."""
+    spec = importlib.util.spec_from_file_location(name, TOP / "tools" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -41,12 +48,23 @@ def pictures(utc: None) -> ModuleType:
     return module
 
 
-async def test_the_pictures_are_current(pictures: ModuleType) -> None:
+async def test_the_pictures_are_current(utc: None) -> None:
     """Each screen draws what its picture shows; `make pictures` draws them anew."""
+    pictures = load_tool("pictures")
     kept = {name: (FOLDER / f"{name}.svg").read_text(encoding="utf-8") for name in ROUTE}
     drawn = await pictures.pictures(kept)
     for name, svg in drawn.items():
         assert pictures.words(svg) == pictures.words(kept[name]), name
+
+
+async def test_the_recording_is_current(utc: None) -> None:
+    """Each step of the tour shows what the recording has; a page can hold it, and it asks for nothing else."""
+    recording = load_tool("recording")
+    svg = (FOLDER / "tour.svg").read_text(encoding="utf-8")
+    assert len(svg.encode()) <= LARGEST_RECORDING
+    assert not [word for word in ("<script", "url(", 'href="http', "@import") if word in svg]
+    kept = recording.screen_texts(svg)
+    assert [screen.text for screen in await recording.record(kept)] == kept
 
 
 async def test_every_screen_in_three_sizes(utc: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,6 +82,80 @@ async def test_every_screen_in_three_sizes(utc: None, monkeypatch: pytest.Monkey
                 assert writing or shown[name] == kept[name], f"{name} at {size}"
             if writing:
                 write_golden(path, shown)
+
+
+@pytest.mark.parametrize("no_color", [False, True], ids=["in-colour", "NO_COLOR"])
+async def test_every_screen_in_every_theme(no_color: bool, utc: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Text is legible in each theme, and its colours are those of the golden file; NO_COLOR leaves only greys."""
+    monkeypatch.setenv("TERM", "xterm-256color")
+    if no_color:
+        monkeypatch.setenv("NO_COLOR", "1")
+    path = GOLDEN / ("greys.txt" if no_color else "colours.txt")
+    writing = "MYCNF_WRITE_GOLDEN" in os.environ
+    kept = {} if writing else golden_screens(path)
+    shown: dict[str, str] = {}
+    faint: list[str] = []
+    async with driven(size=(120, 40), place="overview") as (app, pilot):
+        async for name in walk(app, pilot):
+            await settle(pilot, lambda: screen_text(app), COMPLETE[name])
+            for theme in THEMES:
+                if theme not in app.available_themes:  # NO_COLOR has none of the terminal's own colours
+                    continue
+                app.theme = theme
+                await pilot.pause()
+                looks = screen_looks(app)
+                if name != "help":  # a dialog over a screen that is dimmed on purpose
+                    faint += (f"{name}, {theme}: {t} {look}" for look, t in looks.items() if look.contrast < LEGIBLE)
+                shown[f"{name}, {theme}"] = "\n".join(sorted(map(str, looks)))
+            app.theme = THEMES[0]
+    assert not faint, "\n".join(faint)
+    if writing:
+        write_golden(path, shown)
+    assert writing or shown == kept
+
+
+class Look(NamedTuple):
+    """Colours and attributes of a text; colours are names where the terminal chooses them."""
+
+    ink: str
+    paper: str
+    attributes: str
+
+    def __str__(self) -> str:
+        return f"{self.ink} on {self.paper} {self.attributes}".rstrip()
+
+    @property
+    def contrast(self) -> float:
+        """The contrast of WCAG; of colours that the terminal chooses only whether they differ."""
+        if not self.ink.startswith("#") or not self.paper.startswith("#"):
+            return 1.0 if self.ink == self.paper != "default" else 21.0
+        light, dark = sorted((luminance(self.ink), luminance(self.paper)), reverse=True)
+        return (light + 0.05) / (dark + 0.05)
+
+
+def luminance(colour: str) -> float:
+    """The relative luminance of WCAG."""
+    parts = [byte / 255 for byte in bytes.fromhex(colour.removeprefix("#"))]
+    red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def screen_looks(app: AuditApp) -> dict[Look, str]:
+    """The looks of letters and digits on the screen, each with its first text."""
+    looks: dict[Look, str] = {}
+    for segment in chain.from_iterable(screen_rows(app)):
+        if segment.style is not None and any(map(str.isalnum, segment.text)):
+            looks.setdefault(read_look(segment.style), segment.text.strip())
+    return looks
+
+
+def read_look(style: Style) -> Look:
+    """The look of a style of Rich."""
+    ink, paper = (colour.name if colour else "default" for colour in (style.color, style.bgcolor))
+    if style.reverse:
+        ink, paper = paper, ink
+    attributes = [name for name in ("bold", "dim", "italic", "underline") if getattr(style, name)]
+    return Look(ink, paper, " ".join(attributes))
 
 
 def blank_free(text: str) -> str:
