@@ -45,9 +45,10 @@ def test_what_was_persisted_stays(server_name: str, start: Start, tmp_path: Path
     set_all(server, "SET PERSIST wait_timeout = 700", "SET GLOBAL wait_timeout = 800", "SET GLOBAL long_query_time = 3")
     before = told(server)
     for option in ("sort_buffer_size", "max_connections"):
-        assert before[option][1].endswith("a persisted value outranks this line."), before
-    assert before["wait_timeout"][1].endswith("the next start brings the persisted value back."), before
-    assert before["long_query_time"][1].endswith("the next start brings this line's value back."), before
+        assert "a persisted value" in before[option][1], before
+        assert "outranks this line." in before[option][1], before
+    assert "the next start brings the persisted value back." in before["wait_timeout"][1], before
+    assert "the next start brings this line's value back." in before["long_query_time"][1], before
     server.restart()
     assert {option: code for option, (code, _) in told(server).items()} == dict.fromkeys(
         ("sort_buffer_size", "max_connections", "wait_timeout"), "OPT016"
