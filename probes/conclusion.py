@@ -80,7 +80,7 @@ def conclude(result: ProbeResult) -> Conclusion:
     own = _comparisons_with(comparisons, result.baseline)
     verdict, best = _verdict(result, metric, own, result.baseline)
     within = max((comparison.bound for comparison in own), default=None)
-    told = [comparison for comparison in comparisons if comparison.claim != "none" and verdict != "described"]
+    claimed = [comparison for comparison in comparisons if comparison.claim != "none" and verdict != "described"]
     uneven = [_variation_sentence(comparison, metric) for comparison in varied if comparison.claim != "none"]
     return Conclusion(
         verdict=verdict,
@@ -91,7 +91,7 @@ def conclude(result: ProbeResult) -> Conclusion:
         varied=varied,
         sentences=(
             " ".join(_answers(result, comparisons)),
-            *(_difference_sentence(comparison, metric) for comparison in told),
+            *(_difference_sentence(comparison, metric) for comparison in claimed),
             *uneven,
         ),
         limits=(
@@ -158,17 +158,17 @@ def _answers(result: ProbeResult, comparisons: tuple[VariantComparison, ...]) ->
     metric, first = result.metrics[0], baselines(result.arms, result.baseline)
     if result.is_void:
         return (_no_result_sentence(result),)
-    told: dict[str, list[str]] = {}
+    groups_by_answer: dict[str, list[str]] = {}
     for group, baseline in first.items():
         own = _comparisons_with(comparisons, baseline)
         verdict, best = _verdict(result, metric, own, baseline)
         if verdict == "described" and len(first) > 1:
             return (_range_sentence(result, metric),)
-        said = _verdict_sentence(result, own, verdict, best, baseline)
-        told.setdefault(said, []).append(group)
-    if len(told) == 1:
-        return tuple(told)
-    return tuple(f"{_join_names(tuple(groups))}: {said}" for said, groups in told.items())
+        answer = _verdict_sentence(result, own, verdict, best, baseline)
+        groups_by_answer.setdefault(answer, []).append(group)
+    if len(groups_by_answer) == 1:
+        return tuple(groups_by_answer)
+    return tuple(f"{_join_names(tuple(groups))}: {answer}" for answer, groups in groups_by_answer.items())
 
 
 def _verdict(

@@ -160,7 +160,7 @@ def _source_by_value(said: Origin, written: Setting | None, running_target: str 
 
 
 def _is_session_default(name: str, value: str | None) -> bool:
-    """Whether this is the default of a session variable that is no option, and so missing from the catalogs."""
+    """Whether this is the default of a variable that no option sets, so that the catalogs do not list it."""
     from advisor.preflight.next_values import SESSION_DEFAULTS
 
     default = SESSION_DEFAULTS.get(name)

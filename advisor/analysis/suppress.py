@@ -245,7 +245,7 @@ def report_suppressions(
     used: set[Word],
 ) -> list[list[Finding]]:
     """Return the findings about suppressions per reading: each in the first reading of the comment's file."""
-    told: list[list[Finding]] = [[] for _ in readings]
+    by_reading: list[list[Finding]] = [[] for _ in readings]
     having = _readings_by_file(readings)
     hints = _suggest_rules(comments, rules)
     for comment in comments:
@@ -253,8 +253,8 @@ def report_suppressions(
         own = [n for n in numbers if readings[n].resolved.files[0].path == comment.location.path]
         silent = readings[(own or numbers)[0]].silent
         found = _comment_findings(comment, [readings[n] for n in numbers], rules, used, hints)
-        told[(own or numbers)[0]].extend(f for f in found if f.code not in silent)
-    return told
+        by_reading[(own or numbers)[0]].extend(f for f in found if f.code not in silent)
+    return by_reading
 
 
 def _readings_by_file(readings: Sequence[FileFindings]) -> dict[str, list[int]]:

@@ -225,8 +225,8 @@ def to_value(document: object, kind: type[T]) -> T:
     try:
         return msgspec.convert(document, kind)
     except msgspec.ValidationError as error:
-        told = re.fullmatch(_PLACE, str(error), re.DOTALL)
-        words, place = (told[1], told[2] or "") if told else (str(error), "")
+        placed = re.fullmatch(_PLACE, str(error), re.DOTALL)
+        words, place = (placed[1], placed[2] or "") if placed else (str(error), "")
         raise ShapeError(place, words.replace("`", "")) from error
     except UnicodeEncodeError as error:  # half a character in a name, which JSON's escapes can write
         raise ShapeError("", "a name that is no text") from error
@@ -260,11 +260,11 @@ def format_json(document: object) -> bytes:
 
 def fit_snapshot(facts: Facts) -> Facts:
     """The facts without their largest parts if they exceed the size of a snapshot; each omitted part has its reason."""
-    told = to_plain(facts)
-    whole = json_size(told)
+    snapshot = to_plain(facts)
+    whole = json_size(snapshot)
     if whole <= MAX_FACTS_BYTES:
         return facts
-    weights = part_sizes(told)
+    weights = part_sizes(snapshot)
     for part in sorted(weights, key=lambda part: weights[part], reverse=True):
         if whole <= MAX_FACTS_BYTES:
             break
@@ -273,13 +273,13 @@ def fit_snapshot(facts: Facts) -> Facts:
     return facts
 
 
-def part_sizes(told: dict[str, Any]) -> dict[str, int]:
+def part_sizes(snapshot: dict[str, Any]) -> dict[str, int]:
     """Size in bytes of each part of unlimited length in a snapshot's plain values."""
-    server = told["server"]
+    server = snapshot["server"]
     of_server = {part: part.removeprefix(SERVER_PREFIX) for part in EMPTY if part.startswith(SERVER_PREFIX)}
     # What has its default may be missing among plain values.
     found = {part: json_size(server.get(name), depth=2) for part, name in of_server.items()}
-    return found | {part: json_size(told.get(part), depth=1) for part in EMPTY if part not in found}
+    return found | {part: json_size(snapshot.get(part), depth=1) for part in EMPTY if part not in found}
 
 
 def json_size(value: Any, depth: int = 0) -> int:

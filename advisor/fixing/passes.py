@@ -213,17 +213,17 @@ def first_difference(before: FileVerdict, after: FileVerdict) -> str | None:
 
 
 def _effective(verdict: FileVerdict) -> dict[str, tuple[LineEffect, ...]]:
-    said: dict[str, tuple[LineEffect, ...]] = {
+    effects: dict[str, tuple[LineEffect, ...]] = {
         _variable_of(line.option, name): (_line_effect(line),)
         for name, line in verdict.effective.items()
         if _has_effect(line)
     }
-    for name in LISTS & said.keys():
-        said[name] = tuple(_line_effect(line) for line in verdict.lines if line.canonical == name)
+    for name in LISTS & effects.keys():
+        effects[name] = tuple(_line_effect(line) for line in verdict.lines if line.canonical == name)
     for line in verdict.lines:
         if line.canonical and _prints_no_value(line):
-            said[line.placed.line.name or ""] = ((line.placed.line.value,),)
-    return said
+            effects[line.placed.line.name or ""] = ((line.placed.line.value,),)
+    return effects
 
 
 def _has_effect(line: LineVerdict) -> bool:

@@ -159,11 +159,11 @@ def connect_error(account: Account, error: Exception) -> ConnectError:
     return _error_by_number(account, code, error_text(error))
 
 
-def _error_by_number(account: Account, code: int, said: str) -> ConnectError:
+def _error_by_number(account: Account, code: int, message: str) -> ConnectError:
     if code in ACCESS_DENIED:
-        return _access_denied_error(account, code, said)
+        return _access_denied_error(account, code, message)
     if code in _PLUGIN:
-        return _plugin_error(account, said)
+        return _plugin_error(account, message)
     if code in _LOST:
         return ConnectError(
             f"{account.place} took the connection but gave no proper answer in time; is a MySQL or MariaDB server "
@@ -174,17 +174,19 @@ def _error_by_number(account: Account, code: int, said: str) -> ConnectError:
     remedy = _REMEDIES.get(code)
     if remedy:
         return ConnectError(f"{account.place}: {remedy}")
-    return ConnectError(f"{account.place} refused the connection: {said} (error {code}); check host, port and account")
+    return ConnectError(
+        f"{account.place} refused the connection: {message} (error {code}); check host, port and account"
+    )
 
 
-def _access_denied_error(account: Account, code: int, said: str) -> ConnectError:
+def _access_denied_error(account: Account, code: int, message: str) -> ConnectError:
     remedy = "check user and password, or give another account with --user and --ask-password"
     if code == BY_SYSTEM_USER:
         remedy = (
             "the account may belong to the system user of that name: run mycnf as "
             f"{escape_text(account.user)}, or see --user"
         )
-    elif "password: NO" in said or not account.password:
+    elif "password: NO" in message or not account.password:
         remedy = "add --ask-password, or put the password under [client] in an option file (--defaults-file)"
     elif account.socket and not account.ssl_mode:
         remedy += "; an account that requires TLS needs --ssl-mode required"
@@ -194,10 +196,10 @@ def _access_denied_error(account: Account, code: int, said: str) -> ConnectError
     )
 
 
-def _plugin_error(account: Account, said: str) -> ConnectError:
-    match = re.search(r"plugin '(?:b'|b\\')?([\w-]+)|^(\w+) would show", said)
+def _plugin_error(account: Account, message: str) -> ConnectError:
+    match = re.search(r"plugin '(?:b'|b\\')?([\w-]+)|^(\w+) would show", message)
     name = next((g for g in match.groups() if g), "its plugin") if match else "its plugin"
-    if "would show" in said:
+    if "would show" in message:
         return ConnectError(
             f"the server asks for the password in a way that anybody on the way could read ({name}); "
             "connect by socket or with --ssl-mode verify-ca"

@@ -217,8 +217,8 @@ def read_caches(root: Root, cpus: tuple[int, ...], elsewhere: tuple[SharedCache,
             instances.setdefault((instance.name, key), instance)
     names = sorted({name for name, _ in instances})
     summed = [_sum([i for i in instances.values() if i.name == name]) for name in names]
-    told = [Cache(name=c.name, level=c.level, size=c.size, total=c.size) for c in elsewhere if c.name not in names]
-    return tuple(cache for cache in (*summed, *told) if cache.total)
+    unsummed = [Cache(name=c.name, level=c.level, size=c.size, total=c.size) for c in elsewhere if c.name not in names]
+    return tuple(cache for cache in (*summed, *unsummed) if cache.total)
 
 
 def _sum(instances: list[CacheInstance]) -> Cache:

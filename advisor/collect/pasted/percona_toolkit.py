@@ -56,7 +56,7 @@ def read_directory(path: str) -> PastedFacts:
     tables = {part: _tables(path, parts.pop(part)) for part in TABLES if part in parts}
     texts: dict[str, str] = {}
     sessions = _tables(path, parts.pop(SESSIONS)).sessions if SESSIONS in parts else None
-    written = [told.at for told in tables.values()]
+    written = [table.at for table in tables.values()]
     for part, place in parts.items():
         with open_text(place) as text:
             written.append(text.at)
@@ -96,12 +96,12 @@ def _files(path: str) -> dict[str, str]:
     return {part: name for name, part in _SAVED.items() if name in names}
 
 
-def _host(told: dict[str, str]) -> Host | None:
-    if not told.keys() & {"meminfo", "sysctl", "procstat"}:
+def _host(texts: dict[str, str]) -> Host | None:
+    if not texts.keys() & {"meminfo", "sysctl", "procstat"}:
         return None
-    root = TextRoot(meminfo=told.get("meminfo", ""), stat=told.get("procstat", ""), sysctl=told.get("sysctl", ""))
+    root = TextRoot(meminfo=texts.get("meminfo", ""), stat=texts.get("procstat", ""), sysctl=texts.get("sysctl", ""))
     return Host(
-        cpu=_sampled_cpu(told.get("procstat", "")),
+        cpu=_sampled_cpu(texts.get("procstat", "")),
         memory=read_memory(root),
         os=read_system(root),
         skipped=(SkippedPart("host", STALK_SOURCE),),

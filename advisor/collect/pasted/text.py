@@ -134,10 +134,10 @@ def open_text(path: str) -> Iterator[Text]:
         raise TextError(f"{path} is no regular file; give {FORMS}")
     try:
         with open(path, "rb") as file:
-            told = os.fstat(file.fileno())
-            if told.st_size > LARGEST:
+            opened = os.fstat(file.fileno())
+            if opened.st_size > LARGEST:
                 raise _too_large(path, LARGEST)
-            yield _text(path, file, told.st_mtime)
+            yield _text(path, file, opened.st_mtime)
     except OSError as error:
         raise TextError(f"{path} can't be read ({error.strerror}); check its owner and mode") from error
 

@@ -77,9 +77,9 @@ def document(result: ProbeResult, proof: Proof | None = None, marks: tuple[AxisM
     """The whole report; what it proves of a rule stands before the answer."""
     proved = (Paragraph(proof.answer, strong=True), Paragraph(proof.words)) if proof else ()
     purpose, outcome = question(result), (Paragraph(each, strong=True) for each in answers(result))
-    said = (Paragraph(purpose), *outcome, *map(Paragraph, claims(result)))
+    conclusions = (Paragraph(purpose), *outcome, *map(Paragraph, claims(result)))
     chart = Chart(curves(result), relation(result), axis_name(result), numeric(result), purpose, answer(result), marks)
-    blocks: list[Block] = [Section("", proved), Section("", said), chart, *_numbers(result)]
+    blocks: list[Block] = [Section("", proved), Section("", conclusions), chart, *_numbers(result)]
     blocks += [
         _listed("Found besides", found(result)),
         _listed("What this run can't show", unseen(result)),
