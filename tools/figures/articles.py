@@ -1,7 +1,7 @@
 """Write docs/experiments: the founding articles' experiments on this machine, compared with the published results.
 
-All pages are measured by default; TMPDIR selects the file system to measure. Takes about an hour and a half on an
-otherwise idle machine.
+All pages are measured by default; TMPDIR selects the file system to measure. Takes more than an hour on an otherwise
+idle machine.
 """
 
 from __future__ import annotations
