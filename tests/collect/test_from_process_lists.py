@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import html
+import json
 import threading
+import tracemalloc
+from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +18,9 @@ from live_server import number_of
 from advisor.analysis.context import build_context
 from advisor.analysis.engine import run_rules
 from advisor.collect.pasted import facts_of_texts
+from advisor.collect.pasted import text as text_module
+from advisor.collect.pasted.facts import TextError
+from advisor.collect.pasted.process_list import ProcessListReader
 from advisor.core.model import Confidence, Severity
 from advisor.facts.blocking import ServerSession
 from rules import all_rules
@@ -63,7 +70,60 @@ def vertical() -> str:
     return "".join(each)
 
 
-FORMS = {"boxed": boxed, "tabbed": tabbed, "vertical": vertical}
+def xml() -> str:
+    """The form of -X."""
+    rows = "".join(f"  <row>\n{''.join(map(_field, NAMES, row))}  </row>\n\n" for row in ROWS)
+    return (
+        f'<?xml version="1.0"?>\n\n<resultset statement="SHOW FULL PROCESSLIST\n" xmlns:xsi="x">\n{rows}</resultset>\n'
+    )
+
+
+def _field(name: str, value: str) -> str:
+    return (
+        f'\t<field name="{name}" xsi:nil="true" />\n'
+        if value == "NULL"
+        else f'\t<field name="{name}">{html.escape(value)}</field>\n'
+    )
+
+
+def in_html() -> str:
+    """The form of -H: all on one line, but for the lines of statements."""
+    heads = "".join(f"<TH>{name}</TH>" for name in NAMES)
+    cells = ("".join(f"<TD>{html.escape(cell)}</TD>" for cell in row) for row in ROWS)
+    rows = "".join(f"<TR>{row}</TR>" for row in cells)
+    return f"<TABLE BORDER=1><TR>{heads}</TR>{rows}</TABLE>"
+
+
+def in_json() -> str:
+    """The form of MySQL Shell with --json: an object with all rows, numbers as numbers."""
+    return json.dumps({"hasData": True, "rows": [_object(row) for row in ROWS]})
+
+
+def by_row() -> str:
+    """The form of MySQL Shell with --result-format=json/raw: an object on each line."""
+    return "".join(f"{json.dumps(_object(row))}\n" for row in ROWS)
+
+
+def _object(row: tuple[str, ...]) -> dict[str, object]:
+    typed = (None if cell == "NULL" else int(cell) if cell.isdecimal() else cell for cell in row)
+    return dict(zip(NAMES, typed, strict=True))
+
+
+FORMS = {"boxed": boxed, "tabbed": tabbed, "vertical": vertical, "XML": xml, "HTML": in_html}
+JSON_FORMS = {"JSON": in_json, "JSON by row": by_row}
+# The same rows as JSON, by a statement.
+AS_OBJECT = "JSON_OBJECT({})".format(", ".join(f"'{name}', {name.upper()}" for name in NAMES))
+CLIENT_FORMS = {
+    "boxed": ("-t", "SHOW FULL PROCESSLIST"),
+    "batch": ("-B", "SHOW FULL PROCESSLIST"),
+    "vertical": ("-E", "SHOW FULL PROCESSLIST"),
+    "XML": ("-X", "SHOW FULL PROCESSLIST"),
+    "HTML": ("-H", "SHOW FULL PROCESSLIST"),
+    "table in XML": ("-X", "SELECT * FROM information_schema.PROCESSLIST"),
+    "table in HTML": ("-H", "SELECT * FROM information_schema.PROCESSLIST"),
+    "JSON": ("-BNr", f"SELECT JSON_ARRAYAGG({AS_OBJECT}) FROM information_schema.PROCESSLIST"),  # noqa: S608
+    "JSON by row": ("-BNr", f"SELECT {AS_OBJECT} FROM information_schema.PROCESSLIST"),  # noqa: S608
+}
 
 
 def facts_of(folder: Path, text: str, version: str = "10.11.6-MariaDB") -> Facts:
@@ -82,7 +142,18 @@ def found(facts: Facts) -> dict[str, Finding]:
 @pytest.mark.parametrize("form", FORMS)
 def test_sessions_that_wait(form: str, tmp_path: Path) -> None:
     """Sessions that wait and long statements are read in every form, whatever their statements contain."""
-    facts = facts_of(tmp_path, f"mysql> SHOW FULL PROCESSLIST;\n{FORMS[form]()}")
+    _check_sessions(facts_of(tmp_path, f"mysql> SHOW FULL PROCESSLIST;\n{FORMS[form]()}"))
+
+
+@pytest.mark.parametrize("form", JSON_FORMS)
+def test_sessions_in_json(form: str, tmp_path: Path) -> None:
+    """Objects with the columns of a process list are sessions, also beside variables in the same text."""
+    _check_sessions(facts_of(tmp_path, JSON_FORMS[form]()))
+    variables = json.dumps([{"Variable_name": "version", "Value": "10.11.6-MariaDB"}])
+    _check_sessions(facts_of(tmp_path, f"{variables}\n{JSON_FORMS[form]()}"))
+
+
+def _check_sessions(facts: Facts) -> None:
     blocking = facts.server.blocking
     assert blocking is not None
     assert blocking.sessions == (
@@ -101,6 +172,72 @@ def test_the_last_of_several_lists_counts(form: str, tmp_path: Path) -> None:
     again = FORMS[form]().replace("Sending data", LOCK)
     facts = facts_of(tmp_path, f"{FORMS[form]()}\nVariable_name\tValue\nUptime\t9\nThreads_connected\t6\n\n{again}")
     assert facts.server.lock_waits == {LOCK: 3}
+
+
+@pytest.mark.parametrize("form", JSON_FORMS)
+def test_the_last_list_in_json_counts(form: str, tmp_path: Path) -> None:
+    """A repeated connection id begins another list where each row is an object of its own."""
+    again = JSON_FORMS[form]().replace("Sending data", LOCK)
+    assert facts_of(tmp_path, f"{JSON_FORMS[form]()}\n{again}").server.lock_waits == {LOCK: 3}
+
+
+@pytest.mark.parametrize("form", [*FORMS, *JSON_FORMS])
+def test_the_same_findings_in_every_form(form: str, tmp_path: Path) -> None:
+    """The rules report the same for every form of a list."""
+    of_table = found(facts_of(tmp_path, boxed()))
+    assert found(facts_of(tmp_path, {**FORMS, **JSON_FORMS}[form]())) == of_table
+    assert "BLK004" in of_table
+
+
+ENTITIES = "".join('<!ENTITY e{} "{}">\n'.format(n, f"&e{n - 1};" * 10) for n in range(1, 10))
+HOSTILE = {
+    "entities": f'<?xml version="1.0"?>\n<!DOCTYPE r [\n<!ENTITY e0 "x">\n{ENTITIES}]>\n{xml()}'.replace(
+        ">shop<", ">&e9;<"
+    ),
+    "a table that does not end": xml().replace("</resultset>", "") + "<resultset " * 9,
+    "rows in rows": xml().replace("<row>", "<row>" * 9),
+    "endless headings": in_html().replace("</TH></TR>", "</TH>{}</TR>".format("<TH>x</TH>" * 10_000)),
+}
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_hostile_markup(hostile: str, tmp_path: Path) -> None:
+    """Entities that a text defines are not expanded, and unbalanced tags change no session."""
+    _check_sessions(facts_of(tmp_path, HOSTILE[hostile]))
+
+
+@pytest.mark.parametrize(
+    "text", [in_json()[:-20], json.dumps({"rows": [{"Id": 1, "User": "a"}]}), "[" * 100_000 + '{"a']
+)
+def test_json_without_a_list(text: str, tmp_path: Path) -> None:
+    """JSON that is cut off, nested too deeply or without these columns is refused in one line."""
+    with pytest.raises(TextError, match=r"^[^\n]*is JSON that is cut off[^\n]*$"):
+        facts_of(tmp_path, text)
+
+
+def test_large_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text in JSON has a limit of its own, because it is held as a whole."""
+    monkeypatch.setattr("advisor.collect.pasted.assemble.WHOLE_JSON", 1 << 10)
+    assert text_module.WHOLE_JSON < text_module.WHOLE
+    with pytest.raises(TextError, match=r"^[^\n]*is larger than 0 MB; give the part[^\n]*$"):
+        facts_of(tmp_path, in_json())
+
+
+def test_memory_of_endless_markup() -> None:
+    """Endless rows, names and statements in markup need no more memory than a few."""
+    row = "".join(map(_field, NAMES, ("7", "a", "h", "NULL", "Query", "99", "Waiting for {} lock", "x" * 10_000)))
+    lines = ('<resultset statement="x">', *(f"<row>{row}</row>".replace("{}", f"{n}") for n in range(2_000)))
+    reader = ProcessListReader()
+    tracemalloc.start()
+    try:
+        for _ in reader.watch((*lines, *repeat("<TH>x</TH>", 10_000))):
+            pass
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert reader.sessions is not None
+    assert len(reader.sessions.states) <= 128
+    assert peak < 8 << 20
 
 
 def test_what_is_said_of_a_metadata_lock(tmp_path: Path) -> None:
@@ -165,8 +302,8 @@ def test_as_the_client_prints_it(live: Live, tmp_path: Path) -> None:
             while live.run(state) != ((LOCK,),):
                 pass
             variables = told(tmp_path, "variables", CLIENT, *at(live), "-B", "-e", "SHOW GLOBAL VARIABLES")
-            for form in ("-t", "-B", "-E"):
-                text = told(tmp_path, f"list{form}", CLIENT, *at(live), form, "-e", "SHOW FULL PROCESSLIST")
+            for form, (how, statement) in CLIENT_FORMS.items():
+                text = told(tmp_path, form, CLIENT, *at(live), how, "-e", statement)
                 server = facts_of_texts([variables, text]).server
                 assert server.blocking is not None
                 assert [one.id for one in server.blocking.sessions if one.waiting is not None] == [number_of(waiter)]

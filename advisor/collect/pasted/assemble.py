@@ -37,7 +37,7 @@ from advisor.collect.pasted.percona_toolkit import (
 )
 from advisor.collect.pasted.replicas import EMPTY_XML, latest_rows
 from advisor.collect.pasted.samples import complete_samples, workload_of
-from advisor.collect.pasted.text import LARGEST, STDIN, open_text, read_all, read_json, read_plain
+from advisor.collect.pasted.text import LARGEST, STDIN, WHOLE_JSON, open_text, read_all, read_json, read_plain
 from advisor.facts import SCHEMA, Facts, Link, Replication, Server, Unavailable
 from advisor.facts.host import Storage
 from advisor.facts.server import VariableOrigin
@@ -194,7 +194,7 @@ def _read(path: str) -> PastedFacts:
             held = read_all(text)
             return _join_reports([read(path, held, text.at) for read in reports])
         if is_json(text.head) or has_objects(text.head):
-            held = read_all(text)
+            held = read_all(text, WHOLE_JSON)
             if any(mark in text.head for mark in LIST_MARKS) and (listed := _provider_list(path, held)):
                 return PastedFacts(path, at=text.at, parameters=listed)
             facts = read_json(path, held, text.at)

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.collect.connection.session import whole_number
 from advisor.core.errors import MycnfError
+from advisor.facts.blocking import Blocking
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from advisor.collect.pasted.process_list import PastedSessions
     from advisor.facts import Host
+    from advisor.facts.blocking import ServerSession
     from advisor.facts.host import Mount, Space
     from advisor.facts.server import ErrorLog
     from advisor.verdict.declared import ProviderParameter
@@ -59,6 +60,23 @@ SESSION_COUNTERS = (
 
 class TextError(MycnfError):
     """A text cannot be read, or has no facts about a server; the message is one line with the remedy."""
+
+
+class PastedSessions(NamedTuple):
+    """The sessions of a process list that wait or run a long statement, and what is counted over all.
+
+    `states` has the number of sessions by the lock that they wait for, `replicas` is the number of servers that read
+    the binary log.
+    """
+
+    sessions: tuple[ServerSession, ...]
+    states: dict[str, int]
+    replicas: int
+
+    @property
+    def blocking(self) -> Blocking:
+        """What rules on blocking know: neither transactions nor who blocks whom."""
+        return Blocking(self.sessions, rows_read=False, metadata_read=False, transactions_read=False)
 
 
 class PastedFacts(NamedTuple):

@@ -47,8 +47,8 @@ def has_objects(text: str) -> bool:
 def no_rows_message(path: str) -> TextError:
     """The error for a JSON text without rows."""
     return TextError(
-        f"{path} is JSON that is cut off, or has no rows with Variable_name and Value; give all rows of "
-        "SHOW GLOBAL VARIABLES and SHOW GLOBAL STATUS, or what the mysql client prints of them"
+        f"{path} is JSON that is cut off, or has no rows with Variable_name and Value and none of a process list; give "
+        "all rows of SHOW GLOBAL VARIABLES and SHOW GLOBAL STATUS, or what the mysql client prints of them"
     )
 
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from advisor.collect.connection.session import whole_number
+from advisor.collect.pasted import markup
+from advisor.collect.pasted.facts import PastedSessions
+from advisor.collect.pasted.json import DEEPEST, as_text
 from advisor.collect.server.blocking import LONG_STATEMENT, MOST_SESSIONS, session_of
-from advisor.facts.blocking import Blocking, ServerSession, is_wait_state
+from advisor.facts.blocking import is_wait_state
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from advisor.facts.blocking import ServerSession
 
 
 # The first columns in every version; behind Info, whose text may be anything, nothing is read.
@@ -23,46 +29,71 @@ _FIELD = re.compile(rf" *({'|'.join((*_COLUMNS, _INFO))}): ?(.*)", re.IGNORECASE
 _END = re.compile(r"\d+ rows? in set|mysql> |MySQL \[|MariaDB \[|TS \d")
 _DUMPS = "Binlog Dump"  # at the start of the command of a session that sends the binary log
 _LARGEST = 100_000  # sessions
+_LONGEST = 512  # characters of a column; the longest are host names and states
+_MOST_STATES = 128  # different waits; servers have fewer
 
 
-class PastedSessions(NamedTuple):
-    """The sessions of a process list that wait or run a long statement, and what is counted over all.
+class _LastList:
+    """The last process list of a text; no statement is kept."""
 
-    `states` has the number of sessions by the lock that they wait for, `replicas` is the number of servers that read
-    the binary log.
-    """
+    def __init__(self) -> None:
+        self.begun = False
+        self._kept: list[ServerSession] = []
+        self._states: Counter[str] = Counter()
+        self._replicas = 0
 
-    sessions: tuple[ServerSession, ...]
-    states: dict[str, int]
-    replicas: int
+    def begin(self) -> None:
+        """Forget the list before this one."""
+        self.begun = True
+        self._kept, self._states, self._replicas = [], Counter(), 0
+
+    def take(self, row: Mapping[str, str | None]) -> None:
+        """Count the session in a row, and keep it if it waits or its statement is long; NULL is no value."""
+        cells = [None if (cell := row[name]) is None or cell == "NULL" else cell[:_LONGEST] for name in _COLUMNS]
+        number, user, host, _, command, seconds, state = cells
+        key = whole_number(number)
+        if key is None:
+            return
+        session = session_of(key, (user, host, command, seconds, state))
+        self._replicas += session.command.startswith(_DUMPS)
+        waits = is_wait_state(session.state)
+        if waits and (session.state in self._states or len(self._states) < _MOST_STATES):
+            self._states[session.state] += 1
+        runs = session.command in ("Query", "Execute") and not session.is_server_thread
+        if (waits or (runs and session.seconds >= LONG_STATEMENT)) and len(self._kept) < _LARGEST:
+            self._kept.append(session)
 
     @property
-    def blocking(self) -> Blocking:
-        """What rules on blocking know: neither transactions nor who blocks whom."""
-        return Blocking(self.sessions, rows_read=False, metadata_read=False, transactions_read=False)
+    def sessions(self) -> PastedSessions | None:
+        """The list; None if the text has none."""
+        if not self.begun:
+            return None
+        kept = sorted(self._kept, key=lambda one: (one.waiting is None, -one.seconds))[:MOST_SESSIONS]
+        return PastedSessions(tuple(kept), dict(self._states), self._replicas)
 
 
 class ProcessListReader:
-    """Keeps the last process list from the lines that pass; no statement is kept."""
+    """Keeps the last process list from the lines that pass: vertical rows, tables in boxes or by tabs, XML, HTML."""
 
     def __init__(self) -> None:
         self._bar = ""  # the separator of the table in which the lines are; empty outside
         self._border = ""  # the line below the headings of a table in a box, which is also its last one
         self._row: dict[str, str] | None = None  # the vertical row in which the lines are
         self._is_first = False
-        self._kept: list[ServerSession] | None = None
-        self._states: Counter[str] = Counter()
-        self._replicas = 0
+        self._list = _LastList()
+        self._markup = _MarkupRows(self._list)
 
     def watch(self, lines: Iterable[str]) -> Iterator[str]:
         """Yield the lines unchanged."""
         for line in lines:
-            if mark := _MARK.fullmatch(line.rstrip()) if line.startswith("*") else None:
+            if self._markup.is_open or (self._bar != "|" and markup.is_heading(line)):
+                self._markup.take_line(line)
+            elif mark := _MARK.fullmatch(line.rstrip()) if line.startswith("*") else None:
                 self._end_row()
                 self._row, self._is_first, self._bar = {}, mark[1] == "1", ""
             elif heading := self._heading(line):
                 self._end_row()
-                self._begin()
+                self._list.begin()
                 self._bar, self._border = heading[1], ""
             elif self._row is not None:
                 self._take_field(line, self._row)
@@ -74,13 +105,7 @@ class ProcessListReader:
     @property
     def sessions(self) -> PastedSessions | None:
         """The last process list; None without one."""
-        if self._kept is None:
-            return None
-        kept = sorted(self._kept, key=lambda one: (one.waiting is None, -one.seconds))[:MOST_SESSIONS]
-        return PastedSessions(tuple(kept), dict(self._states), self._replicas)
-
-    def _begin(self) -> None:
-        self._kept, self._states, self._replicas = [], Counter(), 0
+        return self._list.sessions
 
     def _heading(self, line: str) -> re.Match[str] | None:
         """The headings of a process list; a statement may contain such a line."""
@@ -98,30 +123,114 @@ class ProcessListReader:
     def _end_row(self) -> None:
         row, self._row = self._row, None
         if row is not None and {*_COLUMNS, _INFO} <= row.keys():
-            if self._is_first or self._kept is None:
-                self._begin()
-            self._take_session([row[name] for name in _COLUMNS])
+            if self._is_first or not self._list.begun:
+                self._list.begin()
+            self._list.take(row)
 
     def _take_line(self, line: str) -> None:
         """A line of a table: a row, a border, a further line of a statement, or the end."""
         boxed = self._bar == "|"
         cells = (line.removeprefix("|") if boxed else line).split(self._bar, len(_COLUMNS))
         if len(cells) > len(_COLUMNS) and cells[0].strip().isdecimal() and line.startswith("|") is boxed:
-            self._take_session([cell.strip(" ") for cell in cells])
+            self._list.take(dict(zip(_COLUMNS, (cell.strip(" ") for cell in cells), strict=False)))
         elif _END.match(line) or (self._border and line == self._border):
             self._bar = ""
         elif line.startswith("+-") and not self._border:
             self._border = line
 
-    def _take_session(self, cells: list[str]) -> None:
-        number, user, host, _, command, seconds, state = (None if cell == "NULL" else cell for cell in cells[:7])
-        key = whole_number(number)
-        if key is None or self._kept is None:
+
+# Clients write < in a value as an entity, so that a statement cannot contain a tag. Attributes other than the name of
+# a field are not read, and no entity is defined by a text.
+_TAG = re.compile(
+    r'<(?:(?P<tag>/?(?:resultset|TABLE|row|TR))\b|field name="(?P<name>[^"<>]*)"(?P<nil> xsi:nil="true")?[^<>]*>'
+    r"(?P<value>[^<]*)|(?P<cell>T[HD])>(?P<text>[^<]*))"
+)
+_MOST_NAMES = 64  # columns of a table; MariaDB's process list has 18
+_LONGEST_MARKUP = 6 * _LONGEST  # characters of a column with its entities
+
+
+class _MarkupRows:
+    """The rows of the tables that `mysql -X` and `mysql -H` print, tag by tag; statements are not held."""
+
+    def __init__(self, taken: _LastList) -> None:
+        self.is_open = False
+        self._list = taken
+        self._names: list[str] = []  # the headings of a table in HTML
+        self._row: dict[str, str | None] = {}
+        self._place = 0  # of the next cell of a row in HTML
+        self._is_first = True  # no row of this table was a session yet
+
+    def take_line(self, line: str) -> None:
+        """Take the tags of a line; the first line is the heading of a table."""
+        for tag in _TAG.finditer(line):
+            if tag["cell"] == "TH":
+                self._names += [tag["text"].lower()] if len(self._names) < _MOST_NAMES else []
+            elif tag["cell"]:
+                self._put(self._names[self._place] if self._place < len(self._names) else "", tag["text"])
+                self._place += 1
+            elif tag["name"] is not None:
+                self._put(tag["name"].lower(), None if tag["nil"] else tag["value"])
+            else:
+                self._take_tag(tag["tag"])
+
+    def _take_tag(self, tag: str) -> None:
+        if tag in ("/row", "/TR"):
+            self._end_row()
+        else:
+            self._row, self._place = {}, 0
+        if tag in ("resultset", "TABLE"):
+            self._names, self._is_first, self.is_open = [], True, True
+        elif tag in ("/resultset", "/TABLE"):
+            self.is_open = False
+
+    def _put(self, name: str, value: str | None) -> None:
+        if name in _COLUMNS:
+            self._row.setdefault(name, None if value is None else html.unescape(value[:_LONGEST_MARKUP]))
+
+    def _end_row(self) -> None:
+        if not self._row.keys() >= set(_COLUMNS):
             return
-        session = session_of(key, (user, host, command, seconds, state))
-        self._replicas += session.command.startswith(_DUMPS)
-        waits = is_wait_state(session.state)
-        self._states.update([session.state] if waits else ())
-        runs = session.command in ("Query", "Execute") and not session.is_server_thread
-        if (waits or (runs and session.seconds >= LONG_STATEMENT)) and len(self._kept) < _LARGEST:
-            self._kept.append(session)
+        if self._is_first:
+            self._list.begin()
+        self._is_first = False
+        self._list.take(self._row)
+
+
+def sessions_in(values: Iterable[Any]) -> PastedSessions | None:
+    """The last process list in the values of JSON texts; None without one.
+
+    A list of objects is a process list; MySQL Shell prints each row as a separate JSON text.
+    """
+    found = _LastList()
+    loose: set[str | None] = set()  # the connection ids of separate rows, of which a repeated one begins another list
+    for value in values:
+        if row := _json_row(value):
+            if not loose or row["id"] in loose:
+                found.begin()
+                loose.clear()
+            loose.add(row["id"])
+            found.take(row)
+        else:
+            _take_lists(value, found, 0)
+    return found.sessions
+
+
+def _take_lists(value: Any, found: _LastList, depth: int) -> None:
+    """Take the last list of sessions in a value of JSON."""
+    rows = [row for one in value if (row := _json_row(one))] if isinstance(value, list) else []
+    if rows:
+        found.begin()
+        for row in rows:
+            found.take(row)
+    elif depth < DEEPEST:
+        for one in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+            _take_lists(one, found, depth + 1)
+
+
+def _json_row(value: Any) -> dict[str, str | None] | None:
+    if not isinstance(value, dict) or len(value) < len(_COLUMNS):
+        return None
+    cells = {lower: cell for name, cell in value.items() if (lower := name.lower()) in _COLUMNS}
+    if not cells.keys() >= set(_COLUMNS) or any(isinstance(cell, (list, dict)) for cell in cells.values()):
+        return None
+    return {name: None if cell is None else as_text(cell) for name, cell in cells.items()}

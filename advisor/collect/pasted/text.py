@@ -21,7 +21,7 @@ from advisor.collect.pasted.facts import (
     without_session_counters,
 )
 from advisor.collect.pasted.json import cloud_document_message, is_formula, rows_in, values_in
-from advisor.collect.pasted.process_list import ProcessListReader
+from advisor.collect.pasted.process_list import ProcessListReader, sessions_in
 from advisor.collect.pasted.replicas import ReplicaSources, replicas_in
 from advisor.collect.pasted.samples import NO_FIRST, DifferenceRounds, InnodbStatusReader, add_sample
 from advisor.collect.pasted.tables import tables
@@ -36,6 +36,7 @@ _OWN = ("pt-summary-internal", "internal::")  # added by pt-mysql-summary to the
 MOST_SERVERS = 10  # maximum number of tables from different servers; two are refused already
 LARGEST = 1 << 30  # bytes; a sample of mysqladmin on MySQL 8.0 takes half a megabyte, because its columns are wide
 WHOLE = 64 << 20  # bytes of a text that is read as a whole: reports, and pt-stalk's copies of host files
+WHOLE_JSON = 16 << 20  # bytes of a text in JSON, whose values need up to 25 times its size in memory
 LONGEST = 16 << 20  # maximum characters of a line
 CHUNK = 1 << 20
 STDIN = "-"
@@ -53,7 +54,8 @@ def read_json(path: str, text: str, at: float) -> PastedFacts:
     """The facts in JSON texts; raises TextError if they are not from a server."""
     values = tuple(values_in(text))
     watched = _Watched()
-    return _facts_of_answers(path, rows_in(path, values), at, watched)._replace(replicas=replicas_in(values))
+    facts = _facts_of_answers(path, rows_in(path, values), at, watched)
+    return facts._replace(replicas=replicas_in(values), sessions=sessions_in(values))
 
 
 def read_plain(path: str, lines: Iterable[str], at: float) -> PastedFacts:
@@ -142,14 +144,14 @@ def open_text(path: str) -> Iterator[Text]:
         raise TextError(f"{path} can't be read ({error.strerror}); check its owner and mode") from error
 
 
-def read_all(text: Text) -> str:
+def read_all(text: Text, most: int = WHOLE) -> str:
     """All lines at once; raises TextError if the text is too large for that."""
     held, size = [], 0
     for line in text.lines:
         held.append(line)
         size += len(line) + 1
-        if size > WHOLE:
-            raise _too_large(text.path, WHOLE)
+        if size > most:
+            raise _too_large(text.path, most)
     return "\n".join(held)
 
 
