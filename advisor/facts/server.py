@@ -98,8 +98,9 @@ class ApplierTimes(Struct, frozen=True):
 class ChannelProgress(Struct, frozen=True):
     """The state of one channel before the window: its lag in seconds, the position applied, its relay logs in bytes.
 
-    `log_file` and `position` are of the source's binary log; `own_transactions` counts what the replica itself has
-    written by its GTIDs (MySQL), None where its server_uuid or its set is unknown.
+    `log_file` and `position` are of the source's binary log, `received_file` and `received` how far it was received;
+    `own_transactions` counts what the replica itself has written by its GTIDs (MySQL), None where its server_uuid or
+    its set is unknown.
     """
 
     channel: str
@@ -108,6 +109,8 @@ class ChannelProgress(Struct, frozen=True):
     position: int | None = None
     relay_log_space: int | None = None
     own_transactions: int | None = None
+    received_file: str = ""
+    received: int | None = None
 
 
 class GroupMember(Struct, frozen=True):

@@ -48,15 +48,18 @@ SHORTEST = 5.0  # seconds between two readings of the lag; a trend over less is 
     summary="The replica is behind its source, or its lag is unknown.",
     needs=("server",),
     options=THREADS,
-    evidence=("BLOG-02", "ASK-REP-08"),
+    evidence=("BLOG-02", "ASK-REP-08", "ASK-REP-20"),
     docs=Docs(
         why="Readers of a lagging replica see old data, and what it has not received is lost with the source. "
         "Seconds_Behind_Source (Seconds_Behind_Master) compares the event that is applied with the clock: it covers "
         "what was received, not what the source still has to send. It is NULL while the applier does not run, and "
         "while the receiver is not connected and everything received is applied: REP015 reports these. MySQL 8.0 and "
-        "later also time each transaction from its commit on the first source and on the replica's own source. An "
-        "audit with a window reads the lag at both ends, so the finding has its trend. A note from 5 seconds and a "
-        "warning from a minute are our choice.",
+        "later also time each transaction from its commit on the first source and on the replica's own source. The "
+        "number goes by the times of statements: it is wrong by hours where a statement ran for hours on the source, "
+        "or where a session set its own TIMESTAMP, as a replay of binary logs does. Times of commits, and what was "
+        "received before the window and is not applied after it, show the lag then. An audit with a window reads the "
+        "lag at both ends, so the finding has its trend. A note from 5 seconds and a warning from a minute are our "
+        "choice.",
         fix="Look for what holds the applier up: a lock, one large transaction, a slow disk, tables without a primary "
         "key. Where a single thread applies, let four apply.",
         risk="More threads contend for locks. In MySQL before 8.0.27 they need the parallel type LOGICAL_CLOCK to "
@@ -71,7 +74,9 @@ def replica_lag(context: RuleContext) -> Iterator[Finding]:
     """Report each channel that lags, or whose lag is unknown although it runs; REP015 reports stopped threads."""
     for channel in replica_channels(context):
         seconds = channel_lag(context, channel)
-        if seconds is None and BEHIND in channel and not stopped_threads(channel):
+        if _commit_age(context, channel) is not None and (seconds or 0) < VISIBLE:
+            yield _dated_wrongly(context, channel)
+        elif seconds is None and BEHIND in channel and not stopped_threads(channel):
             yield replica_lag.finding(
                 f"The lag of the replica{channel_suffix(channel)} is unknown: {_lag_column(context)} is NULL although "
                 f"both threads run.{data_age_text(context, channel)}",
@@ -80,7 +85,8 @@ def replica_lag(context: RuleContext) -> Iterator[Finding]:
                 help="audit again in a minute",
             )
         elif seconds is not None and seconds >= VISIBLE:
-            yield _seconds_behind(context, channel, seconds)
+            hidden = seconds == _seconds_waited(context, channel)
+            yield (_hidden_lag if hidden else _seconds_behind)(context, channel, seconds)
 
 
 def channel_lag(context: RuleContext, channel: dict[str, str]) -> int | None:
@@ -93,7 +99,50 @@ def channel_lag(context: RuleContext, channel: dict[str, str]) -> int | None:
         return None
     if _unapplied_bytes(channel) == 0:
         return 0
-    return max(0, seconds - delay, _worker_lag(channel_times(context, channel), seconds) - delay)
+    if (age := _commit_age(context, channel)) is not None:
+        return max(0, age - delay)
+    worked = _worker_lag(channel_times(context, channel), seconds)
+    return max(0, seconds - delay, worked - delay, _seconds_waited(context, channel))
+
+
+def _commit_age(context: RuleContext, channel: dict[str, str]) -> int | None:
+    """Seconds since the commit of the transaction that is applied, or was last, if the server's number contradicts it.
+
+    None if it does not, if nothing waits, or if no time of a commit is known. A negative age is that of a source whose
+    clock is ahead, and says nothing.
+    """
+    times, seconds = channel_times(context, channel), parse_digits(channel.get(BEHIND))
+    if times is None or seconds is None or _unapplied_bytes(channel) == 0:
+        return None
+    age = times.applied if times.applying is None else times.applying
+    return age if age is not None and age >= 0 and seconds - age >= LAGGING else None
+
+
+def _dated_wrongly(context: RuleContext, channel: dict[str, str]) -> Finding:
+    return replica_lag.finding(
+        f"{_lag_column(context)}{channel_suffix(channel)} is {channel[BEHIND]}, but the newest transactions were "
+        f"committed {format_duration(_commit_age(context, channel) or 0)} ago: the number goes by the times of "
+        "statements, which ran long on the source or were given by its sessions (TIMESTAMP), as in a replay of binary "
+        "logs.",
+        severity=Severity.NOTE,
+        confidence=Confidence.LIKELY,
+        help="compare the GTIDs of source and replica while it lasts; do not alarm by this number",
+    )
+
+
+def _seconds_waited(context: RuleContext, channel: dict[str, str]) -> int:
+    """The length of the window if something received before it is not applied after it, although the number is small.
+
+    This holds whatever the clocks and the times of the events are. 0 with a configured delay.
+    """
+    part, before = context.server.replication, _state_before(context, channel)
+    applied = channel.get("relay_log_file", ""), parse_digits(channel.get("exec_log_pos"))
+    hidden = (parse_digits(channel.get(BEHIND)) or 0) < VISIBLE and not parse_digits(channel.get("sql_delay"))
+    if not hidden or part is None or before is None or before.received is None or applied[1] is None:
+        return 0
+    received = before.received_file, before.received
+    waits = len(applied[0]) == len(received[0]) and (applied[0], applied[1]) < received
+    return int(part.earlier_seconds) if waits and part.earlier_seconds >= SHORTEST else 0
 
 
 def _worker_lag(times: ApplierTimes | None, seconds: int) -> int:
@@ -150,10 +199,24 @@ def _state_before(context: RuleContext, channel: dict[str, str]) -> ChannelProgr
     return next((state for state in (part.earlier if part else None) or () if state.channel == name), None)
 
 
+def _hidden_lag(context: RuleContext, channel: dict[str, str], seconds: int) -> Finding:
+    trend = lag_trend(context, channel)
+    stuck = trend is not None and trend.stuck
+    return replica_lag.finding(
+        f"{_lag_column(context)}{channel_suffix(channel)} is {channel[BEHIND]}, but the replica is {seconds:,} s or "
+        f"more behind its source: what it had received before the window of {seconds} s is not applied after it."
+        f"{' Nothing was applied in it.' if stuck else ''}{_lag_details(context, channel)}",
+        severity=None if stuck or seconds >= LAGGING else Severity.NOTE,
+        help=_next_step(context, channel, None),
+    )
+
+
 def _seconds_behind(context: RuleContext, channel: dict[str, str], seconds: int) -> Finding:
     delay = parse_digits(channel.get("sql_delay"))
     beyond = f" beyond its configured delay of {format_duration(delay)}" if delay else ""
-    trend, upstream = lag_trend(context, channel), _arises_upstream(context, channel)
+    upstream = _arises_upstream(context, channel)
+    # A trend of a number that is wrong says nothing.
+    trend = lag_trend(context, channel) if _commit_age(context, channel) is None else None
     serial = _is_serial(context, channel, seconds) and not upstream and not (trend and trend.shrinks)
     actions = _parallel_actions(context) if serial else ()
     alone = " One thread applies all changes." if serial else ""

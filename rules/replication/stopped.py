@@ -10,7 +10,7 @@ from advisor.redaction.scrub import failed_table
 from advisor.verdict.number import parse_digits
 from rules.core.advice import replica_keyword
 from rules.core.rule import Docs, rule
-from rules.replication.settings import channel_suffix, channel_times, replica_channels
+from rules.replication.settings import LOGS_UPDATES, channel_suffix, channel_times, replica_channels, upper_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ BY_MESSAGE = (
     "stopped-replica",
     summary="A replication thread is stopped, so the replica's data gets stale.",
     needs=("server",),
-    evidence=("ASK-REP-02", "ASK-REP-10", "ASK-REP-17", "ASK-REP-18", "CONA-17"),
+    evidence=("ASK-REP-02", "ASK-REP-10", "ASK-REP-17", "ASK-REP-18", "ASK-REP-21", "CONA-17"),
     docs=Docs(
         why="Without the receiver nothing new arrives, and what the source then loses is lost. Without the applier "
         "readers see old data, and relay logs pile up. A thread that stopped with an error doesn't start by itself. "
@@ -122,7 +122,7 @@ BY_MESSAGE = (
         fix="Fix the cause of the error, which the finding explains for the most frequent ones, and start the replica.",
         risk="Skipping the error lets the data drift apart.",
         exceptions="A replica that is stopped for a backup or as a delayed copy: an applier that is stopped alone, "
-        "without an error, is a note.",
+        "without an error, is a note, unless other replicas get their changes through this one.",
         reconsider_when="Both threads running.",
     ),
 )
@@ -156,14 +156,27 @@ def data_age_text(context: RuleContext, channel: dict[str, str]) -> str:
     return f" The newest event received is {format_duration(behind)} newer than the newest applied." if behind else ""
 
 
+def _replicas_behind(context: RuleContext) -> str:
+    """A sentence, after a space, about the replicas that get their changes through this one; empty without any."""
+    part = context.server.replication
+    count = part.replicas_connected if part else 0
+    if not count or upper_value(context, LOGS_UPDATES) == "OFF":
+        return ""
+    if count == 1:
+        return " The replica of this server gets no changes either, and shows no lag."
+    return f" The {count} replicas of this server get no changes either, and show no lag."
+
+
 def _stopped_without_error(context: RuleContext, channel: dict[str, str], step: str) -> Finding:
     threads = f"The replica's {step}" if step else "The replica"
     effect = {RECEIVER: "nothing more arrives", APPLIER: "nothing more is applied"}.get(step, "it gets no changes")
     skipped = next((name for name in SKIPPED_STARTS if context.settings.on(name)), None)
+    behind = _replicas_behind(context)
     after = f"; with {skipped} = ON a restart of the server does not start it" if skipped else ""
     return stopped_replica.finding(
-        f"{threads}{channel_suffix(channel)} is stopped, without an error: {effect}.{data_age_text(context, channel)}",
-        severity=Severity.NOTE if step == APPLIER else None,
+        f"{threads}{channel_suffix(channel)} is stopped, without an error: {effect}.{behind}"
+        f"{data_age_text(context, channel)}",
+        severity=Severity.NOTE if step == APPLIER and not behind else None,
         help=f"start it with {_statement(context, channel, 'START')} unless it is stopped on purpose{after}",
     )
 
@@ -173,7 +186,7 @@ def _connecting(context: RuleContext, channel: dict[str, str], number: int) -> F
     why = f"with error {number}: nothing more arrives.{_meaning(cause)}" if number else "without an error yet."
     return stopped_replica.finding(
         f"The replica's receiver{channel_suffix(channel)} is not connected and tries to connect, {why}"
-        f"{data_age_text(context, channel)}",
+        f"{_replicas_behind(context)}{data_age_text(context, channel)}",
         severity=Severity.ERROR if number else None,
         help=_next_step(context, channel, RECEIVER, cause) if number else _reconnecting_help(context, channel),
     )
@@ -195,7 +208,7 @@ def _stopped_with_error(context: RuleContext, channel: dict[str, str], step: str
     return stopped_replica.finding(
         f"The replica's {step}{channel_suffix(channel)} stopped with error {number}"
         f"{f' at table {table}' if table else ''}: nothing more {effect}.{_meaning(cause)}"
-        f"{data_age_text(context, channel)}",
+        f"{_replicas_behind(context)}{data_age_text(context, channel)}",
         severity=Severity.ERROR,
         help=_next_step(context, channel, step, cause),
     )

@@ -105,6 +105,8 @@ def _progress(rows: tuple[dict[str, str | None], ...], greeting: Greeting) -> tu
                 position=whole_number(value("Exec_Source_Log_Pos", "Exec_Master_Log_Pos")),
                 relay_log_space=whole_number(value("Relay_Log_Space")),
                 own_transactions=None if executed is None else count(of_server(executed, uuid)),
+                received_file=value("Source_Log_File", "Master_Log_File") or "",
+                received=whole_number(value("Read_Source_Log_Pos", "Read_Master_Log_Pos")),
             )
         )
     return tuple(found)
