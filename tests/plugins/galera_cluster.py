@@ -20,8 +20,9 @@ from probes.sandbox import start_server
 from probes.sandbox.server import free_port
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
+NO_OPTIONS: Mapping[str, str] = {}
 SERVER, PROVIDER = "mariadb-10.11", "galera-4"
 NODES = 3
 # Short timeouts: a node that does not answer is expelled after two seconds, not after five and more.
@@ -97,9 +98,14 @@ class GaleraCluster:
 
 @contextlib.contextmanager
 def started_cluster(
-    templates: str | Path, folder: Path, more_lines: Callable[[str], str] = lambda _: ""
+    templates: str | Path,
+    folder: Path,
+    more_lines: Callable[[str], str] = lambda _: "",
+    provider_options: Mapping[str, str] = NO_OPTIONS,
 ) -> Iterator[GaleraCluster]:
     """The cluster, all nodes synced; `more_lines` returns further option lines by node1, node2 and node3.
+
+    `provider_options` are further ones of the provider, by node.
 
     Raises ProvisionError if the server or the provider is not available.
     """
@@ -114,11 +120,12 @@ def started_cluster(
     with contextlib.ExitStack() as ending:
         nodes = []
         for number, port in enumerate(ports, 1):
+            name = f"node{number}"
             text = NODE.format(
                 library=part.library, addresses=",".join(f"127.0.0.1:{each}" for each in ports), number=number,
-                port=port, transfer=free_port(), increments=free_port(), more=TIMEOUTS,
+                port=port, transfer=free_port(), increments=free_port(),
+                more="; ".join((TIMEOUTS, *filter(None, [provider_options.get(name)]))),
             )  # fmt: skip
-            name = f"node{number}"
             sandbox = ending.enter_context(
                 start_server(
                     binary, option_file=written(folder, f"{name}.cnf", text + more_lines(name)), tcp=True,

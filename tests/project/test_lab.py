@@ -225,7 +225,7 @@ def test_a_scenario_is_complete(name: str) -> None:
     assert scenario.title.endswith(".")
     assert bool(scenario.found) == bool(scenario.tuner)
     for node in scenario.nodes:
-        assert not refusals(scenario.option_lines(node).encode(), catalog)
+        assert not refusals(scenario.option_lines(node, "/lab").encode(), catalog)
 
 
 def test_a_scenario_that_cannot_be_used_is_refused_in_one_line(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Measure the misconfigured servers of examples/lab before and after applying the tool's own advice.
 
-usage: python tools/lab [--dry-run] [--only NAME]… [--work DIR] [--together N] [--advise] [--peers] [--seconds N]
-[--uptime N] [--rounds N]
+usage: python tools/lab [--dry-run] [--only NAME]… [--work DIR] [--together N] [--advise] [--peers] [--tuner FILE]
+[--seconds N] [--uptime N] [--rounds N]
 
 There are two steps. First each server runs under its load for ten minutes, because an audit ignores counters before
 that, and is audited; --together N does so for N servers at a time, --advise stops there. Then both option files of
@@ -10,7 +10,7 @@ docs/experiments/lab.md and lab.json are written after every server; with --only
 saves the advice, so that a second call continues from there. TMPDIR selects the file system to measure.
 
 --peers also runs MySQLTuner and pt-variable-advisor, on these servers and on six with only their defaults, and saves
-their output in DIR for tools/lab/peers.py.
+their output in DIR for tools/lab/peers.py. --tuner names the mysqltuner.pl to run instead of the installed one.
 
 --dry-run audits each server after some seconds of load, as if it had been up for an hour, and prints what would be
 applied. --seconds, --rounds and a shorter --uptime are for testing; then nothing is written.
@@ -23,6 +23,7 @@ import os
 import signal
 import sys
 import tempfile
+from functools import partial
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path[:0] = [TOP, os.path.join(TOP, "tests", "plugins"), os.path.join(TOP, "tests", "servers")]
@@ -57,7 +58,7 @@ def main() -> int:
     asked = _asked()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # removes the server and its control group
     chosen = _chosen(asked)
-    if asked.peers and (absent := labpeers.missing()):
+    if asked.peers and (absent := labpeers.missing(asked.tuner)):
         sys.exit(f"lab: {', '.join(absent)} must be installed for --peers")
     with tempfile.TemporaryDirectory(prefix="lab-work-") as folder:
         stages = _advised(chosen, asked, asked.work or folder)
@@ -76,7 +77,7 @@ def _advised(chosen: list[Lab], asked: argparse.Namespace, work: str) -> list[tu
     """The advice for each server, printed as it arrives; default servers are only audited, not measured."""
     every = [*chosen, *(default_labs(work) if asked.peers else ())]
     times = BRIEF._replace(load=asked.uptime) if asked.dry_run else Times(asked.uptime, WINDOW)
-    peers = labpeers.asked if asked.peers else labpeers.nobody
+    peers = partial(labpeers.asked, tuner=asked.tuner) if asked.peers else labpeers.nobody
     stages = []
     for lab, stage in zip(every, staged(every, work, times, asked.together, peers), strict=True):
         print(f"{lab.name}: {_plan(lab)}")
@@ -122,10 +123,12 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("--together", type=int, default=1, help="servers that are aged at a time")
     parser.add_argument("--advise", action="store_true", help="end once all are audited")
     parser.add_argument("--peers", action="store_true", help="ask other tools too, and of default servers")
+    parser.add_argument("--tuner", default="", metavar="FILE", help="the mysqltuner.pl to run with --peers")
     parser.add_argument("--seconds", type=int, help="length of a block and of its warm-up, to try the mechanics")
     parser.add_argument("--rounds", type=int, help=f"rounds, to try the mechanics ({FEWEST_ROUNDS} or more count)")
     parser.add_argument("--uptime", type=float, help=f"seconds of load before the audit ({RIPE:g} count)")
     asked = parser.parse_args()
+    asked.tuner = asked.tuner and os.path.abspath(asked.tuner)  # tools run in a directory of their own
     asked.uptime = asked.uptime or (BRIEF.load if asked.dry_run else RIPE)
     return asked
 

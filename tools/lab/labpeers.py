@@ -17,15 +17,16 @@ PATIENCE = 300.0  # seconds
 LISTED = re.compile(r"^\[!!\] CVE-.*\n", re.MULTILINE)  # hundreds of lines; their number is reported too
 COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 # MariaDB's client uses TCP with MySQLTuner's --socket, because a port is given too: ~/.my.cnf sets the socket.
+TUNER = "mysqltuner"
 PEERS = {
-    "mysqltuner": ("--nocolor", "--skippassword", "--user", "root", "--protocol", "socket"),
+    TUNER: ("--nocolor", "--skippassword", "--user", "root", "--protocol", "socket"),
     "pt-variable-advisor": ("--socket", "{socket}", "--user", "root", "h=localhost"),
 }
 
 
-def missing() -> list[str]:
-    """The tools that are not installed."""
-    return [name for name in PEERS if shutil.which(name) is None]
+def missing(tuner: str = "") -> list[str]:
+    """The tools that are not installed; `tuner` is a copy of mysqltuner.pl to run instead of the installed one."""
+    return [name for name in PEERS if shutil.which(name) is None and not (tuner and name == TUNER)]
 
 
 def nobody(sandbox: Sandbox) -> Told:  # noqa: ARG001 - asked like the others
@@ -33,14 +34,15 @@ def nobody(sandbox: Sandbox) -> Told:  # noqa: ARG001 - asked like the others
     return {}
 
 
-def asked(sandbox: Sandbox) -> Told:
+def asked(sandbox: Sandbox, tuner: str = "") -> Told:
     """The output of each tool for a running server, including stderr."""
-    return {name: _said(name, words, sandbox.socket) for name, words in PEERS.items()}
+    programs = {TUNER: tuner or TUNER}
+    return {name: _said(programs.get(name, name), words, sandbox.socket) for name, words in PEERS.items()}
 
 
 def mysqltuner_output(program: str, sandbox: Sandbox) -> str:
     """What this copy of mysqltuner.pl prints about a running server."""
-    return _said(program, PEERS["mysqltuner"], sandbox.socket)
+    return _said(program, PEERS[TUNER], sandbox.socket)
 
 
 def _said(name: str, words: tuple[str, ...], socket: str) -> str:

@@ -13,6 +13,7 @@ FILE = "scenario.toml"
 NODES = {
     "single": ("server",),
     "chain": ("source", "replica"),
+    "relay": ("source", "intermediate", "replica"),
     "galera": ("node1", "node2", "node3"),
     "group": ("member1", "member2", "member3"),
 }
@@ -31,6 +32,17 @@ class Data(_Table):
     tables: int = 1
 
 
+class Volume(_Table):
+    """A file system of its own for the server, mounted from a file of `megabytes`.
+
+    Option lines name its directory as {volume}. `tmpdir` is whether it is the server's tmpdir, which an option line
+    cannot set for a throwaway server.
+    """
+
+    megabytes: int
+    tmpdir: bool = False
+
+
 class Step(_Table):
     """One step on the node `on`.
 
@@ -38,6 +50,7 @@ class Step(_Table):
     statement whose end is not awaited; it is executed again after `every` seconds, until the scenario ends. `load` is a
     workload that runs until the scenario ends. `until` is a query that is repeated until its first value is `equals`.
     `signal` goes to the server's process. `restart` starts the server again, after a signal that ended it or in order.
+    `fill` writes a file to the volume until so many kilobytes are left, `empty` removes it.
     """
 
     on: str = ""
@@ -51,10 +64,13 @@ class Step(_Table):
     equals: str = ""
     signal: Literal["", "STOP", "CONT", "KILL"] = ""
     restart: bool = False
+    fill: int | None = None
+    empty: bool = False
 
     @model_validator(mode="after")
     def _one_thing(self) -> Step:
-        done = [name for name in ("run", "start", "load", "until", "signal", "restart") if getattr(self, name)]
+        names = ("run", "start", "load", "until", "signal", "restart", "empty")
+        done = [*(name for name in names if getattr(self, name)), *(["fill"] if self.fill is not None else ())]
         if len(done) != 1:
             raise ValueError(f"a step does one thing, not {', '.join(done) or 'nothing'}")
         return self
@@ -77,7 +93,7 @@ class After(_Table):
 
 class _Document(_Table):
     server: str
-    topology: Literal["single", "chain", "galera", "group"] = "single"
+    topology: Literal["single", "chain", "relay", "galera", "group"] = "single"
     audit: str = ""
     found: list[str]
     others: list[str] = []
@@ -87,6 +103,8 @@ class _Document(_Table):
     window: float = 5.0
     aged: int = 3600
     data: Data | None = None
+    volume: Volume | None = None
+    provider_options: dict[str, str] = {}
     steps: list[Step] = Field(default=[])
     after: After = After()
 
@@ -98,7 +116,7 @@ class Scenario(NamedTuple):
     servers are in order and no error or warning may be reported. `others` are the codes of further errors and warnings
     that are true of these servers, `absent` those that would be false. `tuner` is a regular expression for what
     MySQLTuner would print about the fault. `arguments` are added to the audit's command line, and `aged` seconds to
-    the server's uptime.
+    the server's uptime. `provider_options` are those of Galera's provider, by node.
     """
 
     name: str
@@ -115,6 +133,8 @@ class Scenario(NamedTuple):
     window: float
     aged: int
     data: Data | None
+    volume: Volume | None
+    provider_options: dict[str, str]
     steps: tuple[Step, ...]
     after: After
 
@@ -123,13 +143,18 @@ class Scenario(NamedTuple):
         """The names of the servers."""
         return NODES[self.topology]
 
-    def option_lines(self, node: str) -> str:
-        """The node's own option lines, from NODE.cnf; empty without one."""
+    def option_lines(self, node: str, place: str) -> str:
+        """The node's own option lines, from NODE.cnf; empty without one. `place` is the scenario's directory."""
         path = os.path.join(self.folder, f"{node}.cnf")
         if not os.path.exists(path):
             return ""
         with open(path, encoding="utf-8") as file:
-            return file.read()
+            return file.read().replace("{volume}", volume_directory(place))
+
+
+def volume_directory(place: str) -> str:
+    """Where the volume of a scenario is mounted."""
+    return os.path.join(place, "volume")
 
 
 def scenarios(folder: str) -> list[Scenario]:
@@ -152,7 +177,7 @@ def read_scenario(folder: str) -> Scenario:
     except (OSError, ValueError) as error:
         raise LabError(f"{name}/{FILE} can't be used: {error}") from error
     nodes = NODES[document.topology]
-    used = {step.on for step in document.steps} | {document.after.on, document.audit}
+    used = {step.on for step in document.steps} | {document.after.on, document.audit, *document.provider_options}
     if unknown := used - {"", *nodes}:
         raise LabError(f"{name}/{FILE}: {', '.join(sorted(unknown))} is none of its nodes ({', '.join(nodes)})")
     return Scenario(
@@ -170,6 +195,8 @@ def read_scenario(folder: str) -> Scenario:
         window=document.window,
         aged=document.aged,
         data=document.data,
+        volume=document.volume,
+        provider_options=document.provider_options,
         steps=tuple(step if step.on else step.model_copy(update={"on": nodes[0]}) for step in document.steps),
         after=document.after,
     )

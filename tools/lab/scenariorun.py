@@ -15,8 +15,8 @@ from labfolder import LabError
 from live_server import Live
 from peertold import of_mysqltuner
 from scenario import Scenario
-from steps import Stage, staged, wait_until
-from topology import servers, write_file
+from steps import Stage, staged
+from topology import servers, wait_until, write_file
 
 from advisor.catalog.load import load
 from probes.sandbox import SandboxError

@@ -30,6 +30,7 @@ TERMINATED = 128 + signal.SIGTERM
 def main() -> int:
     """Run the selected scenarios; 1 if a fault was missed, a finding was false or a statement was refused."""
     asked = _asked()
+    asked.tuner = asked.tuner and os.path.abspath(asked.tuner)  # it runs in a directory of its own
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # removes the servers
     outcomes = {} if asked.attempt else scenariopage.kept(RESULTS)
     for scenario in _chosen(asked.only):

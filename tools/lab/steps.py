@@ -7,23 +7,23 @@ import os
 import signal
 import tempfile
 import threading
-import time
 from collections.abc import Iterator
 from typing import Any
 
 import pymysql
 from labfolder import LabError
 from live_server import Live, freeze, number_of
-from scenario import Data, Scenario, Step
-from topology import Servers
+from scenario import Data, Scenario, Step, volume_directory
+from topology import PATIENCE, Servers, wait_until
 
 from probes.stop import StopSignal
 from probes.workload.load import OLTP, Access, Task
 from probes.workload.own_driver import choose_driver, run_load
 from probes.workload.tables import TableShape, fill_tables
 
-PATIENCE = 900.0  # seconds for a fact to become true
 LONGEST = 3600.0  # seconds of a load
+FILLER = "filler"  # the file that fills a volume
+KILOBYTE = 1 << 10
 DATABASE = "sbtest"
 
 
@@ -54,6 +54,10 @@ class Stage:
                 server.sandbox.restart()
             elif step.until:
                 wait_until(server, step.until, step.equals)
+            elif step.fill is not None:
+                fill_volume(volume_directory(self.place), step.fill)
+            elif step.empty:
+                os.unlink(os.path.join(volume_directory(self.place), FILLER))
             else:
                 self._signal(server, step.signal)
         except pymysql.err.MySQLError as error:
@@ -144,16 +148,14 @@ def staged(scenario: Scenario, servers: Servers, place: str) -> Iterator[Stage]:
         stage.close()
 
 
-def wait_until(server: Live, query: str, value: str) -> None:
-    """Repeat the query until its first value is `value`; raises LabError after PATIENCE."""
-    deadline = time.monotonic() + PATIENCE
-    while (answer := first_value(server, query)) != value:
-        if time.monotonic() > deadline:
-            raise LabError(f"{server.name}: {query} is {answer}, not {value}")
-        time.sleep(0.2)
+def fill_volume(directory: str, left: int) -> None:
+    """Write a file until so many kilobytes of the file system are left."""
+    with open(os.path.join(directory, FILLER), "ab", buffering=0) as file:
+        while (free := _free_bytes(directory) - left * KILOBYTE) > 0:
+            file.write(bytes(min(free, 1 << 20)))
+            os.fsync(file.fileno())
 
 
-def first_value(server: Live, query: str) -> str:
-    """The first value of the query's first row, as text; empty without a row."""
-    rows = server.run(query)
-    return "" if not rows or rows[0][0] is None else str(rows[0][0])
+def _free_bytes(directory: str) -> int:
+    state = os.statvfs(directory)
+    return state.f_bavail * state.f_frsize
