@@ -36,7 +36,7 @@ def test_each_value_is_in_force_with_its_maximum(binary: Binary, templates: Path
         variable = bench.server.variable  # type: ignore[attr-defined]
         before = variable(LOW_WATER)
         for number, variant in enumerate((few, many, few)):
-            block = bench.measure(variant, Turn(1, 3, 1, number), StopSignal())
+            block = bench.measure(variant, Turn(1, 1, 1, number), StopSignal())
             assert block.invalid == ""
             assert {"tps", "p99", "worst", "dirty", "age", "flushed"} <= set(block.metrics)
             assert {option: variable(option) for option in variant.settings} == variant.settings

@@ -52,11 +52,11 @@ def test_each_block_runs_with_its_allocator(binary: Binary, templates: Path, tmp
         assert isinstance(bench, MallocBench)
         blocks = {}
         for place, variant in enumerate(plan.variants):
-            blocks[variant.name] = bench.measure(variant, Turn(1, 2, 1, place), StopSignal())
+            blocks[variant.name] = bench.measure(variant, Turn(1, 1, 1, place), StopSignal())
             pids.append(bench.server.sandbox.pid)
             assert uses_allocator(pids[-1], variant.settings, own)
         bench.server.restart_with = lambda variables: None  # type: ignore[method-assign]  # noqa: ARG005
-        stale = bench.measure(plan.variants[0], Turn(2, 2, 2, 20), StopSignal())
+        stale = bench.measure(plan.variants[0], Turn(2, 1, 2, 20), StopSignal())
     assert {name: block.invalid for name, block in blocks.items() if block.invalid} == {}
     assert len(set(pids)) == len(plan.variants)
     assert stale.invalid.startswith(ALLOCATOR_USED)

@@ -267,7 +267,7 @@ def test_a_pool_that_is_not_full_says_nothing_of_its_instances(binary: Binary, t
     choices = {"data": "1", "instances": "1", "threads": "2", "driver": "mycnf"}
     plan = experiment.plan(ground, ProbeRequest(str(tmp_path), choices=choices))
     with prepared(experiment, ground, tmp_path, StopSignal(), **choices) as (bench, _):
-        block = bench.measure(plan.variants[0], Turn(1, 2), StopSignal())
+        block = bench.measure(plan.variants[0], Turn(1, 1), StopSignal())
     assert "free pages of the pool" in block.invalid
 
 
