@@ -58,10 +58,10 @@ def _remembered_places() -> Iterator[list[str]]:
 
 def _read_places(file: int) -> list[str]:
     try:
-        told = json.loads(os.pread(file, MAXIMUM_BYTES, 0) or b"[]")
+        document = json.loads(os.pread(file, MAXIMUM_BYTES, 0) or b"[]")
     except (ValueError, RecursionError):
         return []
-    return [place for place in told if isinstance(place, str)] if isinstance(told, list) else []
+    return [place for place in document if isinstance(place, str)] if isinstance(document, list) else []
 
 
 def _write_places(file: int, known: list[str]) -> None:

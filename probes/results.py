@@ -81,8 +81,8 @@ def result_json(result: ProbeResult) -> str:
 
 def result_fields(result: ProbeResult) -> dict[str, Any]:
     """The result as plain values for JSON."""
-    told: dict[str, Any] = to_plain(result)
-    return told
+    fields: dict[str, Any] = to_plain(result)
+    return fields
 
 
 def read_all() -> KeptResults:

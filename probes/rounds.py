@@ -129,7 +129,7 @@ def _result(
 def _bench_findings(bench: Bench) -> tuple[dict[str, float | str], tuple[str, ...]]:
     """The facts and notes of the bench; a bench that failed may have none, but the samples are kept."""
     try:
-        facts = {name: told if isinstance(told, str) else float(told) for name, told in bench.facts().items()}
+        facts = {name: value if isinstance(value, str) else float(value) for name, value in bench.facts().items()}
         return facts, bench.notes()
     except ProbeError as error:
         return {}, (f"No facts besides the samples: {error}",)

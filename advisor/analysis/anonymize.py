@@ -56,12 +56,12 @@ def anonymize(audited: Audited) -> Audited:
 def _names(audited: Audited) -> list[re.Pattern[str]]:
     """Return patterns for the host names, with and without their domain, longest first."""
     facts = audited.facts
-    told = {facts.server.variables.get(name, "") for name in NAMED_BY}
-    told |= {row.get(name) or "" for row in _replicas(audited) for name in ("Master_Host", "Source_Host")}
-    told |= {facts.host.os.hostname or ""} if facts.host and facts.host.os else set()
-    told |= {name.partition(".")[0] for name in told if not re.fullmatch(r"[\d.]+", name)}
-    told |= _of_accounts(audited)
-    names = sorted((name for name in told if name.lower() not in COMMON), key=lambda name: (-len(name), name))
+    found = {facts.server.variables.get(name, "") for name in NAMED_BY}
+    found |= {row.get(name) or "" for row in _replicas(audited) for name in ("Master_Host", "Source_Host")}
+    found |= {facts.host.os.hostname or ""} if facts.host and facts.host.os else set()
+    found |= {name.partition(".")[0] for name in found if not re.fullmatch(r"[\d.]+", name)}
+    found |= _of_accounts(audited)
+    names = sorted((name for name in found if name.lower() not in COMMON), key=lambda name: (-len(name), name))
     return [re.compile(rf"(?<![^\W_]){re.escape(name)}(?![^\W_])", re.IGNORECASE) for name in names]
 
 

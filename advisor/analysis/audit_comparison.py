@@ -204,8 +204,8 @@ def _identity_changes(before: Facts, now: Facts) -> Iterator[str]:
 
 def comparison_rows(since: AuditComparison) -> Iterator[tuple[str, str]]:
     """Yield the comparison as pairs of heading and plain text."""
-    for told in since.other:
-        yield "another?", told
+    for difference in since.other:
+        yield "another?", difference
     for finding in since.gone:
         yield "gone", _named(finding)
     for finding in since.idle:

@@ -170,11 +170,11 @@ def read_baseline(path: str) -> Baseline:
         with open(path, "rb") as file:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
-        said = error.strerror if isinstance(error, OSError) else "a path holds no NUL byte"
-        raise MycnfError(f"{path}: can't be read ({said}); write a baseline with --write-baseline FILE") from error
+        reason = error.strerror if isinstance(error, OSError) else "a path holds no NUL byte"
+        raise MycnfError(f"{path}: can't be read ({reason}); write a baseline with --write-baseline FILE") from error
     if len(data) > MAX_BYTES:
-        said = f"larger than {MAX_BYTES >> 20} MB"
-        raise MycnfError(f"{path}: {said}, so no baseline; write one with --write-baseline FILE")
+        reason = f"larger than {MAX_BYTES >> 20} MB"
+        raise MycnfError(f"{path}: {reason}, so no baseline; write one with --write-baseline FILE")
     try:
         document = json.loads(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:

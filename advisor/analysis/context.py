@@ -135,28 +135,28 @@ def _source_reader(facts: Facts, verdict: FileVerdict, catalog: Catalog) -> Call
     lines = _lines_by_variable(verdict)
     if not facts.server.origins:
         return _infer_file_sources(facts, lines, catalog)
-    told, variables, written = facts.server.origins, facts.server.variables, Settings.from_file(verdict)
+    origins, variables, written = facts.server.origins, facts.server.variables, Settings.from_file(verdict)
     in_files = frozenset(written.names())
 
     def source_of(name: str) -> Source:
-        said = told.get(name)
-        if said is None:
+        reported = origins.get(name)
+        if reported is None:
             return UNKNOWN_SOURCE
-        origin = ORIGINS.get(said.source.upper(), Origin.UNKNOWN)
+        origin = ORIGINS.get(reported.source.upper(), Origin.UNKNOWN)
         # A variable that no file sets is COMPILED anyway, and needs no look-up.
         if origin in CHECKED_AGAINST_FILES and (origin is Origin.RUNTIME or name in in_files):
             origin = _source_by_value(origin, written.get(name), variables.get(name))
         if origin is Origin.RUNTIME and _is_session_default(name, variables.get(name)):
             origin = Origin.COMPILED
-        return origin, _location_in(lines.get(name), said.path) if origin is Origin.FILE else None
+        return origin, _location_in(lines.get(name), reported.path) if origin is Origin.FILE else None
 
     return source_of
 
 
-def _source_by_value(said: Origin, written: Setting | None, running_target: str | None) -> Origin:
+def _source_by_value(origin: Origin, written: Setting | None, running_target: str | None) -> Origin:
     """Return FILE or COMPILED if the file's value or the default is the running one; else the reported origin."""
     same = written is not None and running_target is not None and written.value.upper() == running_target.upper()
-    return written.origin if written is not None and same else said
+    return written.origin if written is not None and same else origin
 
 
 def _is_session_default(name: str, value: str | None) -> bool:

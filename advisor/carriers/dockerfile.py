@@ -147,10 +147,12 @@ def _json_words(piece: Piece) -> list[Piece] | None:
 def _unescape(piece: Piece) -> Piece:
     """Decode a JSON string; each character is placed at the start of its escape. Raises JSONDecodeError."""
     parts = list(re.finditer(_CHARACTER, piece.text))
-    said = [json.loads(f'"{part[0]}"') if len(part[0]) > 1 else part[0] for part in parts]
+    decoded = [json.loads(f'"{part[0]}"') if len(part[0]) > 1 else part[0] for part in parts]
     kept = piece.keep([part.start() for part in parts])
-    source = [there if len(part[0]) == 1 else text for part, text, there in zip(parts, said, kept.source, strict=True)]
-    return kept._replace(text="".join(said), source="".join(source))
+    source = [
+        there if len(part[0]) == 1 else text for part, text, there in zip(parts, decoded, kept.source, strict=True)
+    ]
+    return kept._replace(text="".join(decoded), source="".join(source))
 
 
 _DIRECTIVE = r"#\s*(\w+)\s*=\s*(\S*)\s*$"

@@ -97,8 +97,8 @@ def _read(document: Document, entries: list[PersistedVariable], catalog: Catalog
         option = catalog.find_variable(entry.name) or catalog.get(entry.name.lower())
         if "." in entry.name or (option is not None and option.plugin):
             continue  # of a component, plugin or key cache: unknown until that exists
-        said = entry.value.value
-        given = said if option is None or entry.static or option.kind not in NUMBERS else _leading(said)
+        text = entry.value.value
+        given = text if option is None or entry.static or option.kind not in NUMBERS else _leading(text)
         verdict = judge_value(option.name if option else entry.name, given, catalog)
         stray = _stray(document, entry, verdict, catalog, given)
         if stray is not None:

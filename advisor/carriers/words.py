@@ -30,7 +30,7 @@ class Escape(NamedTuple):
 
     length: int
     kept: int | None
-    said: str | None = None
+    meaning: str | None = None
 
 
 def shell_words(piece: Piece, operators: str = "") -> list[Piece]:
@@ -76,7 +76,7 @@ def _split(piece: Piece, operators: str, escape: Callable[[str, int, str], Escap
         elif not quote and char in "'\"":
             quote, opened = char, at
         elif found.kept is not None:
-            kept[found.kept] = found.said
+            kept[found.kept] = found.meaning
         at += found.length
     if quote:
         raise OpenQuoteError(opened)
@@ -107,9 +107,9 @@ def _unit_escape(text: str, at: int, quote: str) -> Escape:  # noqa: ARG001 - sy
 def _word(piece: Piece, kept: dict[int, str | None], begin: int, end: int) -> Piece:
     """Build a word; its ends are outside quotes within the word, but inside quotes around the whole word."""
     word = piece.keep(list(kept))
-    said = [s or piece.text[i] for i, s in kept.items()]
+    characters = [s or piece.text[i] for i, s in kept.items()]
     shown = [s or piece.source[i] for i, s in kept.items()]
-    word = word._replace(text="".join(said), source="".join(shown))
+    word = word._replace(text="".join(characters), source="".join(shown))
     if piece.places is None:
         return word
     outer = piece.cut(begin, end)

@@ -137,8 +137,8 @@ class _Parser(argparse.ArgumentParser):
         self.register("action", "instance_class", _InstanceClass)
 
     def error(self, message: str) -> None:  # type: ignore[override]
-        said = f"{_without_passwords(message)}{self._suggestion(message)}"
-        self.exit(errors.USAGE, f"{self.prog}: {said} (see {self.prog} --help)\n")
+        problem = f"{_without_passwords(message)}{self._suggestion(message)}"
+        self.exit(errors.USAGE, f"{self.prog}: {problem} (see {self.prog} --help)\n")
 
     def _suggestion(self, message: str) -> str:
         """Return `; did you mean X?` for a mistyped command, option or choice; empty if no known word is close."""

@@ -198,9 +198,9 @@ def read_host_facts(server: Server, notes: Notes) -> HostFacts:
 
 def configured_directories(server: Server) -> dict[str, str]:
     """The configured directories outside the data directory, by variable; the first one of a list."""
-    told = {name: server.variables.get(name, "") for name in _DIRECTORIES}
-    told |= {name: posixpath.dirname(server.variables.get(name, "")) for name in _BASENAMES}
-    return told | {"tmpdir": server.variables.get("tmpdir", "").split(":")[0]}
+    directories = {name: server.variables.get(name, "") for name in _DIRECTORIES}
+    directories |= {name: posixpath.dirname(server.variables.get(name, "")) for name in _BASENAMES}
+    return directories | {"tmpdir": server.variables.get("tmpdir", "").split(":")[0]}
 
 
 def named_files(server: Server) -> list[str]:
@@ -241,8 +241,8 @@ def server_claim(server: Server) -> ServerClaim:
 
 
 def _claim(link: Link, variables: Mapping[str, str]) -> ServerClaim:
-    told = {name: variables.get(name, "") for name in ("datadir", "pid_file", "socket", "hostname")}
-    return ServerClaim(via=link.via, peer_pid=link.peer_pid, proxied=link.proxied, **told)
+    identity = {name: variables.get(name, "") for name in ("datadir", "pid_file", "socket", "hostname")}
+    return ServerClaim(via=link.via, peer_pid=link.peer_pid, proxied=link.proxied, **identity)
 
 
 def read_variables_and_counters(request: ConnectRequest) -> tuple[dict[str, str], Sample]:

@@ -115,16 +115,16 @@ class Lines:
             self.version = version[1]
 
     def _read_json(self, line: str) -> None:
-        told = {name: number or text for name, number, text in _JSON.findall(line)}
-        at = _BEGINS.match(told.get("time", ""))
+        fields = {name: number or text for name, number, text in _JSON.findall(line)}
+        at = _BEGINS.match(fields.get("time", ""))
         if not at:
             return
-        stamp, text = self._stamp(at), told.get("msg", "")
+        stamp, text = self._stamp(at), fields.get("msg", "")
         self.since, self.until = self.since or stamp, stamp
         if signal := _SIGNAL.match(text):
             self._add(CRASH, signal[1] or signal[2], stamp)
-        elif told.get("err_code") != str(BACKTRACE):
-            found = recognise(text, serious=told.get("prio", "") in ("1", str(_MOST_PRIO_ERROR)))
+        elif fields.get("err_code") != str(BACKTRACE):
+            found = recognise(text, serious=fields.get("prio", "") in ("1", str(_MOST_PRIO_ERROR)))
             if found:
                 self._add(found.kind, found.detail, stamp)
                 if found.kind == START and (version := _VERSION.search(text)):

@@ -104,12 +104,12 @@ def reread_files(
 
 def start_options_from(leading: Iterable[str]) -> StartOptions:
     """The start options in the leading arguments, if there is no process to read them from."""
-    said = dict(word.removeprefix("--").partition("=")[::2] for word in leading)
+    options = dict(word.removeprefix("--").partition("=")[::2] for word in leading)
     return StartOptions(
-        no_defaults="no-defaults" in said,
-        defaults_file=said.get("defaults-file", ""),
-        extra_file=said.get("defaults-extra-file", ""),
-        group_suffix=said.get("defaults-group-suffix", ""),
+        no_defaults="no-defaults" in options,
+        defaults_file=options.get("defaults-file", ""),
+        extra_file=options.get("defaults-extra-file", ""),
+        group_suffix=options.get("defaults-group-suffix", ""),
     )
 
 
@@ -132,17 +132,17 @@ def start_options_of(pid: int, proc: str = "/proc") -> StartOptions:
     arguments = _strings(f"{proc}/{pid}/cmdline")
     environment = environment_of(pid, proc)
     cwd = environment.get("PWD", "/")
-    said = dict(_leading_arguments(arguments))
+    options = dict(_leading_arguments(arguments))
 
     def path(name: str) -> str:
-        return os.path.normpath(os.path.join(cwd, said[name])) if said.get(name) else ""
+        return os.path.normpath(os.path.join(cwd, options[name])) if options.get(name) else ""
 
     return StartOptions(
         arguments=arguments,
-        no_defaults="no-defaults" in said,
+        no_defaults="no-defaults" in options,
         defaults_file=path("defaults-file"),
         extra_file=path("defaults-extra-file"),
-        group_suffix=said.get("defaults-group-suffix", "") or environment.get("MYSQL_GROUP_SUFFIX", ""),
+        group_suffix=options.get("defaults-group-suffix", "") or environment.get("MYSQL_GROUP_SUFFIX", ""),
         own_home=environment.get("MARIADB_HOME", "") or environment.get("MYSQL_HOME", ""),
         user_home=environment.get("HOME", "") or _home(f"{proc}/{pid}"),
     )
@@ -278,12 +278,12 @@ def read_persisted(path: str) -> PersistedFile:
     if state.st_mode & WORLD_WRITABLE:
         return PersistedFile((), "it is world-writable, so the server ignores it: chmod o-w", changed)
     try:
-        told = json.loads(text)
+        document = json.loads(text)
     except (ValueError, RecursionError):
-        told = None
-    if not isinstance(told, dict) or "Version" not in told:
+        document = None
+    if not isinstance(document, dict) or "Version" not in document:
         return PersistedFile(None, "it is no JSON of the server's making, at which the server stops", changed)
-    found = tuple(_option(name, value, text, section) for name, value, section in _named_values(told, DEEPEST))
+    found = tuple(_option(name, value, text, section) for name, value, section in _named_values(document, DEEPEST))
     return PersistedFile(found, "", changed)
 
 

@@ -152,8 +152,8 @@ def _redact(text: str) -> str:
 def _redact_line(line: str) -> str:
     kept, at = "", 0
     for match in re.finditer(_SPOKEN, line):
-        said = match["dashes"] or match[0].endswith("=")
-        if said and match.start() >= at and is_secret(match["name"]):
+        has_value = match["dashes"] or match[0].endswith("=")
+        if has_value and match.start() >= at and is_secret(match["name"]):
             kept += line[at : match.end()] + MASK
             at = match.end() + _value_length(line[match.end() :], line[: match.start()])
     return kept + line[at:]

@@ -60,13 +60,13 @@ class SignalHandler:
     def uninterrupted(self, draw: Callable[[Shown], None]) -> Callable[[Shown], None]:
         """Return a function that signals cannot interrupt: an interrupted console loses its output and the cursor."""
 
-        def drawn(said: Shown) -> None:
+        def drawn(shown: Shown) -> None:
             if self._drawing or threading.current_thread() is not threading.main_thread():
-                draw(said)  # signals arrive in the main thread only
+                draw(shown)  # signals arrive in the main thread only
                 return
             self._drawing = True
             try:
-                draw(said)
+                draw(shown)
             finally:
                 self._drawing = False
             if self._times > 1 and not self.clearing:

@@ -95,12 +95,12 @@ def report_many(
     worker = ReportTask(asked, tuple(name for name, _ in pairs), page_for("", fail_on))
     try:
         sinks += [bulk_writer(form).open(out, page_for(out, fail_on)) for form, out in pairs]
-        for told in _snapshots(_judge_all(paths, worker, jobs or _processors()), words):
-            if told.broken:
-                print_notice(told.broken)
-            tally.take(told)
+        for judged in _snapshots(_judge_all(paths, worker, jobs or _processors()), words):
+            if judged.broken:
+                print_notice(judged.broken)
+            tally.take(judged)
             for sink in sinks:
-                sink.take(told)
+                sink.take(judged)
         if not tally.read + tally.broken:
             raise MycnfError(f"no snapshot (*.json) lies below {words[0]}; make one with mycnf collect -o FILE")
         while sinks:

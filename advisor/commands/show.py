@@ -140,7 +140,7 @@ def _text(shown: _Shown) -> str:
     lines = [f"{label}{plural(len(options), 'option')} set, as {shown.target.label} takes {them}"]
     wide = min(NAMES, max(map(len, options), default=0))
     for name, o in options.items():
-        lines += _option(f"{name:<{wide}}  ", o, told=verdict.effective[name].value is not None)
+        lines += _option(f"{name:<{wide}}  ", o, known=verdict.effective[name].value is not None)
         lines += [_placed(" " * (wide + 2), f"{x['raw']} was overridden", x) for x in o["overridden"]]
     refused = [line for line in verdict.lines if line.outcome in REFUSED and line.value is None]
     if refused:
@@ -149,15 +149,15 @@ def _text(shown: _Shown) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _option(first: str, o: dict[str, Any], *, told: bool) -> list[str]:
+def _option(first: str, o: dict[str, Any], *, known: bool) -> list[str]:
     """Return the lines of one option: its value (as written if the server's is unknown), the running value, its place.
 
     The written text is added if it differs from the value.
     """
-    value = (o["value"] if told else o["raw"]) or "(empty)"
+    value = (o["value"] if known else o["raw"]) or "(empty)"
     if o["running"] is not None:
         value += f"  (running: {o['running'] or 'empty'})"
-    if told and o["raw"] and not _reads_alike(o["raw"], o["value"]):
+    if known and o["raw"] and not _reads_alike(o["raw"], o["value"]):
         value += f"  (written: {o['raw']})"
     return [_placed(first, value, o), *([wrap(o["note"], NOTE)] if o["note"] else [])]
 

@@ -92,13 +92,13 @@ def run_fleet(fleet: Fleet, tell: Callable[[HostRow, int, int], object], lock: i
             delete_failed_rows(fleet.folder)
             through = _run_guard(fleet, program, lock, errors, tell)
             errors.seek(0)
-            said = errors.read().decode("utf-8", "replace")
+            output = errors.read().decode("utf-8", "replace")
             if not hosts_of(fleet.folder):
-                raise MycnfError(f"no host was asked: {_error_line(said)}")
+                raise MycnfError(f"no host was asked: {_error_line(output)}")
             _add_missing_rows(hosts_of(fleet.folder) if through else (), fleet.folder)
         except OSError as error:
-            told = f"{error.filename} can't be written ({error.strerror}); free some space, then go on with --resume"
-            raise MycnfError(told) from error
+            problem = f"{error.filename} can't be written ({error.strerror}); free some space, then go on with --resume"
+            raise MycnfError(problem) from error
         finally:
             remove_scratch_files(fleet.folder)
 
@@ -196,18 +196,18 @@ def _follow_rows(
     process: subprocess.Popen[bytes], folder: str, spared: list[str], tell: Callable[[HostRow, int, int], object]
 ) -> None:
     """Report each row as it appears, until the guard has ended; unfinished rows only if ansible completed."""
-    told = {file_name(name) + ROW for name in spared}
+    done = {file_name(name) + ROW for name in spared}
     hosts: tuple[str, ...] = ()
     ended = False
     while not ended:
         ended = process.poll() is not None
         hosts = hosts or hosts_of(folder)
-        for file in sorted(new_rows(folder, told)) if hosts else ():
+        for file in sorted(new_rows(folder, done)) if hosts else ():
             row = row_in(folder, file)
             begun = row is not None and row.host == UNREAD  # its machine is still being read
             if row is not None and (not begun or (ended and process.returncode in guard.THROUGH)):
-                told.add(file)
-                tell(row, len(told), len(hosts))
+                done.add(file)
+                tell(row, len(done), len(hosts))
         if not ended:
             time.sleep(LOOK)
 
@@ -219,9 +219,9 @@ def _add_missing_rows(hosts: tuple[str, ...], folder: str) -> None:
             write_row(folder, HostRow(name=name, status=Status.FAILED, reason=_NOT_BEGUN.format(name)))
 
 
-def _error_line(said: str) -> str:
+def _error_line(output: str) -> str:
     """Ansible's explanation in one line: errors if there are any, else warnings."""
-    lines = [" ".join(line.split()) for line in said.splitlines() if line.strip()]
+    lines = [" ".join(line.split()) for line in output.splitlines() if line.strip()]
     picked = [line for line in lines if line.startswith(("ERROR", "[ERROR]"))] or [
         line for line in lines if line.startswith("[WARNING]")
     ]

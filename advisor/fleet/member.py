@@ -52,8 +52,8 @@ def _value(setting: Setting | None, text: str) -> MemberValue:
         return _interned_value(text, is_set=False, where="")
     place = setting.location
     where = f"{place.path}:{place.line}" if place and place.line else place.path if place else str(setting.origin.value)
-    told = setting.origin not in (Origin.COMPILED, Origin.UNKNOWN)
-    return _interned_value(text, is_set=told, where=where if told else "")
+    is_set = setting.origin not in (Origin.COMPILED, Origin.UNKNOWN)
+    return _interned_value(text, is_set=is_set, where=where if is_set else "")
 
 
 @lru_cache(maxsize=1 << 16)
@@ -64,9 +64,9 @@ def _interned_value(text: str, *, is_set: bool, where: str) -> MemberValue:
 
 def _own_words(name: str, server: Server) -> tuple[tuple[str, str], ...]:
     """The names and values specific to this server, longest first: its directories and names."""
-    told = [(server.variables.get(v, "").rstrip("/"), f"<{v}>") for v in ("datadir", "basedir")]
-    told += [(server.variables.get("hostname", ""), "<host>"), (name, "<host>")]
-    return tuple(sorted(((w, sign) for w, sign in told if len(w) > 1), key=lambda pair: -len(pair[0])))
+    words = [(server.variables.get(v, "").rstrip("/"), f"<{v}>") for v in ("datadir", "basedir")]
+    words += [(server.variables.get("hostname", ""), "<host>"), (name, "<host>")]
+    return tuple(sorted(((w, sign) for w, sign in words if len(w) > 1), key=lambda pair: -len(pair[0])))
 
 
 def _without_own_words(variable: str, text: str, own: tuple[tuple[str, str], ...]) -> str:
@@ -97,8 +97,8 @@ def chain_server(name: str, target: Target, facts: Facts, place: str = "") -> Ch
     `place` is where it was asked, as host:port.
     """
     variables, part = facts.server.variables, facts.server.replication
-    told = (variables.get(variable, "") for variable in ("hostname", "report_host", "bind_address"))
-    own = {name, *told, place.rpartition(":")[0]} - {"", "*", "::", "0.0.0.0"}  # noqa: S104 - not bound to
+    names = (variables.get(variable, "") for variable in ("hostname", "report_host", "bind_address"))
+    own = {name, *names, place.rpartition(":")[0]} - {"", "*", "::", "0.0.0.0"}  # noqa: S104 - not bound to
     return ChainServer(
         name,
         target,

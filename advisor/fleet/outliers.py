@@ -70,21 +70,21 @@ def outliers(members: Sequence[Member]) -> list[Outlier]:
             if counted is None:
                 continue
             usual, others = counted
-            told = tuple((m.name, m.values[variable]) for m in others)
-            key = (variable, ",".join(name for name, _ in told))
+            values = tuple((m.name, m.values[variable]) for m in others)
+            key = (variable, ",".join(name for name, _ in values))
             chosen = any(m.values[variable].is_set for m in alike)
-            found.setdefault(key, Outlier(group, series, variable, usual, len(alike), told, chosen))
+            found.setdefault(key, Outlier(group, series, variable, usual, len(alike), values, chosen))
     return [*_versions(members), *sorted(found.values(), key=_sort_key)]
 
 
 def _versions(members: Sequence[Member]) -> Iterator[Outlier]:
     """Groups in which more than half of the members run one version, with the members that run another."""
-    told = set()
+    seen = set()
     for group, alike in sorted(_by_group(members, lambda _: "").items(), key=lambda one: (len(one[1]), one[0])):
         usual, count = Counter(m.target.label for m in alike).most_common(1)[0]
         others = tuple((m.name, MemberValue(m.target.label, False, "")) for m in alike if m.target.label != usual)
-        if len(alike) >= MIN_GROUP and 2 * count > len(alike) and others and others not in told:
-            told.add(others)
+        if len(alike) >= MIN_GROUP and 2 * count > len(alike) and others and others not in seen:
+            seen.add(others)
             yield Outlier(group[0], "", VERSION, usual, len(alike), others, is_set=True)
 
 

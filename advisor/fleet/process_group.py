@@ -66,13 +66,13 @@ def end_children(before: frozenset[int]) -> None:
 
     A connection that ssh keeps for other runs is not stopped here: it ends by itself.
     """
-    told: set[int] = set()
+    signalled: set[int] = set()
     until = time.monotonic() + ENDING
     while left := set(_children()) - before:
         late = time.monotonic() > until
         for pid in left:
-            if late or pid not in told:
-                told.add(pid)
+            if late or pid not in signalled:
+                signalled.add(pid)
                 with contextlib.suppress(OSError):
                     os.kill(pid, signal.SIGKILL if late else signal.SIGTERM)
         time.sleep(LOOK)

@@ -77,8 +77,8 @@ def file_name(host: str) -> str:
     if plain_name.startswith("."):
         plain_name = f"%2E{plain_name[1:]}"
     if len(plain_name) > LONGEST:
-        told = hashlib.sha256(host.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-        plain_name = f"{plain_name[:LONGEST]}~{told}"
+        digest = hashlib.sha256(host.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        plain_name = f"{plain_name[:LONGEST]}~{digest}"
     return plain_name
 
 
@@ -260,14 +260,14 @@ def lock_run(folder: str) -> Iterator[int | None]:
 
 
 def _lock(handle: int, folder: str) -> bool:
-    until, told = time.monotonic() + PATIENCE, False
+    until, noticed = time.monotonic() + PATIENCE, False
     while True:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            if not told:
+            if not noticed:
                 print_notice(f"waiting for the run in {folder} that has not ended yet")
-                told = True
+                noticed = True
         except OSError:
             return False  # some network file systems cannot lock directories
         else:

@@ -127,8 +127,8 @@ def _read_non_ascii(text: str, number: int, group: str | None) -> Line:
     )
 
 
-def _decode_text(said: str | None) -> str | None:
-    return None if said is None else said.encode("latin-1").decode("utf-8", "surrogateescape")
+def _decode_text(text: str | None) -> str | None:
+    return None if text is None else text.encode("latin-1").decode("utf-8", "surrogateescape")
 
 
 def _shift_columns(line: Line, offset: int) -> Line:

@@ -150,8 +150,8 @@ def option_of(name: str, catalog: Catalog) -> Option | None:
 def _default(name: str, now: RuleContext, others: tuple[str, ...]) -> str | None:
     """Return the default: that of this server if it reports the variable as a default, else that of the catalog."""
     running = now.server.variables[name]
-    told = bool(now.server.origins) and name not in MISREPORTED_ORIGINS
-    if told and not any(_origin(n, now) in EXPLICIT_ORIGINS for n in (name, *others)):
+    known = bool(now.server.origins) and name not in MISREPORTED_ORIGINS
+    if known and not any(_origin(n, now) in EXPLICIT_ORIGINS for n in (name, *others)):
         return running
     if name in SESSION_DEFAULTS:
         return SESSION_DEFAULTS[name]
@@ -159,4 +159,4 @@ def _default(name: str, now: RuleContext, others: tuple[str, ...]) -> str | None
     if option is None:
         return running
     text = option.running if option.running is not None else as_variable(option, option.default)
-    return running if text is None and not told and name not in HOST_DEFAULTS else text
+    return running if text is None and not known and name not in HOST_DEFAULTS else text

@@ -58,9 +58,9 @@ def next_command(facts: Facts) -> StartCommand:
 
 def running_arguments(files: OptionFiles | None) -> tuple[str, ...]:
     """Return the arguments after the server's program name, without those of a loader before it."""
-    said = files.command_line if files else ()
-    program = next((i for i, word in enumerate(said) if posixpath.basename(word) in SERVER_PROGRAMS), 0)
-    return said[program + 1 :]
+    words = files.command_line if files else ()
+    program = next((i for i, word in enumerate(words) if posixpath.basename(word) in SERVER_PROGRAMS), 0)
+    return words[program + 1 :]
 
 
 def _why_not_unit(facts: Facts, *, known: bool) -> str:

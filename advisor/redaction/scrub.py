@@ -15,11 +15,11 @@ _QUOTES_SQL = "query:"
 _VALUE = r"(?i)(?P<lead>\b(?:entry|value:?|near) )'.*?'(?= for | at line |,|;|$)"
 
 
-def mask_secrets(told: dict[str, Any]) -> dict[str, Any]:
+def mask_secrets(document: dict[str, Any]) -> dict[str, Any]:
     """Mask secrets in plain facts, in place; facts collected by mycnf are masked already."""
-    server = told["server"]
+    server = document["server"]
     server["variables"] = {name: redact_value(name, value) for name, value in server["variables"].items()}
-    files, service = told.get("files"), told.get("service")
+    files, service = document.get("files"), document.get("service")
     if files:
         _mask_copies(files["files"])
         files["command_line"] = list(redact_arguments(tuple(files["command_line"])))
@@ -29,7 +29,7 @@ def mask_secrets(told: dict[str, Any]) -> dict[str, Any]:
         server["replication"]["replica_rows"] = [mask_sql(row) for row in server["replication"]["replica_rows"]]
     if service:
         _mask_copies([*service["unit_files"], *service["environment_files"]])
-    return told
+    return document
 
 
 def mask_sql(row: dict[str, str | None]) -> dict[str, str | None]:

@@ -228,10 +228,10 @@ def _why(f: Finding, page: PageEvidence) -> tuple[Section, ...]:
 
 def subject(written: str, where: str) -> tuple[Paragraph, ...]:
     """A setting and its place on one line, or on a line each where they are long."""
-    told = [Code(part) for part in (written, where) if part]
-    if len(", ".join(told)) > WIDTH - 2:
-        return tuple(Paragraph((part,)) for part in told)
-    return (Paragraph((told[0], ", ", told[1]) if told[1:] else (told[0],)),) if told else ()
+    lines = [Code(part) for part in (written, where) if part]
+    if len(", ".join(lines)) > WIDTH - 2:
+        return tuple(Paragraph((part,)) for part in lines)
+    return (Paragraph((lines[0], ", ", lines[1]) if lines[1:] else (lines[0],)),) if lines else ()
 
 
 def names_of_evidence(f: Finding) -> Words:
@@ -249,15 +249,15 @@ def to_do(f: Finding) -> list[tuple[str, Words]]:
 
     The first row of each of several actions is numbered.
     """
-    told: list[tuple[str, Words]] = []
+    steps: list[tuple[str, Words]] = []
     for number, action in enumerate(f.actions, 1):
         rows = list(_rows(action))
         if rows and len(f.actions) > 1:
             rows[0] = (f"{rows[0][0]} ({number} of {len(f.actions)})", rows[0][1])
-        told += rows
+        steps += rows
     if f.help and not any(a.statement or permanent_setting(a) for a in f.actions):
-        told.insert(0, ("Do", f.help))
-    return told
+        steps.insert(0, ("Do", f.help))
+    return steps
 
 
 def _rows(a: Action) -> Iterator[tuple[str, Words]]:

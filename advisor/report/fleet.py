@@ -97,8 +97,8 @@ def _title(survey: Survey) -> tuple[str, ...]:
 
 def _tally(survey: Survey) -> str:
     found = counts(survey.findings)
-    told = [plural(count, severity.value) for severity, count in found.items() if count] or ["nothing to say"]
-    return f"{', '.join(told)} on {plural(len(survey.judged), 'server')}"
+    parts = [plural(count, severity.value) for severity, count in found.items() if count] or ["nothing to say"]
+    return f"{', '.join(parts)} on {plural(len(survey.judged), 'server')}"
 
 
 def _versions(survey: Survey) -> Table:
@@ -235,8 +235,8 @@ def _unseen(judged: tuple[Judged, ...]) -> Iterator[str]:
 
 def short(variable: str, text: str) -> str:
     """A value fit for a line: secrets masked, (empty) for nothing, cut where it is long."""
-    told = redact_value(variable, text) or "(empty)"
-    return told if len(told) <= LONGEST else f"{told[: LONGEST - 1]}…"
+    shown = redact_value(variable, text) or "(empty)"
+    return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 1]}…"
 
 
 def as_json(survey: Survey) -> str:

@@ -219,10 +219,10 @@ def unseen(judged: Sequence[Judged]) -> list[tuple[str, tuple[str, ...], int]]:
             words.setdefault(key, skip.reason)
             hosts = reasons.setdefault(key, {})
             hosts[one.row.name] = hosts.get(one.row.name, 0) + 1
-    told = [
+    kinds = [
         (words[key] if len(hosts) == 1 else key, tuple(hosts), sum(hosts.values())) for key, hosts in reasons.items()
     ]
-    return sorted(told, key=lambda one: (-len(one[1]), -one[2], one[0]))
+    return sorted(kinds, key=lambda one: (-len(one[1]), -one[2], one[0]))
 
 
 def counts(findings: Iterable[Finding]) -> dict[Severity, int]:

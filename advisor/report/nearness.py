@@ -133,11 +133,11 @@ def servers(versions: str) -> list[tuple[str, str]]:
     return list(dict.fromkeys(found))
 
 
-def _other_server(told: list[tuple[str, str]], here: Target) -> Iterator[str]:
+def _other_server(servers: list[tuple[str, str]], here: Target) -> Iterator[str]:
     names = {"mysql": "MySQL", "mariadb": "MariaDB"}
-    alike = [series for flavour, series in told if flavour == here.flavour]
-    if told and ".".join(map(str, here.version[:2])) not in alike:
-        yield "on " + ", ".join(f"{names[flavour]} {series}".strip() for flavour, series in told)
+    alike = [series for flavour, series in servers if flavour == here.flavour]
+    if servers and ".".join(map(str, here.version[:2])) not in alike:
+        yield "on " + ", ".join(f"{names[flavour]} {series}".strip() for flavour, series in servers)
 
 
 def _listed(words: list[str]) -> str:

@@ -157,8 +157,8 @@ def _before(presence: Presence | None) -> Iterator[str]:
 def _history(span: KnownSpan) -> str:
     """What the manuals say of the option's past."""
     came = [f"introduced in {' and '.join(span.came)}"] if span.came else []
-    said = [*came, *([f"removed in {span.gone}"] if span.gone else [])]
-    return f" ({', '.join(said)})" if said else ""
+    events = [*came, *([f"removed in {span.gone}"] if span.gone else [])]
+    return f" ({', '.join(events)})" if events else ""
 
 
 def _details(option: Option) -> Iterator[tuple[str, str]]:

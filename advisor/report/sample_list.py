@@ -20,10 +20,10 @@ NONE = "No server was sampled here; mycnf sample --print-timer shows how to have
 
 def listing(rings: Sequence[SampleRing]) -> str:
     """Each server with the time that its samples span and its busiest hours."""
-    return "\n".join(f"{escape_text(ring.server)}\n{told(ring.hours)}" for ring in rings) or NONE
+    return "\n".join(f"{escape_text(ring.server)}\n{hours_text(ring.hours)}" for ring in rings) or NONE
 
 
-def told(sampled: SampledHours | None) -> str:
+def hours_text(sampled: SampledHours | None) -> str:
     """The lines of one server."""
     if sampled is None:
         return "  no sample yet\n"

@@ -59,10 +59,10 @@ def introduction(suggestion: Suggestion, host: str) -> list[str]:
 def remarks(choice: SuggestedLine) -> Iterator[str]:
     """What stands above the line of a choice, as comments."""
     yield comment(choice.reason)
-    told = [f"Based on {_ground(choice)}."]
-    told += [f"Risk: {choice.risk}."] if choice.risk else []
-    told += [f"Watch {choice.watch}."] if choice.watch else []
-    yield comment(" ".join(told))
+    sentences = [f"Based on {_ground(choice)}."]
+    sentences += [f"Risk: {choice.risk}."] if choice.risk else []
+    sentences += [f"Watch {choice.watch}."] if choice.watch else []
+    yield comment(" ".join(sentences))
 
 
 def as_json(suggestion: Suggestion) -> str:
@@ -72,8 +72,8 @@ def as_json(suggestion: Suggestion) -> str:
     ]
     for line in lines:
         del line["size"]
-    told = {"target": str(suggestion.target), "workload": suggestion.workload, "left": list(suggestion.omitted)}
-    return dumps({"version": 1, **told, "options": lines})
+    head = {"target": str(suggestion.target), "workload": suggestion.workload, "left": list(suggestion.omitted)}
+    return dumps({"version": 1, **head, "options": lines})
 
 
 def comment(text: str) -> str:

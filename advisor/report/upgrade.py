@@ -60,7 +60,7 @@ def document(move: UpgradeChanges, *, every: bool = False) -> Document:
         *_light(light, mark, every=every),
         _paste([c for c in move.defaults if every or c.area is not Area.REST]),
     ]
-    blocks += [_foot(move)] if _told(move) == {Confidence.LIKELY} else []
+    blocks += [_foot(move)] if _confidences(move) == {Confidence.LIKELY} else []
     moved = f"{move.before.label} → {move.after.label}"
     return Document(("mycnf upgrade", moved, ", ".join(move.paths), plural(move.read, "option")), tuple(blocks))
 
@@ -68,13 +68,13 @@ def document(move: UpgradeChanges, *, every: bool = False) -> Document:
 def _groups_once(lines: Iterable[LineChange]) -> tuple[LineChange, ...]:
     """The lines; that a group goes unread, or is read anew, is said at its first line in a file."""
     heard: set[tuple[str, str]] = set()
-    told = []
+    kept = []
     for change in lines:
-        said = change.placed.path, change.message
-        told.append(change._replace(message="") if said in heard else change)
+        key = change.placed.path, change.message
+        kept.append(change._replace(message="") if key in heard else change)
         if change.kind in {LineEffect.NOT_READ, LineEffect.NEWLY_READ}:
-            heard.add(said)
-    return tuple(told)
+            heard.add(key)
+    return tuple(kept)
 
 
 def _head(move: UpgradeChanges, heavy: list[DefaultChange], light: list[DefaultChange]) -> Section:
@@ -121,12 +121,12 @@ def _noun(move: UpgradeChanges) -> str:
 
 def _changed_defaults(heavy: list[DefaultChange], light: list[DefaultChange]) -> str:
     little = sum(c.area is Area.REST for c in light)
-    told = [
+    parts = [
         f"{len(heavy):,} for data, accounts or replicas" if heavy else "",
         f"{len(light) - little:,} for memory and speed" if len(light) > little else "",
         f"{little:,} of little weight" if little else "",
     ]
-    defaults = ", ".join(part for part in told if part)
+    defaults = ", ".join(part for part in parts if part)
     return f"changed defaults: {defaults}" if defaults else "no default changes"
 
 
@@ -145,11 +145,11 @@ def _pages(move: UpgradeChanges) -> Iterator[Words]:
 
 def _mark(move: UpgradeChanges) -> str:
     """What marks a likely one; nothing where all are, which is then said once at the end."""
-    return "  (likely)" if Confidence.CERTAIN in _told(move) else ""
+    return "  (likely)" if Confidence.CERTAIN in _confidences(move) else ""
 
 
-def _told(move: UpgradeChanges) -> set[Confidence]:
-    """How sure the things are that are told."""
+def _confidences(move: UpgradeChanges) -> set[Confidence]:
+    """How certain the lines and the changed defaults are."""
     lines = {c.confidence for c in move.lines if c.kind is not LineEffect.SYNTAX}
     return lines | {c.confidence for c in move.defaults}
 
@@ -192,21 +192,21 @@ def _lines(move: UpgradeChanges, kinds: frozenset[LineEffect], mark: str) -> Ite
 
 def _line(change: LineChange, move: UpgradeChanges, mark: str) -> Entry:
     """What becomes of a line, and what to write instead."""
-    words = _said(change, move)
-    said = Paragraph(f"{words}{_sure(change, mark)}" if words else "")
+    words = _short_message(change, move)
+    paragraph = Paragraph(f"{words}{_sure(change, mark)}" if words else "")
     write = Paragraph(("write:  ", Code(change.write)) if change.write else "")
     where = _place(change, move)
-    return Entry(change.severity.value, change.severity, _source(change), (said, write), where=where, beside=True)
+    return Entry(change.severity.value, change.severity, _source(change), (paragraph, write), where=where, beside=True)
 
 
-def _said(change: LineChange, move: UpgradeChanges) -> str:
+def _short_message(change: LineChange, move: UpgradeChanges) -> str:
     """The message without the option's name where it begins with it, and without what the report says beside it."""
-    said = change.message.partition(" Use ")[0] if change.write else change.message
-    said = said.removesuffix(f" {move.before.label} refuses it too.")
+    text = change.message.partition(" Use ")[0] if change.write else change.message
+    text = text.removesuffix(f" {move.before.label} refuses it too.")
     written = redact_name(change.placed.line.name or "").lower().replace("-", "_")
     names = [written, *(verdict.canonical for verdict in (change.after, change.before) if verdict)]
-    opening = next((f"{name} was " for name in names if said.startswith(f"{name} was ")), "")
-    return said.removeprefix(opening)
+    opening = next((f"{name} was " for name in names if text.startswith(f"{name} was ")), "")
+    return text.removeprefix(opening)
 
 
 def _note(change: LineChange, move: UpgradeChanges, mark: str) -> Words:

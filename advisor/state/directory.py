@@ -81,8 +81,8 @@ _WITHOUT_UUID = ("hostname", "port", "datadir")
 
 def server_id(variables: Mapping[str, str]) -> str:
     """Return twelve hex digits: of the server's UUID, or without one (MariaDB) of host name, port and datadir."""
-    told = variables.get("server_uuid") or "\0".join(variables.get(name, "") for name in _WITHOUT_UUID)
-    return hashlib.sha256(told.encode("utf-8", "surrogateescape")).hexdigest()[:_DIGITS]
+    identity = variables.get("server_uuid") or "\0".join(variables.get(name, "") for name in _WITHOUT_UUID)
+    return hashlib.sha256(identity.encode("utf-8", "surrogateescape")).hexdigest()[:_DIGITS]
 
 
 def server_name(variables: Mapping[str, str]) -> str:

@@ -125,8 +125,8 @@ def _unpack(words: array[int], slot: int, names: tuple[str, ...]) -> RingSample 
     if own.pop() != _checksum(own):
         return None
     _, time, uptime, lsn, *counters = own
-    told = {name: value for name, value in zip(names, counters, strict=True) if value != NONE}
-    return RingSample(time, uptime, None if lsn == NONE else lsn, told)
+    known = {name: value for name, value in zip(names, counters, strict=True) if value != NONE}
+    return RingSample(time, uptime, None if lsn == NONE else lsn, known)
 
 
 def _checksum(words: array[int]) -> int:
@@ -174,8 +174,8 @@ def _slot(handle: int, number: int, head: Head) -> RingSample | None:
 
 
 def _head(head: Head) -> bytes:
-    told = json.dumps(head._asdict(), ensure_ascii=True).encode("ascii")
-    data = MAGIC + f"{zlib.crc32(told):08x}\n".encode() + told + b"\n"
+    text = json.dumps(head._asdict(), ensure_ascii=True).encode("ascii")
+    data = MAGIC + f"{zlib.crc32(text):08x}\n".encode() + text + b"\n"
     if len(data) > HEAD:
         raise RingError("the server's name is too long for a ring")
     return data.ljust(HEAD, b"\0")
@@ -185,11 +185,11 @@ def _parse_head(data: bytes, path: str) -> Head:
     damaged = RingError(f"{path} is no ring of samples or damaged; remove it, and mycnf sample begins a new one")
     magic, _, rest = data[:HEAD].partition(b"\n")
     checksum, _, rest = rest.partition(b"\n")
-    told = rest.partition(b"\n")[0]
-    if magic + b"\n" != MAGIC or checksum != f"{zlib.crc32(told):08x}".encode():
+    text = rest.partition(b"\n")[0]
+    if magic + b"\n" != MAGIC or checksum != f"{zlib.crc32(text):08x}".encode():
         raise damaged
     try:
-        fields = json.loads(told)
+        fields = json.loads(text)
         head = Head(str(fields["server"]), tuple(map(str, fields["names"])), int(fields["slots"]))
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise damaged from error

@@ -120,8 +120,8 @@ def read_marks(path: str) -> UserMarks:
     """The saved marks; empty if the file is missing or invalid."""
     try:
         with open(path, encoding="utf-8") as file:
-            told = json.load(file)
-        seen, suppressed = told["seen"], told["suppressed"]
+            document = json.load(file)
+        seen, suppressed = document["seen"], document["suppressed"]
         return UserMarks(
             frozenset(map(str, seen)), tuple((str(key), str(reason)) for key, reason in suppressed.items())
         )
@@ -137,8 +137,8 @@ def save_marks(path: str, before: UserMarks, after: UserMarks) -> UserMarks:
     try:
         with lock_folder(make_state_folder(STATE_SUBDIRECTORY)):
             both = _merge_marks(read_marks(path), before, after)
-            told = {"version": 1, "seen": sorted(both.seen), "suppressed": dict(both.suppressed)}
-            replace_private(path, (json.dumps(told, indent=1) + "\n").encode("ascii"))
+            document = {"version": 1, "seen": sorted(both.seen), "suppressed": dict(both.suppressed)}
+            replace_private(path, (json.dumps(document, indent=1) + "\n").encode("ascii"))
     except OSError as error:
         raise MycnfError(
             f"{path} cannot be written: {error.strerror}. Hidden and seen findings last until you quit"

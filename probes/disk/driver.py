@@ -96,12 +96,12 @@ class DriverProcesses:
         self, doing: list[subprocess.Popen[bytes]], patience: float, stop: StopSignal
     ) -> list[dict[str, Any]]:
         deadline = time.monotonic() + patience
-        told = False
+        stopped = False
         answers = []
         for process in doing:
             while not _has_answer(process):
-                if stop.is_set() and not told:
-                    told = True
+                if stop.is_set() and not stopped:
+                    stopped = True
                     for other in doing:
                         _send_line(other, END)
                 if time.monotonic() > deadline:
@@ -200,7 +200,7 @@ class SingleFileBench:
         whole = combine_reports(report)
         metrics = {self._work.rate: whole.done / whole.seconds}
         if whole.done:
-            metrics |= {name: report[0][told] for name, told in self._work.reported.items()}
+            metrics |= {name: report[0][key] for name, key in self._work.reported.items()}
         return self._tally.add(variant, whole, metrics)
 
     def facts(self) -> dict[str, float | str]:

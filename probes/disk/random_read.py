@@ -93,9 +93,9 @@ def _facts(tally: DiskTally, names: list[str]) -> dict[str, float | str]:
     kind of device that this indicates.
     """
     best, most = tally.best(names, READS.name)
-    told = f"One read takes {tally.latency_text(names[0], MEDIAN.name, P99.name)} with {names[0]}"
+    latency = f"One read takes {tally.latency_text(names[0], MEDIAN.name, P99.name)} with {names[0]}"
     facts: dict[str, float | str] = {
-        ANSWER: f"{told}; {best} gave the most reads, {most:,.0f} per second.",
+        ANSWER: f"{latency}; {best} gave the most reads, {most:,.0f} per second.",
         "most_reads": round(most, 1),
         "most_reads_at": best,
     }

@@ -148,8 +148,8 @@ def _compile(program: str) -> None:
 
 def _failure_text(error: Exception) -> str:
     if isinstance(error, subprocess.CalledProcessError):
-        said = error.stderr.decode(errors="replace").strip().splitlines()
-        return said[0] if said else f"the compiler ended with {error.returncode}"
+        output = error.stderr.decode(errors="replace").strip().splitlines()
+        return output[0] if output else f"the compiler ended with {error.returncode}"
     return getattr(error, "strerror", None) or type(error).__name__
 
 

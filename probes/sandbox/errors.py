@@ -131,8 +131,8 @@ def first_log_errors(log: str) -> str:
     """The first errors of a log, which cause the others, else its last lines; on one line."""
     kept = [line.strip() for line in log.splitlines() if line.strip()]
     errors = [line for line in kept if ERROR_LINE.search(line) and not line.endswith("Aborting")]
-    said = errors[:3] or kept[-3:]
-    return "error log: " + " / ".join(line[:300] for line in said) if said else "no message in its log"
+    lines = errors[:3] or kept[-3:]
+    return "error log: " + " / ".join(line[:300] for line in lines) if lines else "no message in its log"
 
 
 def _confinements() -> Iterator[tuple[str, str]]:

@@ -199,8 +199,8 @@ def has_leftovers(owner: int, base: str) -> bool:
         if name.startswith(PREFIX):
             with contextlib.suppress(OSError), open(os.path.join(base, name, MARKER), "rb") as marker:
                 facts = _read_marker(marker.fileno())
-                told = facts.get("owner") if facts else None
-                if isinstance(told, dict) and told.get("pid") == owner:
+                recorded = facts.get("owner") if facts else None
+                if isinstance(recorded, dict) and recorded.get("pid") == owner:
                     return True
     return False
 

@@ -190,18 +190,18 @@ class ScanBench:
 
     def notes(self) -> tuple[str, ...]:
         """Notes on the read sizes, and on whether the table was evicted from the page cache."""
-        said = list(_read_size_notes(self._read_sizes, broken=self._readers.scan.fragmented > 0))
+        notes = list(_read_size_notes(self._read_sizes, broken=self._readers.scan.fragmented > 0))
         differ = [f"{n} runs as {made}" for n, made in self._running.items() if exact_size(made) != n.split(", ")[-1]]
         if differ:
-            said.append(f"The server rounds the size: {', '.join(differ)}.")
+            notes.append(f"The server rounds the size: {', '.join(differ)}.")
         if self._stayed > RESIDENT_LIMIT:
-            said.append(
+            notes.append(
                 f"Up to {self._stayed:.0%} of the table stayed in the page cache after eviction, so "
                 "the uncached scans read partly from the cache."
             )
         if self._from_device and max(self._from_device) == 0:
-            said.append("No read reached the device: a cache below the page cache served them.")
-        return tuple(said)
+            notes.append("No read reached the device: a cache below the page cache served them.")
+        return tuple(notes)
 
     def _scan_waves(self, seconds: float, stop: StopSignal, *, beyond: bool) -> list[ScanWave]:
         waves: list[ScanWave] = []
@@ -412,8 +412,8 @@ def read_counters(pid: int) -> ReadCounters | None:
     from probes.safety.neighbours import NO_IO_COUNTERS
 
     with contextlib.suppress(*NO_IO_COUNTERS):
-        told = psutil.Process(pid).io_counters()
-        return ReadCounters(told.read_count, told.read_chars, told.read_bytes)
+        counters = psutil.Process(pid).io_counters()
+        return ReadCounters(counters.read_count, counters.read_chars, counters.read_bytes)
     return None
 
 

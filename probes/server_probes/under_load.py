@@ -129,20 +129,20 @@ class WorkloadBench:
 
     def notes(self) -> tuple[str, ...]:
         """Notes on rounded settings, cold blocks, driver load and repeated transactions."""
-        said = [
+        notes = [
             f"{what} was requested, but the server runs with {running}." for what, running in self._differing.items()
         ]
         if self._cold_variants:
             cold = ", ".join(dict.fromkeys(self._cold_variants))
-            said.append(f"The warm-up ended before the rate was stable: {cold}. The first blocks may be cold.")
+            notes.append(f"The warm-up ended before the rate was stable: {cold}. The first blocks may be cold.")
         if self._driver_share > DRIVER_LIMIT:
-            said.append(
+            notes.append(
                 f"The driver used up to {self._driver_share:.0%} of the processor time. The server could do more than "
                 "these rates, and differences could be larger. Install sysbench: it uses far less."
             )
         if self._repeated:
-            said.append(f"{self._repeated} transactions had a deadlock or a lock wait timeout and are not counted.")
-        return tuple(said)
+            notes.append(f"{self._repeated} transactions had a deadlock or a lock wait timeout and are not counted.")
+        return tuple(notes)
 
     def _run(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
         task = self._task(variant, turn.round_seed if self._own_server else turn.block_seed)

@@ -306,9 +306,9 @@ def watch_disk_space(sandbox: Sandbox) -> Iterator[None]:
         thread.join()
 
 
-def disk_space_error(sandbox: Sandbox, said: str = "") -> SandboxError | None:
+def disk_space_error(sandbox: Sandbox, message: str = "") -> SandboxError | None:
     """The disk full error, by the file system, the server's log or the error `said`; None if there is space."""
-    if is_disk_full(sandbox.directory) or reports_disk_full(sandbox.read_log()) or reports_disk_full(said):
+    if is_disk_full(sandbox.directory) or reports_disk_full(sandbox.read_log()) or reports_disk_full(message):
         return disk_full_error(f"{sandbox.binary.name} cannot continue in {sandbox.directory}")
     return None
 

@@ -93,10 +93,10 @@ def _start_worker(
 
 
 def _is_ready(log: str, process: subprocess.Popen[bytes]) -> bool:
-    said = _read_text(log)
+    output = _read_text(log)
     if process.poll() is not None:
-        raise DriverError(f"the load driver ended before the start: {_last_line(said)}")
-    return said.startswith("ready\n")
+        raise DriverError(f"the load driver ended before the start: {_last_line(output)}")
+    return output.startswith("ready\n")
 
 
 def _write_start_time(go: str) -> None:
@@ -118,11 +118,11 @@ def _wait_until(holds: Any, timeout: float, stop: StopSignal) -> bool:
 
 
 def _read_report(log: str, process: subprocess.Popen[bytes]) -> dict[str, Any]:
-    said = _read_text(log)
+    output = _read_text(log)
     try:
-        report: dict[str, Any] = json.loads(said.splitlines()[-1])
+        report: dict[str, Any] = json.loads(output.splitlines()[-1])
     except (ValueError, IndexError):
-        raise DriverError(f"the load driver failed ({process.returncode}): {_last_line(said)}") from None
+        raise DriverError(f"the load driver failed ({process.returncode}): {_last_line(output)}") from None
     if report["broken"]:
         raise DriverError(f"the load driver lost its server: {report['broken']}")
     return report
@@ -172,8 +172,8 @@ def _read_text(log: str) -> str:
         return text.read()
 
 
-def _last_line(said: str) -> str:
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+def _last_line(output: str) -> str:
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
     return lines[-1] if lines else "no message in its log"
 
 

@@ -41,11 +41,11 @@ def sysbench_version() -> str | None:
     if program is None:
         return None
     try:
-        told = run_briefly([program, "--version"], timeout=10)
+        ran = run_briefly([program, "--version"], timeout=10)
         known = run_briefly([program, "--help"], timeout=10)
     except SandboxError:
         return None
-    match = re.search(r"sysbench (\d+\.\d+\S*)", told.stdout)
+    match = re.search(r"sysbench (\d+\.\d+\S*)", ran.stdout)
     # Version 0.4 has other options and no scripts; some builds lack the MySQL driver.
     return match[0] if match and not match[1].startswith("0.") and "--mysql-socket" in known.stdout else None
 
@@ -72,28 +72,28 @@ def run_sysbench(task: Task, seconds: int, stop: StopSignal) -> LoadResult | Non
             process.kill()
         process.wait()
     with open(log, encoding="utf-8", errors="replace") as text:
-        said = text.read()
+        report = text.read()
     if process.returncode != 0:
-        raise DriverError(f"sysbench failed ({process.returncode}): {_error_lines(said)}")
-    return parse_report(said, seconds)
+        raise DriverError(f"sysbench failed ({process.returncode}): {_error_lines(report)}")
+    return parse_report(report, seconds)
 
 
-def parse_report(said: str, seconds: int) -> LoadResult:
+def parse_report(report: str, seconds: int) -> LoadResult:
     """Parse a report of sysbench; its per-second values are brought to `seconds` entries.
 
     Raises DriverError for any other text.
     """
-    found = {name: pattern.search(said) for name, pattern in TOTAL_LINES.items()}
+    found = {name: pattern.search(report) for name, pattern in TOTAL_LINES.items()}
     if any(match is None for match in found.values()):
-        raise DriverError(f"cannot parse sysbench's report: {_error_lines(said)}")
+        raise DriverError(f"cannot parse sysbench's report: {_error_lines(report)}")
     totals = {name: float(match[1]) for name, match in found.items() if match}
-    rows = {int(row[0]): tuple(float(value) for value in row[1:]) for row in INTERVAL_LINE.findall(said)}
+    rows = {int(row[0]): tuple(float(value) for value in row[1:]) for row in INTERVAL_LINE.findall(report)}
     return LoadResult(
         seconds=totals["seconds"],
         transactions=int(totals["transactions"]),
         queries=int(totals["queries"]),
         repeated=int(totals["repeated"]),
-        p95=_percentile([(float(value), int(count)) for value, count in HISTOGRAM_LINE.findall(said)], 0.95),
+        p95=_percentile([(float(value), int(count)) for value, count in HISTOGRAM_LINE.findall(report)], 0.95),
         p99=totals["p99"],
         tps=_per_second_values([row[0] for row in rows.values()], totals["transactions"], seconds),
         qps=_per_second_values([row[1] for row in rows.values()], totals["queries"], seconds),
@@ -228,7 +228,7 @@ def _quote(text: str) -> str:
     return f'"{escaped}"'
 
 
-def _error_lines(said: str) -> str:
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
-    told = [line for line in lines if line.startswith(("FATAL", "ALERT"))] or lines[-1:]
-    return " / ".join(told[:2]) or "no message in its log"
+def _error_lines(output: str) -> str:
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    errors = [line for line in lines if line.startswith(("FATAL", "ALERT"))] or lines[-1:]
+    return " / ".join(errors[:2]) or "no message in its log"

@@ -31,22 +31,22 @@ POLL = 0.002
 class WorkerOrders:
     """The orders from the JSON input."""
 
-    def __init__(self, told: dict[str, Any]) -> None:
-        self.socket: str = told["socket"]
-        self.login = Login(**told["login"])
-        self.database: str = told["database"]
-        self.tables: int = told["tables"]
-        self.rows: int = told["rows"]
-        self.steps: list[tuple[list[str], int]] = told["steps"]
-        self.bracketed: bool = told["bracketed"]
-        self.connecting: bool = told["connecting"]
-        self.span: int = told["span"]
-        self.kind: str = told["kind"]
-        self.keys: list[int] = _read_keys(told["keys_file"])
-        self.connections: int = told["connections"]
-        self.seconds: int = told["seconds"]
-        self.seed: int = told["seed"]
-        self.go: str = told["go"]
+    def __init__(self, fields: dict[str, Any]) -> None:
+        self.socket: str = fields["socket"]
+        self.login = Login(**fields["login"])
+        self.database: str = fields["database"]
+        self.tables: int = fields["tables"]
+        self.rows: int = fields["rows"]
+        self.steps: list[tuple[list[str], int]] = fields["steps"]
+        self.bracketed: bool = fields["bracketed"]
+        self.connecting: bool = fields["connecting"]
+        self.span: int = fields["span"]
+        self.kind: str = fields["kind"]
+        self.keys: list[int] = _read_keys(fields["keys_file"])
+        self.connections: int = fields["connections"]
+        self.seconds: int = fields["seconds"]
+        self.seed: int = fields["seed"]
+        self.go: str = fields["go"]
 
 
 class ConnectionCounts:
@@ -60,11 +60,11 @@ class ConnectionCounts:
         self.broken = ""
 
 
-def run_worker(told: dict[str, Any]) -> None:
+def run_worker(fields: dict[str, Any]) -> None:
     """Connect, wait for the start, run transactions until the time is up, and report."""
     import pymysql
 
-    orders = WorkerOrders(told)
+    orders = WorkerOrders(fields)
     way = orders.login.options(orders.socket)
     connections = [
         pymysql.connect(**way, database=orders.database, autocommit=True, defer_connect=orders.connecting)

@@ -339,8 +339,8 @@ def _error_reasons(window: Workload) -> str:
         "access_denied_errors": "with access denied",
         "aborted_connects_preauth": "before they named an account",
     }
-    told = [f"{n:,} {words_of_it}" for name, words_of_it in parts.items() if (n := window.delta(name))]
-    return f", {' and '.join(told)}" if told else ""
+    reasons = [f"{n:,} {words_of_it}" for name, words_of_it in parts.items() if (n := window.delta(name))]
+    return f", {' and '.join(reasons)}" if reasons else ""
 
 
 @rule(

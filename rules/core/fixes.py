@@ -125,8 +125,8 @@ def help_removed(line: LineVerdict, fix: Fix | None, otherwise: str, context: Ru
 
         return semi_sync_library_help(name)
     elsewhere = find_presence(name)
-    told = _new_name(line, context.catalog) or (elsewhere.replaced_by if elsewhere and found is None else None)
-    return f"use {told} instead" if told and context.catalog.get(told) else otherwise
+    successor = _new_name(line, context.catalog) or (elsewhere.replaced_by if elsewhere and found is None else None)
+    return f"use {successor} instead" if successor and context.catalog.get(successor) else otherwise
 
 
 def _new_name(line: LineVerdict, catalog: Catalog) -> str | None:
@@ -309,8 +309,8 @@ def _successor_names(name: str, context: RuleContext) -> tuple[str, ...]:
     from rules.core.successors import other_names
 
     elsewhere = find_presence(name)
-    told = elsewhere.replaced_by if elsewhere else None
-    return (*((told,) if told and name not in INCOMPATIBLE_SUCCESSORS else ()), *other_names(name, context))
+    successor = elsewhere.replaced_by if elsewhere else None
+    return (*((successor,) if successor and name not in INCOMPATIBLE_SUCCESSORS else ()), *other_names(name, context))
 
 
 def _rename_fix(line: LineVerdict, name: str, catalog: Catalog, applicability: str) -> Fix | None:

@@ -30,8 +30,8 @@ def is_local_only(context: RuleContext) -> bool:
     """Whether only the local host can connect: TCP is disabled or all addresses are loopback addresses."""
     if context.settings.on("skip_networking"):
         return True
-    told = [name for name in ADDRESS_VARIABLES if context.text(name)]
-    return "bind_address" in told and not any(listens_to_other_hosts(context, name) for name in told)
+    configured = [name for name in ADDRESS_VARIABLES if context.text(name)]
+    return "bind_address" in configured and not any(listens_to_other_hosts(context, name) for name in configured)
 
 
 def is_socket_only(context: RuleContext) -> bool:

@@ -97,8 +97,8 @@ def _redo(context: RuleContext) -> str | None:
         return None
     if age and age[0] * 100 >= age[1] * FULL_PERCENT:
         return None
-    told = f"{format_size(rate * HOUR)} an hour into {format_size(capacity)}" + (f" {when}" if hour else "")
-    return f"{told}, {format_percent(age[0] / age[1])} of it before the checkpoint" if age else told
+    rate_text = f"{format_size(rate * HOUR)} an hour into {format_size(capacity)}" + (f" {when}" if hour else "")
+    return f"{rate_text}, {format_percent(age[0] / age[1])} of it before the checkpoint" if age else rate_text
 
 
 def _connections(context: RuleContext) -> str | None:
@@ -122,8 +122,10 @@ def _rates(*counters: tuple[str, str], below: float, share: float = 100.0) -> Ca
         first, whole = rates[0], rates[-1]
         if first is None or first >= below or (whole and len(rates) > 1 and first * 100 > whole * share):
             return None
-        told = [f"{rate:,.1f} {words}" for rate, (_, words) in zip(rates, counters, strict=True) if rate is not None]
-        return f"{', '.join(told)} a second"
+        rates_text = [
+            f"{rate:,.1f} {words}" for rate, (_, words) in zip(rates, counters, strict=True) if rate is not None
+        ]
+        return f"{', '.join(rates_text)} a second"
 
     return says
 

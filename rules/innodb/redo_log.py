@@ -153,18 +153,18 @@ def _log_was_full(context: RuleContext, capacity: int, waits: str) -> Finding:
 
 def _redo_wait_text(context: RuleContext) -> str:
     """How often the server reported waits for redo log space, as text; empty if it did not."""
-    told, counted = context.server.redo_waits, context.server.innodb_metrics.get(SPACE_WAITS)
-    if told is not None and told.count:
-        ago = "" if told.newest is None else f", the newest {format_duration(max(0, told.newest))} ago"
-        plural = "s" if told.count > 1 else ""
-        return f"{told.count:,} warning{plural} in the error log{ago}"
+    warnings, counted = context.server.redo_waits, context.server.innodb_metrics.get(SPACE_WAITS)
+    if warnings is not None and warnings.count:
+        ago = "" if warnings.newest is None else f", the newest {format_duration(max(0, warnings.newest))} ago"
+        plural = "s" if warnings.count > 1 else ""
+        return f"{warnings.count:,} warning{plural} in the error log{ago}"
     return f"{counted:,} waits by {SPACE_WAITS}" if counted else ""
 
 
 def _is_old_warning(context: RuleContext) -> bool:
     """Whether the newest warning is older than a week."""
-    told = context.server.redo_waits
-    return told is not None and told.newest is not None and told.newest > WEEK
+    warnings = context.server.redo_waits
+    return warnings is not None and warnings.newest is not None and warnings.newest > WEEK
 
 
 def _size_after_waits(context: RuleContext, rates: list[Rate], capacity: int) -> int:
@@ -273,9 +273,9 @@ def _checkpoint_ages(context: RuleContext) -> Iterator[tuple[tuple[int, int] | N
     if hour is not None:
         from rules.core.counters import hour_text
 
-        told = [ages for sample in hour.samples if (ages := checkpoint_age(sample.status.get)) is not None]
+        ages_seen = [ages for sample in hour.samples if (ages := checkpoint_age(sample.status.get)) is not None]
         yield (
-            max(told, key=lambda ages: ages[0] / ages[1], default=None),
+            max(ages_seen, key=lambda ages: ages[0] / ages[1], default=None),
             f"in the busiest hour, {hour_text(hour)}, was",
         )
     yield checkpoint_age(context.server.counter), "is"

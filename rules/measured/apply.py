@@ -73,9 +73,9 @@ REMARK = "told"
 def measured_fact(context: RuleContext, probe: str, name: str) -> tuple[float, LocalAnswer] | None:
     """A number that the newest run of a probe found besides its samples, with the result; None without one."""
     for answer in context.probes:
-        told = answer.facts.get(name) if answer.probe == probe else None
-        if isinstance(told, float) and told > 0:
-            return told, answer
+        value = answer.facts.get(name) if answer.probe == probe else None
+        if isinstance(value, float) and value > 0:
+            return value, answer
     return None
 
 

@@ -78,10 +78,10 @@ def compare_values(probe: str, claim: Claim, context: RuleContext, of: str, othe
     answers = [a for a in context.probes if a.probe == probe and a.metric in claim.metrics and claim.fits(context, a)]
     found: list[tuple[LocalAnswer, LocalVerdict]] = []
     for run in dict.fromkeys(map(_run_key, answers)):
-        told = [a for a in answers if _run_key(a) == run]
-        besides = tuple(b for a in told for b in _measured_pairs(a, claim, context, of, other))
+        of_run = [a for a in answers if _run_key(a) == run]
+        besides = tuple(b for a in of_run for b in _measured_pairs(a, claim, context, of, other))
         if besides:
-            found.append((told[0], _combine(told, besides, of, other)))
+            found.append((of_run[0], _combine(of_run, besides, of, other)))
     answered = [(answer, judged) for answer, judged in found if _is_answer(judged)]
     if not answered:
         return found[0][1] if found else None
@@ -124,8 +124,8 @@ def _is_number(value: str) -> bool:
     return value.isdecimal() and len(value) <= DIGITS
 
 
-def _combine(told: list[LocalAnswer], besides: tuple[MeasuredPair, ...], of: str, other: str) -> LocalVerdict:
-    first = told[0]
+def _combine(answers: list[LocalAnswer], besides: tuple[MeasuredPair, ...], of: str, other: str) -> LocalVerdict:
+    first = answers[0]
     used = {name for b in besides for name in (b.pair.arm, b.pair.against)}
     return LocalVerdict(
         probe=first.probe,

@@ -50,12 +50,12 @@ def _advised_values(finding: Finding, context: RuleContext) -> set[str]:
 
 def _action_values(action: Action, option: str) -> set[str]:
     """The values that an action sets the option to, by its option line, its argument or its statement."""
-    told = [
+    settings = [
         (action.option_line or "").partition(" = "),
         (action.argument or "").removeprefix("--").partition("="),
         (action.statement or "").removesuffix(";").split(" ", 2)[-1].partition(" = "),
     ]
-    return {value.strip("'") for name, _, value in told if name.replace("-", "_") == option}
+    return {value.strip("'") for name, _, value in settings if name.replace("-", "_") == option}
 
 
 def _removes_required(finding: Finding, asked: OptionHouseRules, context: RuleContext) -> bool:

@@ -232,8 +232,8 @@ def _house_message(
     help: str,  # noqa: A002 - the field of Finding
     action: Action | None = None,
 ) -> Finding:
-    said = f"{message} {broken.message.rstrip('.')}." if broken.message else message
-    return speaking.finding(said, about, severity=broken.severity, help=help, actions=present(action))
+    text = f"{message} {broken.message.rstrip('.')}." if broken.message else message
+    return speaking.finding(text, about, severity=broken.severity, help=help, actions=present(action))
 
 
 def _advice(context: RuleContext, asked: OptionHouseRules) -> Action | None:

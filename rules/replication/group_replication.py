@@ -239,8 +239,8 @@ def group_that_survives_nothing(context: RuleContext) -> Iterator[Finding]:
 
 def _member_counts(members: int, states: dict[str, int]) -> str:
     """The number of members as text, by state if the states are known."""
-    told = ", ".join(f"{count} {state}" for state, count in sorted(states.items()) if count)
-    return f"{members} member{'s' if members > 1 else ''}" + (f" ({told})" if told else "")
+    states_text = ", ".join(f"{count} {state}" for state, count in sorted(states.items()) if count)
+    return f"{members} member{'s' if members > 1 else ''}" + (f" ({states_text})" if states_text else "")
 
 
 @rule(

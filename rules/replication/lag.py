@@ -252,7 +252,7 @@ def _lag_details(context: RuleContext, channel: dict[str, str]) -> str:
     times, waiting = channel_times(context, channel), _unapplied_bytes(channel)
     oldest = (times.applying if times else None) or 0
     at_it = (times.applying_here if times else None) or 0
-    told = [
+    sentences = [
         f"The oldest transaction being applied was committed {format_duration(oldest)} ago." if oldest > 0 else "",
         f"The replica's own source committed it {format_duration(times.from_source)} ago: that source lags itself."
         if times and times.from_source is not None and _arises_upstream(context, channel)
@@ -264,7 +264,7 @@ def _lag_details(context: RuleContext, channel: dict[str, str]) -> str:
         f"Received and not yet applied: {format_size(waiting)} bytes of binary log." if waiting else "",
         "The applier waits for a lock of another session." if _waits_for_lock(context, channel) else "",
     ]
-    return "".join(f" {sentence}" for sentence in told if sentence)
+    return "".join(f" {sentence}" for sentence in sentences if sentence)
 
 
 def _next_step(context: RuleContext, channel: dict[str, str], trend: Trend | None) -> str:

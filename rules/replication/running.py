@@ -83,16 +83,16 @@ def _unconfirmed_source(context: RuleContext) -> Iterator[Finding]:
         status, clients = (context.server.status.get(f"{name}_{what}", "") for what in ("status", "clients"))
         missed = (context.workload.delta(f"{name}_no_tx") or 0) if context.has("workload") else 0
         if status == "OFF":
-            told = f"{name}_enabled is ON, but {name}_status is OFF: commits wait for no replica."
+            text = f"{name}_enabled is ON, but {name}_status is OFF: commits wait for no replica."
         elif clients == "0":
-            told = f"{name}_enabled is ON, but no replica takes part: the next commit waits for the whole timeout."
+            text = f"{name}_enabled is ON, but no replica takes part: the next commit waits for the whole timeout."
         elif missed:
             commits = f"{missed:,} commit{'s' if missed > 1 else ''}"
-            told = f"{commits} in the window without a replica's confirmation: {name}_timeout was exceeded."
+            text = f"{commits} in the window without a replica's confirmation: {name}_timeout was exceeded."
         else:
             continue
         yield semi_sync_not_in_force.finding(
-            told,
+            text,
             variable_subject(context, f"{name}_enabled"),
             help="look why the replicas don't confirm, or switch it off",
         )

@@ -84,9 +84,9 @@ def transparent_huge_pages(context: RuleContext) -> Iterator[Finding]:
 
 def _without_huge_pages(context: RuleContext) -> bool:
     """Whether the server's process uses no transparent huge pages: according to the kernel, else by its version."""
-    told = context.host.process.thp if context.host.process else None
-    if told is not None:
-        return not told
+    without_thp = context.host.process.thp if context.host.process else None
+    if without_thp is not None:
+        return not without_thp
     target = context.target
     return target.is_mariadb and target.version >= WITHOUT_HUGE_PAGES.get(target.version[:2], WITHOUT_ANY)
 

@@ -77,21 +77,21 @@ def resolve_account(request: ConnectRequest) -> Account:
 
     Raises ConnectError if no socket is found, a file cannot be read or an option is invalid.
     """
-    said = _options_from_files(request)
-    chosen = _endpoint(request, said)
+    options = _options_from_files(request)
+    chosen = _endpoint(request, options)
     if request.ssl_ca:
-        said["ssl-ca"] = (request.ssl_ca, "--ssl-ca")
-    mode = _ssl_mode(request.ssl_mode or said.get("ssl-mode", ("", ""))[0], said)
-    password, source = said.get("password", ("", ""))
+        options["ssl-ca"] = (request.ssl_ca, "--ssl-ca")
+    mode = _ssl_mode(request.ssl_mode or options.get("ssl-mode", ("", ""))[0], options)
+    password, source = options.get("password", ("", ""))
     chosen = replace(
         chosen,
-        user=request.user or said.get("user", (_system_user(), ""))[0],
+        user=request.user or options.get("user", (_system_user(), ""))[0],
         password=password.encode("utf-8", "surrogateescape"),
         credential_source=f"password from {source}" if password else "no password was given",
         ssl_mode=mode,
-        ssl_ca=said.get("ssl-ca", (None, ""))[0],
-        ssl_cert=request.ssl_cert or said.get("ssl-cert", (None, ""))[0],
-        ssl_key=request.ssl_key or said.get("ssl-key", (None, ""))[0],
+        ssl_ca=options.get("ssl-ca", (None, ""))[0],
+        ssl_cert=request.ssl_cert or options.get("ssl-cert", (None, ""))[0],
+        ssl_key=request.ssl_key or options.get("ssl-key", (None, ""))[0],
     )
     return _ask_password(chosen) if request.ask_password else chosen
 
@@ -99,15 +99,15 @@ def resolve_account(request: ConnectRequest) -> Account:
 def _options_from_files(request: ConnectRequest) -> dict[str, tuple[str, str]]:
     """Option name (with dashes) to value and location; later lines win."""
     groups = _groups(request)
-    said: dict[str, tuple[str, str]] = {}
+    options: dict[str, tuple[str, str]] = {}
     for path in _files(request):
         for placed in resolve([path], on_host=True).options:
             if placed.line.group in groups and placed.line.name:
-                said[_name(placed.line.name)] = (placed.line.value or "", placed.path)
+                options[_name(placed.line.name)] = (placed.line.value or "", placed.path)
     for group, name, value in login_lines(request.login_path):
         if group in groups or group == request.login_path:
-            said[_name(name)] = (value, f"{login_file()} [{group}]")
-    return said
+            options[_name(name)] = (value, f"{login_file()} [{group}]")
+    return options
 
 
 def _files(request: ConnectRequest) -> list[str]:
@@ -132,37 +132,41 @@ def _name(name: str) -> str:
     return "password" if len(plain) >= len("pass") and "password".startswith(plain) else plain
 
 
-def _endpoint(request: ConnectRequest, said: dict[str, tuple[str, str]]) -> Account:
+def _endpoint(request: ConnectRequest, options: dict[str, tuple[str, str]]) -> Account:
     """Socket or TCP, by the rules of the servers' clients: `localhost` means the socket unless a port is given."""
-    host = request.host or ("" if request.socket else said.get("host", ("", ""))[0])
-    port = _port(said) if request.port is None else request.port
+    host = request.host or ("" if request.socket else options.get("host", ("", ""))[0])
+    port = _port(options) if request.port is None else request.port
     if not 0 < port <= HIGHEST_PORT:
         raise MycnfError(f"--port {port} is not a TCP port; write a number from 1 to {HIGHEST_PORT}")
-    by_tcp = said.get("protocol", ("", ""))[0].lower() == "tcp" or (request.port is not None and not request.socket)
+    by_tcp = options.get("protocol", ("", ""))[0].lower() == "tcp" or (request.port is not None and not request.socket)
     if host not in ("", "localhost") or (by_tcp and not request.socket):
         return Account("", host=host or "127.0.0.1", port=port)
-    return Account("", socket=request.socket or said.get("socket", ("", ""))[0] or default_socket())
+    return Account("", socket=request.socket or options.get("socket", ("", ""))[0] or default_socket())
 
 
-def _port(said: dict[str, tuple[str, str]]) -> int:
-    text, path = said.get("port", (str(DEFAULT_PORT), ""))
+def _port(options: dict[str, tuple[str, str]]) -> int:
+    text, path = options.get("port", (str(DEFAULT_PORT), ""))
     if not text.isdecimal() or not 0 < int(text) <= HIGHEST_PORT:
         raise ConnectError(f"port={text!r} in {path} is not a TCP port; write a number from 1 to {HIGHEST_PORT}")
     return int(text)
 
 
-def _ssl_mode(text: str, said: dict[str, tuple[str, str]]) -> str:
+def _ssl_mode(text: str, options: dict[str, tuple[str, str]]) -> str:
     """One of SSL_MODES, or empty if not set; MariaDB's own options are accepted too."""
     if text:
         mode = text.lower().replace("_", "-")
         if mode not in SSL_MODES:
             raise ConnectError(f"ssl-mode {text!r} is unknown; use one of {', '.join(SSL_MODES)}")
         return mode
-    if "skip-ssl" in said or said.get("ssl", ("1", ""))[0].lower() in ("0", "off", "false"):
+    if "skip-ssl" in options or options.get("ssl", ("1", ""))[0].lower() in ("0", "off", "false"):
         return "disabled"
-    if "ssl-verify-server-cert" in said and said["ssl-verify-server-cert"][0].lower() not in ("0", "off", "false"):
-        return "verify-identity" if "ssl-ca" in said else "required"
-    return "verify-ca" if "ssl-ca" in said else ""
+    if "ssl-verify-server-cert" in options and options["ssl-verify-server-cert"][0].lower() not in (
+        "0",
+        "off",
+        "false",
+    ):
+        return "verify-identity" if "ssl-ca" in options else "required"
+    return "verify-ca" if "ssl-ca" in options else ""
 
 
 def _ask_password(chosen: Account) -> Account:

@@ -25,8 +25,8 @@ def default_socket() -> str:
 
     Raises ConnectError with the remedy if there is none.
     """
-    said = os.environ.get("MYSQL_UNIX_PORT")
-    for path in (said, *USUAL_SOCKETS) if said else USUAL_SOCKETS:
+    configured = os.environ.get("MYSQL_UNIX_PORT")
+    for path in (configured, *USUAL_SOCKETS) if configured else USUAL_SOCKETS:
         if is_socket(path):
             return path
     seen = listening_sockets()

@@ -123,10 +123,10 @@ class LiveRoot:
     def space(self, path: str) -> Space | None:
         """See Root."""
         try:
-            told = os.statvfs(path)
+            usage = os.statvfs(path)
         except (OSError, ValueError):
             return None
-        return Space(told.f_blocks * told.f_frsize, told.f_bavail * told.f_frsize, told.f_files, told.f_favail)
+        return Space(usage.f_blocks * usage.f_frsize, usage.f_bavail * usage.f_frsize, usage.f_files, usage.f_favail)
 
 
 class DirectoryRoot(LiveRoot):

@@ -113,8 +113,8 @@ def _with_parents(tops: Iterable[BlockDevice], devices: tuple[BlockDevice, ...])
 def _missing_device_reason(mount: Mount) -> str:
     if mount.fs_type in _NETWORK:
         return f"it lies on a network file system ({mount.fs_type})"
-    told = _NO_DEVICE.get(mount.fs_type)
-    return told or f"the device of its mount ({mount.source}, {mount.fs_type}) isn't visible here"
+    reason = _NO_DEVICE.get(mount.fs_type)
+    return reason or f"the device of its mount ({mount.source}, {mount.fs_type}) isn't visible here"
 
 
 class MountEntry(NamedTuple):

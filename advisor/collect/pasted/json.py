@@ -118,8 +118,8 @@ def _row(value: Any) -> Row | None:
     if not isinstance(value, dict):
         return None
     cells = {name.lower(): cell for name, cell in value.items()}
-    name, told = cells.get("variable_name"), cells.get("value", cells.get("variable_value"))
-    return (name, as_text(told)) if isinstance(name, str) and not isinstance(told, (list, dict)) else None
+    name, value = cells.get("variable_name"), cells.get("value", cells.get("variable_value"))
+    return (name, as_text(value)) if isinstance(name, str) and not isinstance(value, (list, dict)) else None
 
 
 def as_text(value: Any) -> str:

@@ -88,7 +88,7 @@ class DifferenceRounds:
         self._sum = self._sum | {name: _add_difference(self._sum.get(name), value) for name, value in found.items()}
         return self._sum
 
-    def told(self, sample: Counters) -> Counters:
+    def known_values(self, sample: Counters) -> Counters:
         """A sample without the values that -r makes invalid: it prints text values as zero."""
         if not self.added:
             return sample

@@ -97,7 +97,7 @@ def _facts_of_answers(path: str, answers: Iterable[ServerAnswer], at: float, wat
             variables[-1] |= found
         elif len(variables) < MOST_SERVERS:
             variables.append(found)
-    samples = tuple(without_session_counters(one) if of_session else rounds.told(one) for one in samples)
+    samples = tuple(without_session_counters(one) if of_session else rounds.known_values(one) for one in samples)
     lacks = SESSION_COUNTERS if of_session else NO_FIRST if rounds.no_first and not samples else ""
     return PastedFacts(
         path,

@@ -47,10 +47,10 @@ def _rows(ahead: Ahead, names: re.Pattern[str], values: re.Pattern[str]) -> Iter
         cut = is_last(ahead, _ROW - 1 + more)
         for _ in ("mark", "name", "value"):
             ahead.take()
-        told = "\n".join([value[1], *(ahead.take() for _ in range(more))])
+        text = "\n".join([value[1], *(ahead.take() for _ in range(more))])
         found += 1
         if not cut:
-            yield name[1].strip(), told
+            yield name[1].strip(), text
 
 
 def _lines_of_value(ahead: Ahead, number: int) -> int:

@@ -144,9 +144,9 @@ def _sessions(rows: Iterable[Row]) -> _Found:
     return _Found(sessions, by_transaction, tuple(detached), {name: n for name, n in states.items() if name}, history)
 
 
-def session_of(number: int, told: Row, transaction: OpenTransaction | None = None) -> ServerSession:
+def session_of(number: int, row: Row, transaction: OpenTransaction | None = None) -> ServerSession:
     """The session with that connection id, from its user, host, command, seconds and state."""
-    user, host, command, seconds, state = told
+    user, host, command, seconds, state = row
     host = re.sub(r":[0-9]{1,5}$", "", host or "")
     account = f"{user or ''}@{host}" if user or host else ""
     return ServerSession(number, account, command or "", max(0, whole_number(seconds) or 0), state or "", transaction)

@@ -90,8 +90,8 @@ class Greeting(NamedTuple):
 def read_greeting(session: Session, notes: Notes) -> Greeting:
     """Read the server's identity and variables, and set the session's limits."""
     answer = ask(session, IDENTITY, "server.identity", notes)
-    told = answer.rows[0] if answer and answer.rows else [None] * 4
-    version, comment, connection, user = [(text or "")[:LONGEST] for text in told]
+    row = answer.rows[0] if answer and answer.rows else [None] * 4
+    version, comment, connection, user = [(text or "")[:LONGEST] for text in row]
     version = version or session.wire.server_version[:LONGEST]  # from the handshake
     link = Link(
         via="socket" if session.account.socket else "tcp",
@@ -239,8 +239,8 @@ def without_sql(text: str) -> str:
 def redo_position(status: dict[str, str], innodb_text: str) -> int | None:
     """The redo position in bytes: from a counter if the server has one, else from the status text."""
     counted = [at for counter in _LSN_COUNTERS if (at := whole_number(status.get(counter))) is not None]
-    told = re.search(r"^Log sequence number\s+(\d+)", innodb_text, re.MULTILINE)
-    return counted[0] if counted else whole_number(told[1] if told else None)
+    match = re.search(r"^Log sequence number\s+(\d+)", innodb_text, re.MULTILINE)
+    return counted[0] if counted else whole_number(match[1] if match else None)
 
 
 def has_lsn_counter(status: dict[str, str]) -> bool:

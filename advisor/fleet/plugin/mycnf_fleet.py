@@ -84,8 +84,8 @@ class ActionModule(ActionBase):  # type: ignore[misc] # ansible has no types
             value = self._template(name, variables)
         except Exception as error:  # noqa: BLE001 - what templating raises differs by ansible's version
             undefined = "undefined" in type(error).__name__.lower()
-            said = str(error).split("\n")[0][:LONGEST] if undefined else type(error).__name__
-            job["broken"].append(f"{name}: {said}")
+            reason = str(error).split("\n")[0][:LONGEST] if undefined else type(error).__name__
+            job["broken"].append(f"{name}: {reason}")
             return
         if value is not None and str(value) != "":
             job["variables"][name] = str(value)
@@ -123,7 +123,7 @@ class ActionModule(ActionBase):  # type: ignore[misc] # ansible has no types
         self._connection.exec_command = _limit_output(self._connection.exec_command)
         try:
             with _limit_time_and_memory(until):
-                told = self._low_level_execute_command(script)
+                result = self._low_level_execute_command(script)
         except _LimitReached as enough:
             reason = str(enough)
         except MemoryError:
@@ -131,7 +131,7 @@ class ActionModule(ActionBase):  # type: ignore[misc] # ansible has no types
         except Exception as error:  # noqa: BLE001 - any connection plugin of the team's
             reason = str(error)[:LONGEST] or type(error).__name__
         else:
-            return {"printed": told.get("stdout", "")}
+            return {"printed": result.get("stdout", "")}
         _end_children(process.pid)
         return {"reason": reason}
 

@@ -23,14 +23,14 @@ WRITES = ("com_insert", "com_update", "com_delete", "com_replace")
 def rows(audited: Audited) -> list[tuple[str, str]]:
     """Host, memory, storage, workload and busiest hours, each with its words as they came."""
     facts, host = audited.facts, audited.facts.host
-    told = [
+    pairs = [
         ("Host", _host(facts)),
         ("Memory", _memory(audited, host)),
         ("Storage", _storage(host) + latency(audited)),
         ("Workload", _workload(facts)),
         ("Sampled", _sampled(facts)),
     ]
-    return [(name, text) for name, text in told if text]
+    return [(name, text) for name, text in pairs if text]
 
 
 def _host(facts: Facts) -> str:

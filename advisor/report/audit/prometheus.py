@@ -22,7 +22,7 @@ class Metric(NamedTuple):
     """A family of samples: its name without the prefix that all share, and what it tells. All are gauges."""
 
     name: str
-    told: str
+    help: str
 
 
 class Sample(NamedTuple):
@@ -74,15 +74,15 @@ def name_of(audited: Audited) -> str:
 
 def head(metric: Metric) -> str:
     """The two lines that say what a family is."""
-    return f"# HELP mycnf_{metric.name} {metric.told}\n# TYPE mycnf_{metric.name} gauge\n"
+    return f"# HELP mycnf_{metric.name} {metric.help}\n# TYPE mycnf_{metric.name} gauge\n"
 
 
 def lines(metric: Metric, found: list[Sample]) -> str:
     """The samples, a line each; of samples with the same labels the first alone, as a second one spoils the file."""
-    told: dict[str, float] = {}
+    values: dict[str, float] = {}
     for labels, value in found:
-        told.setdefault(",".join(f'{name}="{_label(words)}"' for name, words in labels.items()), value)
-    return "".join(f"mycnf_{metric.name}{{{labels}}} {value:.17g}\n" for labels, value in told.items())
+        values.setdefault(",".join(f'{name}="{_label(words)}"' for name, words in labels.items()), value)
+    return "".join(f"mycnf_{metric.name}{{{labels}}} {value:.17g}\n" for labels, value in values.items())
 
 
 def _counts(audited: Audited) -> Iterator[tuple[Severity, int]]:

@@ -171,12 +171,12 @@ def _no_room(error: OSError) -> MycnfError:
 
 def _renamed(lines: str, count: int) -> str:
     """The lines of a server whose name others have too: their series would be the same."""
-    told = []
+    parts = []
     for line in lines.splitlines(keepends=True):
         head, quote, rest = line.partition('{server="')
         end = _end_of_label(rest)
-        told.append(f"{head}{quote}{rest[:end]} ({count}){rest[end:]}")
-    return "".join(told)
+        parts.append(f"{head}{quote}{rest[:end]} ({count}){rest[end:]}")
+    return "".join(parts)
 
 
 def _end_of_label(rest: str) -> int:

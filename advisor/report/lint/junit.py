@@ -63,8 +63,8 @@ def _opened(
     return suite
 
 
-def _closed(suite: Element, told: list[str]) -> None:
-    SubElement(suite, "system-out").text = "\n".join(told)
+def _closed(suite: Element, lines: list[str]) -> None:
+    SubElement(suite, "system-out").text = "\n".join(lines)
     SubElement(suite, "system-err")
 
 

@@ -34,8 +34,8 @@ def _file(c: Checked) -> Iterator[str]:
         return
     head = ("| Line | Severity | Rule | Setting | Finding | What to do |", "|---:|---|---|---|---|---|")
     old = outdated(c)
-    told = {id(one.finding) for one in old}
-    rest = [f for f in c.findings if id(f) not in told]
+    known = {id(one.finding) for one in old}
+    rest = [f for f in c.findings if id(f) not in known]
     if rest:
         yield "\n".join([*head, *(_row(f, c) for f in rest)])
     if old:

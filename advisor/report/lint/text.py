@@ -99,8 +99,8 @@ def _file(c: Checked, *, colour: bool, several: bool) -> list[str]:
     rest, last = c.findings, []
     if sum(f.code == DEPRECATED for f in c.findings) > FEW:
         old = outdated(c)
-        told = {id(one.finding) for one in old}
-        rest = tuple(f for f in c.findings if id(f) not in told)
+        known = {id(one.finding) for one in old}
+        rest = tuple(f for f in c.findings if id(f) not in known)
         last = [_deprecated(old, c, colour=colour, several=several)] if old else []
     return [*(_block(f, c, colour=colour, several=several) for f in rest), *last]
 

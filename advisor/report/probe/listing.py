@@ -45,8 +45,8 @@ def _before(entries: Sequence[ProbeEntry], page: Paper) -> list[str]:
     for e in entries:
         for reason in e.refused:
             reasons.setdefault(reason, []).append(e.experiment.name)
-    told = (f"{', '.join(names)}: {reason}" for reason, names in reasons.items())
-    return [line for reason in told for line in ("", wrap(escape_text(reason), "", "  ", page.width))]
+    lines = (f"{', '.join(names)}: {reason}" for reason, names in reasons.items())
+    return [line for reason in lines for line in ("", wrap(escape_text(reason), "", "  ", page.width))]
 
 
 def description(e: ProbeEntry, form: str, page: Paper) -> str:

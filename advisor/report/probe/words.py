@@ -71,8 +71,8 @@ def relation(result: ProbeResult, shown: Sequence[Curve] | None = None) -> str:
         words.append("published numbers run the other way and are turned round")
     if any(not p.bounded and p.low < p.high for curve in shown for p in curve.points):
         words.append("intervals too wide for the paper are left out")
-    told = "; ".join(word for word in words if word)
-    return f"{metric.name} relative to {beside(result)}" + (f" ({told})" if told else "")
+    remark = "; ".join(word for word in words if word)
+    return f"{metric.name} relative to {beside(result)}" + (f" ({remark})" if remark else "")
 
 
 def beside(result: ProbeResult) -> str:
@@ -93,11 +93,11 @@ def unseen(result: ProbeResult) -> tuple[str, ...]:
 
 def published(result: ProbeResult) -> list[str]:
     """What others found, with the conditions and the place to read it."""
-    told = []
+    lines = []
     for e in evidence(result):
         conditions = ", ".join(part for part in (e.versions, e.date[:4], e.hardware) if part)
-        told.append(f"{e.id} ({conditions}): {e.conclusion} {e.url}".rstrip())
-    return told
+        lines.append(f"{e.id} ({conditions}): {e.conclusion} {e.url}".rstrip())
+    return lines
 
 
 def where(result: ProbeResult) -> list[str]:
@@ -146,8 +146,8 @@ def answer(result: ProbeResult) -> str:
 
 def answers(result: ProbeResult) -> tuple[str, ...]:
     """The answer to the experiment's question, a text for each group of variants that has another one."""
-    told = result.facts.get(ANSWER)
-    return (told,) if isinstance(told, str) else find_answers(result)
+    answer_fact = result.facts.get(ANSWER)
+    return (answer_fact,) if isinstance(answer_fact, str) else find_answers(result)
 
 
 def found(result: ProbeResult) -> list[str]:
@@ -160,15 +160,15 @@ def claims(result: ProbeResult) -> list[str]:
     """What else may be said: the differences at both ends where there are many, and where values vary more or less."""
     conclusion = conclude(result)
     claimed = [c.ratio for c in conclusion.comparisons if c.claim != "none"]
-    told = list(conclusion.sentences[1 : 1 + len(claimed)])
+    sentences = list(conclusion.sentences[1 : 1 + len(claimed)])
     first = [conclusion.sentences[0]] if ANSWER in result.facts and not is_grouped(result) else []
-    if len(told) > MANY:  # the table has them all
-        order = sorted(range(len(told)), key=claimed.__getitem__)
-        told = [told[order[0]], told[order[-1]]]
-    said = first[0] if first else answer(result)
+    if len(sentences) > MANY:  # the table has them all
+        order = sorted(range(len(sentences)), key=claimed.__getitem__)
+        sentences = [sentences[order[0]], sentences[order[-1]]]
+    opening = first[0] if first else answer(result)
     # The best variant stands in the first sentence already, with the same change and interval.
-    told = [sentence for sentence in told if not all(part in said for part in _parts(sentence, result))]
-    return [*first, *told, *conclusion.sentences[1 + len(claimed) :]]
+    sentences = [sentence for sentence in sentences if not all(part in opening for part in _parts(sentence, result))]
+    return [*first, *sentences, *conclusion.sentences[1 + len(claimed) :]]
 
 
 def _parts(claim: str, result: ProbeResult) -> tuple[str, str]:

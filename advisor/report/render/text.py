@@ -54,8 +54,8 @@ def written(block: Block, page: Paper) -> str:
 
 def shown(words: Words) -> str:
     """Words on one line: secrets masked, nothing that moves a cursor, the address of a link behind it."""
-    told = "".join(f"{part}, {part.url}" if isinstance(part, Link) and part.away else part for part in parts(words))
-    return escape_text(told if all(isinstance(part, Own) for part in parts(words)) else redact_value("", told))
+    text = "".join(f"{part}, {part.url}" if isinstance(part, Link) and part.away else part for part in parts(words))
+    return escape_text(text if all(isinstance(part, Own) for part in parts(words)) else redact_value("", text))
 
 
 def _lines(block: Block, page: Paper, depth: int) -> Iterator[str]:  # noqa: PLR0912 - one branch a kind of block
@@ -64,9 +64,9 @@ def _lines(block: Block, page: Paper, depth: int) -> Iterator[str]:  # noqa: PLR
         case Paragraph(words=words, indent=indent, lead=lead):
             yield _paragraph((f"{lead} ", *parts(words)) if lead else words, margin or " " * indent, page)
         case Facts(rows=rows, label=label):
-            told = [(shown(name), words) for name, words in rows if words]
-            width = label or max(LABEL, *(len(name) + 1 for name, _ in told))
-            for name, fact in told:
+            named = [(shown(name), words) for name, words in rows if words]
+            width = label or max(LABEL, *(len(name) + 1 for name, _ in named))
+            for name, fact in named:
                 yield from _fact(f"{margin or '  '}{name:<{width}}", valued(fact), page)
         case Items(items=items, grows=grows):
             inner, kept = margin or "  ", items[: MOST if grows else None]
@@ -280,10 +280,10 @@ def _stacked(row: tuple[Value, ...], table: Table, page: Paper, margin: str) -> 
         lead = f"{margin}  {f'{cell.lead} {head}' if cell.lead else head}  "
         if len(lead) + len(text) > page.width and ", " not in text:
             text = text.replace(",", ", ")  # a list that is too long for its line can be wrapped
-        told = wrap(text, lead, width=page.width)
-        if note and len(told.rpartition("\n")[2]) + STEP + len(note) <= page.width:
-            told, note = f"{told}  {note}", ""
-        yield told
+        wrapped = wrap(text, lead, width=page.width)
+        if note and len(wrapped.rpartition("\n")[2]) + STEP + len(note) <= page.width:
+            wrapped, note = f"{wrapped}  {note}", ""
+        yield wrapped
         if note:
             yield " " * len(lead) + _tail(note, page.width - len(lead))
 

@@ -53,8 +53,8 @@ MOST_CAPACITY, LEAST_CAPACITY = "innodb_io_capacity_max", 2000
 def find_running_values(values: Values, lines: dict[str, LineVerdict], catalog: Catalog) -> Values:
     """Return the options in `values` whose running value differs from `--verbose --help`; `lines` set them."""
     start = StartupSettings(values, lines, catalog)
-    told = {name: _find_running_value(name, start) for name in values}
-    return {name: value for name, value in told.items() if value is not None and value != values[name]}
+    running = {name: _find_running_value(name, start) for name in values}
+    return {name: value for name, value in running.items() if value is not None and value != values[name]}
 
 
 def help_value(value: str | None, option: Option | None, target: Target) -> str | None:

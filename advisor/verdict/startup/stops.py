@@ -158,8 +158,8 @@ def _engines(values: Values, target: Target) -> dict[str, StartupStop]:
     if not any(name in values for name in (*DEFAULTS, INNODB)):
         return {}
 
-    told = {name: find_engine_fault(values[name], target) for name in DEFAULTS if name in values}
-    found = {name: StartupStop(fault, certain=False) for name, fault in told.items() if fault}
+    faults = {name: find_engine_fault(values[name], target) for name in DEFAULTS if name in values}
+    found = {name: StartupStop(fault, certain=False) for name, fault in faults.items() if fault}
     wanted = [name for name in DEFAULTS if is_innodb(values.get(name, "InnoDB" if name == DEFAULTS[0] else ""))]
     if target.is_mariadb and wanted and values.get(INNODB) == "OFF":
         found[INNODB] = StartupStop(f"InnoDB is off and {wanted[0]} is InnoDB: set another there too.", certain=False)
@@ -172,8 +172,8 @@ def _data_files(values: Values, target: Target) -> dict[str, StartupStop]:
     if not named:
         return {}
 
-    told = {name: find_files_fault(name, values[name], target) for name in named}
-    return {name: StartupStop(fault, certain=True) for name, fault in told.items() if fault}
+    faults = {name: find_files_fault(name, values[name], target) for name in named}
+    return {name: StartupStop(fault, certain=True) for name, fault in faults.items() if fault}
 
 
 def _is_no_power_of_two(size: int) -> bool:

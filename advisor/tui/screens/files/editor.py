@@ -40,12 +40,12 @@ def cannot_edit_reason(view: View, node: FileNode) -> str:
 
 def editor_command(path: str, line: int, environment: Mapping[str, str]) -> list[str]:
     """The command that opens a file at a line. Raises MycnfError without an editor, or if its command is invalid."""
-    said = environment.get("VISUAL") or environment.get("EDITOR") or next(filter(shutil.which, DEFAULT_EDITORS), "")
+    command = environment.get("VISUAL") or environment.get("EDITOR") or next(filter(shutil.which, DEFAULT_EDITORS), "")
     try:
-        words = shlex.split(said)
+        words = shlex.split(command)
     except ValueError as error:
         fix = f"Set {_variable(environment)} to a command"
-        raise MycnfError(f"invalid editor command {said!r}: {error}. {fix}") from error
+        raise MycnfError(f"invalid editor command {command!r}: {error}. {fix}") from error
     if not words:
         raise MycnfError("No editor found. Set $EDITOR, for example to vi or nano")
     switch = GOTO.get(os.path.basename(words[0]))

@@ -334,9 +334,9 @@ class FindingsPane(Pane):
                 self.app.remove_from_baseline(finding)
 
         question = f"Remove {finding.code} {finding.canonical or finding.name} from the baseline, with its reason?"
-        told = safe_line(redact_value("", known), longest=MOST_REASON).plain
+        reason = safe_line(redact_value("", known), longest=MOST_REASON).plain
         offer = ChoiceDialog(
-            f"{escape_text(question)}\n{told}", "remove it: audits report the finding again", "keep it hidden"
+            f"{escape_text(question)}\n{reason}", "remove it: audits report the finding again", "keep it hidden"
         )
         self.app.push_screen(offer, answered)
 

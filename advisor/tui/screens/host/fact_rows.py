@@ -197,7 +197,7 @@ def _memory_settings(memory: Memory) -> Rows:
         "zone reclaim": memory.zone_reclaim_mode,
         "balancing": memory.numa_balancing is not None and f"numa_balancing {memory.numa_balancing}",
     }
-    return [(name, str(told)) for name, told in found.items() if told not in (None, False, "")]
+    return [(name, str(value)) for name, value in found.items() if value not in (None, False, "")]
 
 
 def _dirty(memory: Memory) -> str:
@@ -213,9 +213,9 @@ def _share(size: int | None, ratio: int | None) -> str:
 
 def _overcommit(memory: Memory) -> str:
     how = {0: "heuristic", 1: "always", 2: f"never, {memory.overcommit_ratio} % of memory"}
-    said = how.get(memory.overcommit_memory or 0, "")
+    meaning = how.get(memory.overcommit_memory or 0, "")
     promised = f"; {format_size(memory.committed)} committed so far" if memory.committed else ""
-    return f"{memory.overcommit_memory} ({said}){promised}"
+    return f"{memory.overcommit_memory} ({meaning}){promised}"
 
 
 def _kernel_limits(system: OperatingSystem, server: Server) -> Rows:

@@ -255,5 +255,5 @@ def bar_text(amount: MemoryAmount, total: int | None) -> str:
     if total is None:
         return format_size(amount.size)
     share = amount.size / total
-    told = format_percent(share) if share < MOST else f"{share:,.0f} times"
-    return f"{bar(amount.size, total)} {format_size(amount.size):>6} {told:>6}"
+    share_text = format_percent(share) if share < MOST else f"{share:,.0f} times"
+    return f"{bar(amount.size, total)} {format_size(amount.size):>6} {share_text:>6}"
