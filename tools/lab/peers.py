@@ -36,6 +36,7 @@ KINDS = {
 }
 DEFAULT = "default-"
 UNJUDGED = "unjudged"
+RELEASE = re.compile(r"MySQLTuner (\d+(?:\.\d+)+)")
 # The section about the large server, which another script writes.
 LARGE_SERVER = re.compile(r"<!-- large server -->\n.*?<!-- /large server -->\n", re.DOTALL)
 # The parts of an output that differ between runs: paths and numbers.
@@ -55,10 +56,11 @@ def main() -> int:
     """Write the page; 1 if a statement has no judgement."""
     parser = argparse.ArgumentParser(prog="python tools/lab/peers.py", description=str(__doc__).partition("\n")[0])
     parser.add_argument("work", metavar="DIR", help="what python tools/lab --advise --peers --work DIR kept")
-    judged = list(_judged(parser.parse_args().work))
+    work = parser.parse_args().work
+    judged, tuner = list(_judged(work)), _release(work)
     large = _large_server()
     with open(PAGE, "w", encoding="utf-8") as page:
-        page.write("\n".join(_page(judged, large)).rstrip() + "\n")
+        page.write("\n".join(_page(judged, large, tuner)).rstrip() + "\n")
     unjudged = [entry for entry in judged if entry.kind == UNJUDGED]
     for entry in unjudged:
         print(f"not judged: {entry.server}: {entry.said.tool}: {entry.said.heading}: {entry.said.words}")
@@ -68,11 +70,21 @@ def main() -> int:
 def _judged(work: str) -> Iterator[Judged]:
     with open(JUDGEMENTS, "rb") as file:
         judgements = tomllib.load(file)["judgement"]
-    for server in sorted(os.listdir(work)):
+    for server in _told_servers(work):
         folder = os.path.join(work, server)
-        if os.path.exists(os.path.join(folder, "told.json")):
-            for said in told(_read(folder, "report.json"), _read(folder, "told.json")):
-                yield _judge(server, said, judgements)
+        for said in told(_read(folder, "report.json"), _read(folder, "told.json")):
+            yield _judge(server, said, judgements)
+
+
+def _told_servers(work: str) -> list[str]:
+    return [name for name in sorted(os.listdir(work)) if os.path.exists(os.path.join(work, name, "told.json"))]
+
+
+def _release(work: str) -> str:
+    """The version that MySQLTuner's own output names."""
+    printed = (_read(os.path.join(work, name), "told.json") for name in _told_servers(work))
+    versions = {found[1] for told in printed if (found := RELEASE.search(told["mysqltuner"]))}
+    return ", ".join(sorted(versions)) or "of an unknown version"
 
 
 def _judge(server: str, said: Said, judgements: list[dict[str, str]]) -> Judged:
@@ -97,17 +109,17 @@ def _large_server() -> str:
     return found[0] if found else ""
 
 
-def _page(judged: list[Judged], large: str) -> Iterator[str]:
+def _page(judged: list[Judged], large: str, tuner: str) -> Iterator[str]:
     servers = list(dict.fromkeys(entry.server for entry in judged))
     ill = [server for server in servers if not server.startswith(DEFAULT)]
     well = [server for server in servers if server.startswith(DEFAULT)]
     yield "# Beside MySQLTuner and pt-variable-advisor\n"
     yield f"The {len(ill)} misconfigured servers of [examples/lab](../examples/lab/README.md) and {len(well)} with"
     yield "nothing but their defaults were under load for ten minutes when each tool looked at them in turn."
-    yield "MySQLTuner is Debian's 1.9.9, pt-variable-advisor 3.2.1. Every statement was judged by hand against that"
+    yield f"MySQLTuner is {tuner}, pt-variable-advisor 3.2.1. Every statement was judged by hand against that"
     yield "server, mycnf's own by the same words; the judgements and their reasons are in"
-    yield "[tools/lab/judgements.toml](../tools/lab/judgements.toml), for whoever thinks otherwise.\n"
-    yield "```console\n$ python tools/lab --advise --peers --together 6 --work lab-work"
+    yield "[tools/lab/judgements.toml](../tools/lab/judgements.toml), for readers who disagree.\n"
+    yield "```console\n$ python tools/lab --advise --peers --tuner mysqltuner.pl --together 4 --work lab-work"
     yield "$ python tools/lab/peers.py lab-work\n```\n"
     yield f"## {len(ill)} misconfigured servers\n"
     yield from _totals(judged, ill, faults=True)
@@ -127,7 +139,7 @@ def _totals(judged: list[Judged], servers: list[str], *, faults: bool) -> Iterat
     yield "|:--|--:|--:|--:|"
     if faults:
         found = [str(sum(_has_fault(judged, server, tool) for server in servers)) for tool in TOOLS]
-        yield f"| **servers whose fault is told, of {len(servers)}** | {' | '.join(found)} |"
+        yield f"| **servers whose fault is reported, of {len(servers)}** | {' | '.join(found)} |"
     counted = Counter((entry.said.tool, entry.kind) for entry in judged if entry.server in servers)
     for kind in kinds:
         yield f"| {KINDS[kind]} | {' | '.join(str(counted[tool, kind]) for tool in TOOLS)} |"
