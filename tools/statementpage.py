@@ -5,10 +5,11 @@ usage: statementpage.py [--check]
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from clidoc import TOP, keep
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 ALL = "all"  # the word in the list
 PAGE = os.path.join(TOP, "docs", "statements.md")
+COSTS = os.path.join(TOP, "docs", "experiments", "statement-cost.json")
+LEAST_MS = 1.0  # milliseconds; a statement that takes less everywhere has no row
 INTRO = """# Every statement that mycnf can send
 
 Made from the closed list itself by `make docs`; `mycnf audit --list-statements` prints it.
@@ -44,13 +47,60 @@ Ours carry the tag `/* mycnf */`, so that a server's own logs show them; what th
 
 def main() -> int:
     """Write or check the page."""
+    return keep(_page(), PAGE, "docs/statements.md is not what the list says: make docs")
+
+
+def write() -> None:
+    """Write the page."""
+    with open(PAGE, "w", encoding="utf-8") as file:
+        file.write(_page())
+
+
+def kept_costs() -> dict[str, dict[str, Any]]:
+    """What tools/figures/statementcost.py measured, by server; empty without a measurement."""
+    if not os.path.exists(COSTS):
+        return {}
+    with open(COSTS, encoding="utf-8") as file:
+        costs: dict[str, dict[str, Any]] = json.load(file)
+    return costs
+
+
+def _page() -> str:
     sys.path.insert(0, TOP)
     from advisor.collect.connection.connect import DEFAULT_LIMITS
     from advisor.collect.connection.statements import STATEMENTS
 
     intro = INTRO.replace("{number}", "{{number}}").replace("{name}", "{{name}}").format(**DEFAULT_LIMITS._asdict())
-    page = "\n".join([intro, *(part for statement in STATEMENTS for part in _described(statement))])
-    return keep(page, PAGE, "docs/statements.md is not what the list says: make docs")
+    names = [statement.name for statement in STATEMENTS]
+    described = (part for statement in STATEMENTS for part in _described(statement))
+    return "\n".join([intro, *_cost_table(names, kept_costs()), *described])
+
+
+def _cost_table(names: list[str], costs: dict[str, dict[str, Any]]) -> Iterator[str]:
+    """What each statement costs a large server, with a column for each server that was measured."""
+    if not costs:
+        return
+    sizes = next(iter(costs.values()))
+    yield "## What they cost a large server\n"
+    yield f"Milliseconds of the server's processor time, the median of {sizes['rounds']} audits with --schema and the"
+    yield f"maximum in brackets, on servers with {sizes['tables']:,} tables, {sizes['accounts']:,} accounts and"
+    yield f"{sizes['sessions']:,} sessions; {sizes['transactions']} more have a transaction open and {sizes['waits']}"
+    yield "wait for a row. The time is that of the thread that executes the statement, which other work on the machine"
+    yield "hardly changes."
+    yield "Statements that take less than a millisecond on every server are left out.\n"
+    yield "```console\n$ python tools/figures/statementcost.py --write\n```\n"
+    yield f"| statement | {' | '.join(costs)} |"
+    yield f"|:--|{'--:|' * len(costs)}"
+    for name in names:
+        rows = [one["cpu_ms_median_and_maximum"].get(name) for one in costs.values()]
+        if any(row and row[1] >= LEAST_MS for row in rows):
+            yield f"| [{name}](#{name.replace('.', '')}) | {' | '.join(map(_cell, rows))} |"
+    measured = ", ".join(f"{server} on {one['date']}" for server, one in costs.items())
+    yield f"\nMeasured: {measured}.\n"
+
+
+def _cell(row: list[float] | None) -> str:
+    return f"{row[0]:.1f} ({row[1]:.1f})" if row else "-"
 
 
 def _described(statement: Statement) -> Iterator[str]:

@@ -1,16 +1,18 @@
 """The cost of each statement of an audit on a server with 10,000 tables and accounts and 1,000 sessions.
 
-usage: python tools/figures/statementcost.py [SERVER]…
+usage: python tools/figures/statementcost.py [--write] [SERVER]…
 
 Prints a row per statement: median and maximum in milliseconds, by the clock and by the processor time of the server's
-thread that executes it, which other work on the machine hardly changes. TABLES=, CONNECTIONS=, ACCOUNTS= and ROUNDS=
-change the sizes. Takes some minutes and two gigabytes of disk per server. Exit 1 if a statement that is not of
---schema needs more than 200 ms of processor time.
+thread that executes it, which other work on the machine hardly changes. --write also saves the rows in
+docs/experiments/statement-cost.json and writes them into docs/statements.md, keeping those of other servers. TABLES=,
+CONNECTIONS=, ACCOUNTS= and ROUNDS= change the sizes. Takes some minutes and two gigabytes of disk per server. Exit 1 if
+a statement that is not of --schema needs more than 200 ms of processor time.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import statistics
@@ -21,9 +23,10 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path[:0] = [TOP, os.path.join(TOP, "tests", "plugins")]
+sys.path[:0] = [TOP, os.path.join(TOP, "tools"), os.path.join(TOP, "tests", "plugins")]
 
 import pymysql
+import statementpage
 from bigmade import CONNECTIONS, SPARE, TABLES, big
 from real_servers import lacking
 
@@ -49,6 +52,7 @@ THREAD = {
     "mysql": "SELECT THREAD_OS_ID FROM performance_schema.threads WHERE PROCESSLIST_ID = {}",
     "mariadb": "SELECT TID FROM information_schema.PROCESSLIST WHERE ID = {}",
 }
+WRITE = "--write"
 HEADINGS = "  clock ms    (max)    cpu ms    (max)  statement"
 
 
@@ -64,8 +68,8 @@ Costs = dict[str, list[Cost]]
 
 def main() -> int:
     """Print a table for each server; 1 if a statement takes longer than the limit."""
-    over = False
-    for name in sys.argv[1:] or SERVERS:
+    over, asked = False, sys.argv[1:]
+    for name in [word for word in asked if word != WRITE] or SERVERS:
         if reason := lacking(name):
             print(f"{name}: not measured: {reason}")
             continue
@@ -75,8 +79,27 @@ def main() -> int:
         print(HEADINGS)
         for row in sorted(costs, key=lambda text: -_median(costs[text], 1)):
             print(_line(row, costs[row]), flush=True)
+        if WRITE in asked:
+            _write(name, costs, load)
         over = over or any(_is_slow(row, costs[row]) for row in costs)
     return int(over)
+
+
+def _write(name: str, costs: Costs, load: float) -> None:
+    """Save the rows of a server, and write the page of statements."""
+    kept = statementpage.kept_costs()
+    rows = {
+        statement: [round(each(times, 1) * MILLISECONDS, 2) for each in (_median, _most)]
+        for statement, times in sorted(costs.items())
+    }
+    sizes = {"tables": TABLES, "accounts": ACCOUNTS, "sessions": CONNECTIONS, "rounds": ROUNDS}
+    sizes |= {"transactions": min(TRANSACTIONS, CONNECTIONS), "waits": WAITING}
+    today = time.strftime("%Y-%m-%d", time.gmtime())
+    kept[name] = {**sizes, "date": today, "load": round(load, 1), "cpu_ms_median_and_maximum": rows}
+    with open(statementpage.COSTS, "w", encoding="utf-8") as file:
+        json.dump(kept, file, indent=1, sort_keys=True)
+        file.write("\n")
+    statementpage.write()
 
 
 def _line(name: str, costs: list[Cost]) -> str:
