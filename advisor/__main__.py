@@ -47,7 +47,7 @@ def _reopen_closed_streams() -> None:
 def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code; what the user did is in `argv`, or on the command line."""
     try:
-        from advisor.cli.dispatch import dispatch
+        from advisor.cli import dispatch
 
         try:
             code = dispatch(sys.argv[1:] if argv is None else argv)
@@ -89,7 +89,7 @@ def _crash_message(error: Exception) -> str:
 
 def _exit_with_message(message: str, code: int) -> int:
     from advisor.core.errors import print_stderr
-    from advisor.redaction.secrets import escape_text, redact_value
+    from advisor.redaction import escape_text, redact_value
 
     try:
         sys.stdout.flush()

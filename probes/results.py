@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from advisor.core.errors import MycnfError
 from advisor.facts.probes import PROBE_SCHEMA, ProbeResult
 from advisor.facts.snapshot import ShapeError, to_plain, to_value
-from advisor.redaction.secrets import escape_text
+from advisor.redaction import escape_text
 from advisor.state.directory import make_state_folder, state_folder
 from advisor.state.private_file import PART, replace_private
 from probes.experiment import ProbeError

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from rules.core.rule import Rule
 
-# Another distribution may install a package named `rules`: advisor.cli.dispatch compares this before it trusts the
+# Another distribution may install a package named `rules`: advisor.cli compares this before it trusts the
 # import.
 PRODUCT = "mycnf-advisor"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import unicodedata
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES
 from advisor.core.model import Target
-from advisor.redaction.secrets import MASK, escape_text, is_secret, redact_arguments, redact_text, redact_value
+from advisor.redaction import MASK, escape_text, is_secret, redact_arguments, redact_text, redact_value
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -222,3 +223,17 @@ def test_abbreviated_and_mistyped_names_of_passwords_are_secret(name: str) -> No
 def test_names_that_only_look_like_a_password_are_not_secret(name: str) -> None:
     """Policies of passwords, and words that end alike, keep their values."""
     assert not is_secret(name)
+
+
+@given(st.lists(st.sampled_from(["pas", "s", "w", "o", "r", "d", "_", "x", "report"]), max_size=9).map("".join))
+def test_the_end_of_a_name_decides(name: str) -> None:
+    """A name is a misspelt secret where the pattern matches behind its last underscore, and only there."""
+    if re.search(r"(?:^|_)pas(?:s+w?o?r?d?|w?o?r?d|wo?r?)$", name.lstrip("_")):
+        assert is_secret(name)
+
+
+@given(st.text(st.sampled_from("\t\n a\x1b\u202e\xa0é")))
+def test_each_harmful_character_is_escaped_by_itself(text: str) -> None:
+    """A tab becomes a space, harmless characters stay, and no character changes what becomes of the others."""
+    assert escape_text(text) == "".join(map(escape_text, text))
+    assert escape_text("\t") == " "

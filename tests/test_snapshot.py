@@ -27,7 +27,7 @@ from advisor.facts import (
     Workload,
 )
 from advisor.facts.snapshot import SnapshotError, format_json, load, save
-from advisor.redaction.secrets import redact_value
+from advisor.redaction import redact_value
 
 RECORDED = Path(__file__).parent / "snapshots"
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from advisor.analysis.audited import AuditComparison, Audited, Counter, Load, Setting
 from advisor.core.model import AbsentPart, format_duration
-from advisor.redaction.secrets import redact_value
+from advisor.redaction import redact_value
 from rules import find_rule
 from rules.core.context import MissingFact
 from rules.core.counters import MINIMUM_UPTIME

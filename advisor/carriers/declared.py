@@ -9,7 +9,7 @@ from advisor.carriers.yaml_tree import Mapping, Node, Scalar, Sequence, piece_of
 from advisor.catalog.presence import find_presence
 from advisor.core.model import Location, Origin
 from advisor.optionfile.lines import Line, LineKind, PlacedLine, ResolvedFiles, looks_templated
-from advisor.redaction.secrets import STATEMENTS, is_secret
+from advisor.redaction import STATEMENTS, is_secret
 from advisor.verdict import REFUSED, Outcome, judge_file, judge_value
 from advisor.verdict.declared import DeclaredOption, DeclaredSet
 

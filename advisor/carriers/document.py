@@ -7,7 +7,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.errors import MycnfError
-from advisor.redaction.secrets import MASK, redact_text
+from advisor.redaction import MASK, redact_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

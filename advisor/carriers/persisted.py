@@ -16,7 +16,7 @@ from advisor.carriers.sets import Carrier, NonOption, OptionSet, SetReading
 from advisor.catalog.targets import newest_target
 from advisor.core.model import Location, Origin
 from advisor.optionfile.lines import Line, LineKind
-from advisor.redaction.secrets import STATEMENTS, is_secret, quote_value
+from advisor.redaction import STATEMENTS, is_secret, quote_value
 from advisor.verdict import REFUSED, LineVerdict, Outcome, judge_value
 
 if TYPE_CHECKING:

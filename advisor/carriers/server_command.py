@@ -13,7 +13,7 @@ from advisor.carriers.sets import NonOption, OptionSet, SetReading
 from advisor.carriers.words import OPERATORS, OpenQuoteError, shell_words
 from advisor.core.model import Location, Origin
 from advisor.optionfile.lines import Line, LineKind
-from advisor.redaction.secrets import is_secret, quote_value
+from advisor.redaction import is_secret, quote_value
 from advisor.verdict.names import find_name
 
 if TYPE_CHECKING:

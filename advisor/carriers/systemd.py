@@ -17,7 +17,7 @@ from advisor.carriers.sets import Carrier
 from advisor.carriers.words import BLANKS, OpenQuoteError, TooLongError, check_length, unit_words
 from advisor.catalog.targets import newest_target
 from advisor.core.errors import MycnfError
-from advisor.optionfile.resolve import load
+from advisor.optionfile import load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 from advisor.catalog.targets import BUILD_SERIES, DOCUMENTED_BUILDS, EXAMINED, catalog_for, lists_names
+from advisor.core.json_text import read_file
 from advisor.core.value_types import NamedTuple
 
 TYPE_CHECKING = False
@@ -213,8 +212,7 @@ def _read_series(series: str) -> dict[str, Any]:
     The file of a build has the same form, with the options that differ from its flavour's only.
     """
     if series not in _READ:
-        with open(f"{_FOLDER}{series}.json", encoding="utf-8") as f:
-            _READ[series] = json.load(f)
+        _READ[series] = read_file(f"{_FOLDER}{series}.json")
     return _READ[series]
 
 

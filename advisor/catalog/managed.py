@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
 
 from advisor.catalog.targets import MAX_LENGTH
+from advisor.core.json_text import read_file
 from advisor.core.value_types import NamedTuple
 
 TYPE_CHECKING = False
@@ -87,8 +87,7 @@ def platform_parameters(target: Target) -> PlatformParameters:
 
 @cache
 def _parameters(build: str, flavour: str, new: bool) -> PlatformParameters:
-    with open(_FILE, encoding="utf-8") as file:
-        data = json.load(file)
+    data = read_file(_FILE)
     own = data.get(f"{build}-{flavour}") or data.get(build)
     if own is None:
         return PlatformParameters()
@@ -129,8 +128,7 @@ def find_instance_class(name: str) -> tuple[int, int]:
 
     Raises MycnfError for an unknown class.
     """
-    with open(_FILE, encoding="utf-8") as file:
-        families = json.load(file)["instance_classes"]["classes"]
+    families = read_file(_FILE)["instance_classes"]["classes"]
     known = {
         f"db.{family}.{size}": (int(processors), round(float(memory) * 2**30))
         for family, sizes in families.items()

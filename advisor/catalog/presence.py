@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 
+from advisor.core.json_text import read_file
 from advisor.core.model import BUILDS, Target
 from advisor.core.value_types import NamedTuple
 
@@ -64,8 +64,7 @@ class Presence(NamedTuple):
 def find_presence(name: str) -> Presence | None:
     """Return the flavours and versions that know an option of that canonical name; None if there are none."""
     if not _READ:
-        with open(_FILE, encoding="utf-8") as f:
-            _READ.update(json.load(f))
+        _READ.update(read_file(_FILE))
     entry = _READ.get(name)
     if entry is None:
         return None
@@ -117,8 +116,7 @@ def vendor_of_option(name: str, target: Target) -> VendorBuild | None:
 def _documented() -> dict[str, list[str]]:
     """The options that only other builds or platforms have, by name, with the build and its series."""
     if not _DOCUMENTED:
-        with open(_VENDORS, encoding="utf-8") as f:
-            _DOCUMENTED.update(json.load(f))
+        _DOCUMENTED.update(read_file(_VENDORS))
     return _DOCUMENTED
 
 

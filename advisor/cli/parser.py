@@ -163,7 +163,7 @@ class _Parser(argparse.ArgumentParser):
 
 def _without_passwords(message: str) -> str:
     """Return argparse's message, which quotes the command line, with passwords masked."""
-    from advisor.redaction.secrets import MASK, escape_text, redact_arguments
+    from advisor.redaction import MASK, escape_text, redact_arguments
 
     quoted = message.removeprefix(_UNKNOWN_ARGUMENT)
     if quoted == message:

@@ -31,7 +31,7 @@ from advisor.core.errors import ConnectError
 from advisor.facts import SCHEMA, Facts, OptionFiles, Unavailable
 from advisor.facts.snapshot import fit_snapshot
 from advisor.facts.workload import SPACE
-from advisor.redaction.secrets import escape_text
+from advisor.redaction import escape_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

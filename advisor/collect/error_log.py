@@ -33,7 +33,7 @@ from advisor.collect.error_log_messages import (
     recognise,
 )
 from advisor.facts.server import ErrorLog, LogEvent
-from advisor.redaction.secrets import escape_text
+from advisor.redaction import escape_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -15,9 +15,8 @@ from advisor.collect.host.host import open_root
 from advisor.core.errors import MycnfError
 from advisor.facts.files import WORLD_WRITABLE, FileCopy, OptionFiles, PersistedOption
 from advisor.facts.host import SERVER_PROGRAMS
-from advisor.optionfile import resolve
-from advisor.optionfile.resolve import load
-from advisor.redaction.secrets import redact_arguments, redact_text, redact_value
+from advisor.optionfile import load, resolve
+from advisor.redaction import redact_arguments, redact_text, redact_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

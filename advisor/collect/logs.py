@@ -18,7 +18,7 @@ from advisor.collect.error_log import Entry, Lines, error_log_of, error_log_of_b
 from advisor.core.model import format_size
 from advisor.facts import Unavailable
 from advisor.facts.server import ErrorLog, RedoWaits
-from advisor.redaction.secrets import escape_text
+from advisor.redaction import escape_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from advisor.carriers.systemd import assigned_words, expand_specifiers, variables_named
 from advisor.facts.files import FileCopy, Service
-from advisor.redaction.secrets import MASK, is_secret, redact_text
+from advisor.redaction import MASK, is_secret, redact_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

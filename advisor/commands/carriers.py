@@ -12,7 +12,7 @@ from advisor.commands.carrier_texts import in_document_terms, resolved, resolved
 from advisor.commands.guess_target import guess_target
 from advisor.core.errors import print_notice
 from advisor.core.model import Confidence, Severity
-from advisor.redaction.secrets import redact_value
+from advisor.redaction import redact_value
 from advisor.report import Checked
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings

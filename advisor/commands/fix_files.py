@@ -15,7 +15,7 @@ from advisor.core import errors
 from advisor.core.errors import print_notice
 from advisor.core.model import Target
 from advisor.fixing import TargetReading, fix_files, plan_fixes
-from advisor.redaction.secrets import escape_text
+from advisor.redaction import escape_text
 from advisor.verdict import judge_file
 
 TYPE_CHECKING = False

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from advisor.catalog.load import load
 from advisor.catalog.presence import find_presence, vendor_of_option
 from advisor.catalog.targets import known_series, newest_target, target_of_version
@@ -14,6 +12,7 @@ from advisor.optionfile import normalise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator, Mapping, Sequence
 
     from advisor.optionfile.lines import ResolvedFiles
@@ -23,16 +22,16 @@ UNDECIDED = "no option or group shows whether it is MySQL or MariaDB"
 PREFIXES = ("loose_", "skip_", "disable_", "enable_", "maximum_")
 _VERSION = r"(\d{1,2})\.(\d{1,2})(?:\.(\d{1,3}))?"
 # Groups that one series reads, as both vendors' packages write them.
-VERSIONED_GROUP = re.compile(rf"(?P<server>mysqld|mariadb|mariadbd)-{_VERSION}")
+VERSIONED_GROUP = rf"(?P<server>mysqld|mariadb|mariadbd)-{_VERSION}"
 # A directory of one version, as packages, archives and installers name it.
-VERSIONED_PATH = re.compile(
+VERSIONED_PATH = (
     rf"(?i)(?P<server>mysql server |mariadb |mysql-?|mariadb-?|percona-server-?|percona-xtradb-cluster-?){_VERSION}"
 )
 # Comments of the vendors' own option files, with flavour and build.
 PACKAGE_COMMENTS = (
-    (re.compile(rf"dev\.mysql\.com/doc/refman/{_VERSION}/"), "mysql", ""),
-    (re.compile(rf"(?i)\bpercona xtradb cluster(?: {_VERSION})?"), "mysql", "pxc"),
-    (re.compile(rf"(?i)\bpercona server(?: {_VERSION})? (?:template )?configuration"), "mysql", "percona"),
+    (rf"dev\.mysql\.com/doc/refman/{_VERSION}/", "mysql", ""),
+    (rf"(?i)\bpercona xtradb cluster(?: {_VERSION})?", "mysql", "pxc"),
+    (rf"(?i)\bpercona server(?: {_VERSION})? (?:template )?configuration", "mysql", "percona"),
 )
 PACKAGE_FOLDERS = (
     ("/percona-xtradb-cluster.", "mysql", "pxc"),
@@ -145,7 +144,7 @@ def _written_servers(resolved: ResolvedFiles) -> Iterator[tuple[str, tuple[int, 
     """Yield what the files say of their server, the strongest first: flavour, version, build, and where."""
     yield from _versioned_groups(resolved)
     for option in resolved.options:
-        if option.line.raw and (found := VERSIONED_PATH.search(option.line.raw)):
+        if option.line.raw and (found := _versioned_path(option.line.raw)):
             server = found["server"].lower()
             flavour = "mariadb" if server.startswith("mariadb") else "mysql"
             build = "pxc" if "xtradb" in server else "percona" if "percona" in server else ""
@@ -159,18 +158,37 @@ def _written_servers(resolved: ResolvedFiles) -> Iterator[tuple[str, tuple[int, 
             yield flavour, (), build, f"its path has {folder.strip('/.')}"
 
 
+def _versioned_path(text: str) -> re.Match[str] | None:
+    """Match a server and its version in a value; values without letters of a server and a digit need no pattern."""
+    low = text.lower()
+    named = "mysql" in low or "mariadb" in low or "percona" in low or not low.isascii()
+    if not named or not any(char.isdecimal() for char in low):
+        return None
+    import re
+
+    return re.search(VERSIONED_PATH, text)
+
+
 def _versioned_groups(resolved: ResolvedFiles) -> Iterator[tuple[str, tuple[int, ...], str, str]]:
     """Yield the newest series that a group is written for."""
-    groups = [line.name for f in resolved.files for line in f.lines if line.kind == "group" and line.name]
-    found = [match for group in groups if (match := VERSIONED_GROUP.fullmatch(group.lower()))]
-    if found:
+    groups = [line.name.lower() for f in resolved.files for line in f.lines if line.kind == "group" and line.name]
+    groups = [group for group in groups if group.startswith(("mysqld-", "mariadb-", "mariadbd-"))]
+    if not groups:
+        return
+    import re
+
+    if found := [match for group in groups if (match := re.fullmatch(VERSIONED_GROUP, group))]:
         newest = max(found, key=_numbers)
         yield "mysql" if newest["server"] == "mysqld" else "mariadb", _numbers(newest), "", f"its group [{newest[0]}]"
 
 
 def _package_comment(text: str) -> Iterator[tuple[str, tuple[int, ...], str, str]]:
+    if "percona" not in text.lower() and "dev.mysql.com/doc/refman/" not in text:  # most comments need no pattern
+        return
+    import re
+
     for pattern, flavour, build in PACKAGE_COMMENTS:
-        if found := pattern.search(text):
+        if found := re.search(pattern, text):
             yield flavour, _numbers(found), build, f"a comment names {found[0].strip('/')}"
 
 

@@ -7,7 +7,7 @@ import os
 from advisor.analysis.engine import run_rules, sort_by_place
 from advisor.commands.lint_plan import LintPlan, LintResult
 from advisor.commands.read_files import read_carrier, read_resolved, replace_stdin
-from advisor.redaction import secrets
+from advisor.redaction import redact_text
 from advisor.report import Checked
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
@@ -35,10 +35,10 @@ SUPPRESSION = "mycnf:"  # start of a suppression comment
 
 def make_plans(paths: Sequence[str], args: argparse.Namespace) -> list[LintPlan]:
     """Return the plan for each path, one per configuration; raises MycnfError if a configuration is invalid."""
-    from advisor.config import find_configuration
-
     if args.isolated or args.config:
         return [_make_plan(args.config, args)] * len(paths)
+    from advisor.config import find_configuration
+
     folders = [_folder(args.stdin_filename if path == "-" else path) for path in paths]
     found = {folder: find_configuration(folder) for folder in dict.fromkeys(folders)}
     plans = {config: _make_plan(config, args) for config in dict.fromkeys(found.values())}
@@ -142,7 +142,7 @@ def _assume_target(path: str, root: str | None, given: dict[str, bytes]) -> Targ
 def _sources(resolved: ResolvedFiles, findings: tuple[Finding, ...]) -> dict[tuple[str, int], str]:
     wanted = {(f.location.path, f.location.line) for f in findings if f.location}
     lines = (((f.path, line.number), line.text) for f in resolved.files for line in f.lines)
-    return {place: secrets.redact_text(text).text for place, text in lines if place in wanted}
+    return {place: redact_text(text).text for place, text in lines if place in wanted}
 
 
 def apply_suppressions(results: list[LintResult]) -> list[LintResult]:

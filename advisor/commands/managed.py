@@ -96,7 +96,7 @@ def read_parameters(path: str) -> dict[str, ProviderParameter]:
     from advisor.carriers.document import CarrierError, document_of
     from advisor.carriers.provider_lists import parameters_of
     from advisor.core.errors import MycnfError
-    from advisor.optionfile.resolve import load as load_bytes
+    from advisor.optionfile import load as load_bytes
 
     document = document_of(load_bytes(path).data, path)
     try:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self, TypeVar
 
 from advisor.core import errors
 from advisor.core.errors import MycnfError, print_notice
-from advisor.redaction.secrets import escape_text
+from advisor.redaction import escape_text
 from probes import rounds
 from probes.checkpoints import ResultWriter, find_matching_run
 from probes.stop import StopSignal

@@ -6,9 +6,8 @@ import os
 import sys
 
 from advisor.core.errors import MycnfError
-from advisor.optionfile import resolve
+from advisor.optionfile import MAX_BYTES, load, resolve
 from advisor.optionfile.lines import LineKind, is_template
-from advisor.optionfile.resolve import MAX_BYTES, load
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from advisor.catalog.targets import parse_target, stand_in_note
 from advisor.commands.read_files import configure, missing_group_message, read_carrier, read_resolved, replace_stdin
 from advisor.core import errors
 from advisor.core.value_types import NamedTuple
-from advisor.redaction import secrets
+from advisor.redaction import escape_text, redact_value
 from advisor.report.findings_json import dumps
 from advisor.report.formats import by_hand
 from advisor.report.output import write
@@ -119,8 +119,8 @@ def _target(args: argparse.Namespace, paths: list[str], given: dict[str, bytes],
 
 def _entry(name: str, line: LineVerdict, verdict: FileVerdict) -> dict[str, Any]:
     return {
-        "value": secrets.redact_value(name, line.value or ""),
-        "running": None if line.running is None else secrets.redact_value(name, line.running),
+        "value": redact_value(name, line.value or ""),
+        "running": None if line.running is None else redact_value(name, line.running),
         "note": None if verdict.catalog.target.is_managed else host_note(verdict, name),
         **_written(name, line),
         "overridden": [_written(name, other) for other in verdict.overridden.get(name, ())],
@@ -129,14 +129,14 @@ def _entry(name: str, line: LineVerdict, verdict: FileVerdict) -> dict[str, Any]
 
 def _written(name: str, line: LineVerdict) -> dict[str, Any]:
     at = line.placed.line
-    raw = at.raw if at.raw is None else secrets.redact_value(name, at.raw)
+    raw = at.raw if at.raw is None else redact_value(name, at.raw)
     return {"raw": raw, "file": line.placed.path, "line": at.number, "group": at.group}
 
 
 def _text(shown: _Shown) -> str:
     verdict, options = shown.verdict, shown.options()
     them = "it" if len(options) == 1 else "them"
-    label = f"{secrets.escape_text(shown.label)}: " if shown.label else ""
+    label = f"{escape_text(shown.label)}: " if shown.label else ""
     lines = [f"{label}{plural(len(options), 'option')} set, as {shown.target.label} takes {them}"]
     wide = min(NAMES, max(map(len, options), default=0))
     for name, o in options.items():
@@ -164,7 +164,7 @@ def _option(first: str, o: dict[str, Any], *, known: bool) -> list[str]:
 
 def _placed(first: str, text: str, at: dict[str, Any]) -> str:
     """Return a text followed by its place, on the next line if too long; lists are wrapped."""
-    text, place = secrets.escape_text(text), secrets.escape_text(f"{at['file']}:{at['line']}")
+    text, place = escape_text(text), escape_text(f"{at['file']}:{at['line']}")
     line, rest = f"{first}{text}  {place}", " " * len(first)
     if len(line) <= WIDTH:
         return line

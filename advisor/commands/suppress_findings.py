@@ -7,7 +7,7 @@ import os
 from advisor.analysis import baseline
 from advisor.analysis.engine import sort_by_place
 from advisor.core.errors import MycnfError, print_notice
-from advisor.redaction import secrets
+from advisor.redaction import redact_text
 from advisor.report.words import plural
 
 TYPE_CHECKING = False
@@ -33,7 +33,7 @@ def _with_suppressions(result: LintResult, split: Suppressed) -> LintResult:
     findings = tuple(sort_by_place(split.kept))
     wanted = {(f.location.path, f.location.line) for f in findings if f.location} - result.checked.sources.keys()
     lines = (((file.path, line.number), line.text) for file in result.resolved.files for line in file.lines)
-    more = {place: secrets.redact_text(text).text for place, text in lines if place in wanted}
+    more = {place: redact_text(text).text for place, text in lines if place in wanted}
     sources = result.checked.sources | more
     return result.with_fields(findings=findings, suppressed=split.hidden, reasons=split.reasons, sources=sources)
 

@@ -20,7 +20,7 @@ from advisor.compare.values import (
 )
 from advisor.core.model import Origin, exact_size
 from advisor.preflight.changes import SELF_CHANGING
-from advisor.redaction.secrets import MASK, redact_value
+from advisor.redaction import MASK, redact_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

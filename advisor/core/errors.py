@@ -58,7 +58,7 @@ _LISTENERS: list[Callable[[str], object]] = []
 
 def print_notice(message: str) -> None:
     """Print a line that is not part of the report, with secrets masked and control characters escaped."""
-    from advisor.redaction.secrets import escape_text, redact_value
+    from advisor.redaction import escape_text, redact_value
 
     line = escape_text(redact_value("", message))
     if _LISTENERS:

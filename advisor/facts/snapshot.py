@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 from advisor.core.errors import MycnfError
 from advisor.facts import SCHEMA, Facts, Unavailable
+from advisor.redaction import escape_text
 from advisor.redaction.scrub import mask_secrets
-from advisor.redaction.secrets import escape_text
 from advisor.state.private_file import replace_private
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from advisor.fixing.texts import lines_of
 from advisor.fixing.values import FileChange
 from advisor.optionfile import groups_read
 from advisor.optionfile.lines import apply_edits
-from advisor.redaction.secrets import MASK, escape_text
+from advisor.redaction import MASK, escape_text
 from rules.core.statements import action_place, permanent_setting, set_statement
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import os
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.redaction.secrets import MASK, redact_text
+from advisor.redaction import MASK, redact_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

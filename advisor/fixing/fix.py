@@ -13,7 +13,7 @@ from advisor.core.signals import interrupt_on_signals
 from advisor.fixing.passes import fix_file
 from advisor.fixing.texts import Texts
 from advisor.fixing.values import FileChange, FixOutcome
-from advisor.optionfile.resolve import load
+from advisor.optionfile import load
 from advisor.state.file_lock import lock_file
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.fixing.texts import lines_of, read_targets, templated_lines, why_not_editable
 from advisor.fixing.values import Candidate
 from advisor.optionfile.lines import apply_edits
-from advisor.verdict import REFUSED, Outcome
-from advisor.verdict.judge import LISTS
+from advisor.verdict import LISTS, REFUSED, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from advisor.optionfile import OptionFileError, render
+from advisor.optionfile import OptionFileError, load, render
 from advisor.optionfile.lines import LineKind
-from advisor.optionfile.resolve import load
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -35,7 +35,7 @@ from advisor.fleet.run_directory import (
     scratch_directory,
     write_row,
 )
-from advisor.redaction.secrets import escape_text, redact_value
+from advisor.redaction import escape_text, redact_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable

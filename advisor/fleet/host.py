@@ -24,7 +24,7 @@ from advisor.core.errors import ConnectError, MycnfError
 from advisor.facts.snapshot import to_value
 from advisor.fleet.process_group import end_with_parent
 from advisor.fleet.run_directory import HOSTS, UNREAD, HostRow, Status, snapshot_name, write_row
-from advisor.redaction.secrets import MASK, escape_text, redact_value
+from advisor.redaction import MASK, escape_text, redact_value
 from advisor.state.private_file import replace_private
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from advisor.collect.host import open_root, read_host, server_pids
 from advisor.collect.host.host import host_from_options
 from advisor.core.errors import MycnfError
 from advisor.facts import Unavailable
-from advisor.redaction.secrets import escape_text
+from advisor.redaction import escape_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -28,7 +28,7 @@ from urllib.parse import quote
 from advisor.core.errors import MycnfError, print_notice
 from advisor.facts.snapshot import to_plain
 from advisor.fleet.process_group import ENDING
-from advisor.redaction.secrets import escape_text
+from advisor.redaction import escape_text
 from advisor.state.directory import make_private_folders, make_state_folder
 from advisor.state.private_file import replace_private
 

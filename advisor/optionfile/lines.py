@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from advisor.core.value_types import NamedTuple, StrEnum
 
 TYPE_CHECKING = False
@@ -152,7 +150,6 @@ def dialect_of(flavour: str, version: tuple[int, ...] | None = None) -> Dialect:
 NEWEST_DIALECT = dialect_of("mysql")
 
 
-_ESCAPE = r"(?s)\\(.)"
 _TEMPLATED = ("{{", "{%", "{#", "<%", "${")
 # File name endings of templates, appended to the name of the rendered file.
 TEMPLATE_ENDINGS = (
@@ -208,11 +205,16 @@ def unquote(raw: str) -> str:
     """
     if len(raw) > 1 and raw[0] in "'\"" and raw[0] == raw[-1]:
         raw = raw[1:-1]
-    return re.sub(_ESCAPE, _unescape, raw) if "\\" in raw else raw
+    return _replace_escapes(raw) if "\\" in raw else raw
 
 
-def _unescape(match: re.Match[str]) -> str:
-    return _ESCAPED.get(match[1], match[0])
+def _replace_escapes(raw: str) -> str:
+    parts: list[str] = []
+    done = 0
+    while 0 <= (at := raw.find("\\", done)) < len(raw) - 1:
+        parts += (raw[done:at], _ESCAPED.get(raw[at + 1], raw[at : at + 2]))
+        done = at + 2
+    return "".join((*parts, raw[done:]))
 
 
 def apply_edits(data: bytes, edits: Iterable[Edit]) -> bytes:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from advisor.optionfile.lines import (
     NEWEST_DIALECT,
     Line,
@@ -274,6 +272,8 @@ class TemplateState:
 
     def _count_depth(self, text: str) -> None:
         if looks_templated(text) or self.named:
+            import re  # only templates need patterns
+
             depth = self.depth + len(re.findall(_BLOCK_START, text)) - len(re.findall(_BLOCK_END, text))
             self.depth = max(0, depth)
 
@@ -309,6 +309,8 @@ def _mark_value(line: Line) -> Line:
 
 def _mark_named(line: Line) -> Line:
     """Apply the marks that count only in files named as templates."""
+    import re
+
     text = line.text.strip()
     if line.templated or not re.search(f"{_BY_NAME}|{_CONTROL}", text):
         return line
@@ -320,6 +322,8 @@ def _mark_named(line: Line) -> Line:
 
 def _cut_comment(text: str) -> str:
     """Cut off a comment; an expression such as `#{Port}` is not one."""
+    import re
+
     return re.split(r"#(?!\{)", text, maxsplit=1)[0]
 
 

@@ -10,7 +10,7 @@ from advisor.facts.files import WORLD_WRITABLE
 from advisor.preflight.item import Remedy, RestartEffect, RestartItem, place_for, remedy_for
 from advisor.preflight.next_values import HOST_DEFAULTS, option_of, origin_of, parse_whole_number
 from advisor.preflight.start_command import running_arguments
-from advisor.redaction.secrets import MASK, redact_value
+from advisor.redaction import MASK, redact_value
 from advisor.verdict.settings import is_same_value
 from rules.sizing.memory import POOL, is_too_tight, memory_besides, usable_memory
 

@@ -9,7 +9,7 @@ from advisor.core.model import Action, Origin, exact_size
 from advisor.optionfile import groups_read, parse
 from advisor.preflight.next_values import option_of, parse_whole_number
 from advisor.preflight.sources import may_be_persisted
-from advisor.redaction.secrets import MASK, redact_value
+from advisor.redaction import MASK, redact_value
 from advisor.verdict import Outcome, judge_value
 from advisor.verdict.settings import is_same_value
 from rules.core.context import source_of_line

@@ -1,1 +1,327 @@
-"""Masks secrets in texts and facts, and escapes text from other sources."""
+"""Masks secrets in output and saved data, and escapes text from other sources; standard library only."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+
+MASK = "********"
+EMPTY = "an empty value"
+
+# Names, and endings of names, whose values give access. `password_history` and similar are policies, not secrets, so
+# the words are matched only at the end of a name.
+_NAMES = frozenset(
+    {
+        "s3_access_key",
+        "wsrep_sst_auth",
+        "wsrep_sst_receive_auth",
+        "keyring_hashicorp_role_id",
+        "handlersocket_plain_secret",
+        "handlersocket_plain_secret_wr",
+        "authentication_ldap_simple_bind_root_pwd",
+        "authentication_ldap_sasl_bind_root_pwd",
+    }
+)
+_ENDINGS = (
+    *("password", "password1", "password2", "password3", "passwd", "passphrase", "pwd", "token", "secret", "secret_id"),
+    *("secret_key", "secret_headers", "api_key", "credential", "credentials"),
+)
+_AS_ENDINGS = tuple(f"_{ending}" for ending in _ENDINGS)
+# Plugins and switches named like a secret: their value is ON, OFF or a plugin state.
+_PUBLIC = frozenset(
+    {
+        "caching_sha2_password",
+        "disconnect_on_expired_password",
+        "log_builtin_as_identified_by_password",
+        "mysql_native_password",
+        "old_passwords",
+        "sha256_password",
+        "validate_password",
+    }
+)
+# MariaDB accepts unique abbreviations: the shortest one, and the full name.
+_SHORTENED = frozenset(
+    full[:length]
+    for short, full in (
+        ("wsrep_sst_a", "wsrep_sst_auth"),
+        ("s3_a", "s3_access_key"),
+        ("s3_se", "s3_secret_key"),
+        ("hashicorp_key_management_to", "hashicorp_key_management_token"),
+        ("handlersocket_pl", "handlersocket_plain_secret_wr"),
+        ("report_pa", "report_password"),
+        ("master_pa", "master_password"),
+    )
+    for length in range(len(short), len(full))
+)
+# `pass` and other abbreviations of `password`, and misspellings: `pasword`, `passwrod`, `passwort`.
+_MISSPELT = r"pas(?:s+w?o?r?d?|w?o?r?d|wo?r?)"
+_WORD, _SHORTEST, _LONGEST = "password", 6, 10
+_LETTERS = frozenset(_WORD)
+_MAX_EDITS = 2  # extra and missing letters together
+_PREFIXES = ("loose_", "maximum_")
+# Options whose values are SQL statements: their literals may be passwords.
+STATEMENTS = frozenset({"init_connect", "init_replica", "init_slave", "init_rpl_role"})
+
+# Substrings of all texts with named secrets; most texts contain none of them.
+_SECRET_WORDS = (
+    *("pas", "pwd", "secret", "token", "credential", "identified", "role_id", "role-id"),
+    *("_key", "-key", "_auth", "-auth"),
+)
+
+# C0 and C1 controls, bidirectional and invisible characters, and noncharacters; none of them is printable.
+_HARMFUL = (
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    "\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+)
+# Results of option file escapes, with readable names.
+_NAMED = {8: "<backspace>", 9: "<tab>", 10: "<newline>", 13: "<carriage return>"}
+_FORMS = ((0xFF, "\\x{:02x}"), (0xFFFF, "\\u{:04x}"), (0x10FFFF, "\\U{:08x}"))
+
+
+class Redacted:
+    """A text with secrets masked, and the 1-based lines that certainly contained one.
+
+    Literals in statements and text after `password:` in prose are masked too, but may not be secrets.
+    """
+
+    __slots__ = ("lines", "text")
+
+    def __init__(self, text: str, lines: tuple[int, ...]) -> None:
+        self.text = text
+        self.lines = lines
+
+
+def is_secret(name: str) -> bool:
+    """Whether an option or variable of this name holds a secret; ignores dashes, dots, case and `loose-`.
+
+    Includes abbreviations of `password`, which clients accept (`pass = x` under `[client]`), those of other options,
+    which MariaDB accepts, and misspellings.
+    """
+    return _is_secret_plain(_normalise_name(name))
+
+
+def redact_value(name: str, value: str) -> str:
+    """Return an option's value for output: masked if the name is a secret's, else with passwords inside it masked."""
+    plain = _normalise_name(name)
+    if _is_secret_plain(plain):
+        return MASK if value.strip("'\"") else value
+    if plain in STATEMENTS:
+        value = mask_literals(value)
+    return _mask_named_values(value, "=")
+
+
+def redact_name(name: str) -> str:
+    """Return an option's name for output: without `=`, a password becomes part of the name."""
+    words = name.split(None, 1)
+    return f"{words[0]} {MASK}" if len(words) > 1 and is_secret(words[0].rstrip(":")) else name
+
+
+def redact_text(text: str) -> Redacted:
+    """Mask every secret in an option file's text, including comments; line numbers stay the same."""
+    lines = text.split("\n")
+    found = []
+    for number, line in enumerate(lines, start=1):
+        masked = _redact_line(line)
+        if masked != line:
+            lines[number - 1] = masked
+            if _redact_line(line, sure=True) != line:
+                found.append(number)
+    return Redacted("\n".join(lines), tuple(found))
+
+
+def redact_arguments(arguments: tuple[str, ...]) -> tuple[str, ...]:
+    """Mask the values of secret options in a command line, both `--name=value` and `--name value`."""
+    before = ("", *arguments)
+    return tuple(_redact_argument(argument, before[i]) for i, argument in enumerate(arguments))
+
+
+def escape_text(text: str) -> str:
+    r"""Escape characters that move the cursor, hide or reorder text, as \xNN or \uNNNN; the result is one line."""
+    text = text if text.isprintable() else text.replace("\t", " ")
+    if text.isprintable():
+        return text
+    import re
+
+    return re.sub(_HARMFUL, _escape_match, text)
+
+
+def name_control_characters(text: str) -> str:
+    r"""Name the control characters in a text: a backspace, the result of `C:\bin`, becomes `<backspace>`."""
+    return text if text.isprintable() else escape_text(text.translate(_NAMED))
+
+
+def quote_value(text: str | None) -> str:
+    """Quote an option file's value for a message: passwords are masked, control characters named."""
+    return f"'{name_control_characters(_mask_named_values(text, '='))}'" if text else EMPTY
+
+
+def _is_secret_plain(plain: str) -> bool:
+    if plain in _PUBLIC:
+        return False
+    if plain in _NAMES or plain in _ENDINGS or plain in _SHORTENED or plain.endswith(_AS_ENDINGS):
+        return True
+    return _is_misspelt_password(plain.rpartition("_")[2])
+
+
+def _normalise_name(name: str) -> str:
+    plain = name.strip().lower().replace("-", "_").replace(".", "_").lstrip("_")
+    for prefix in _PREFIXES:
+        plain = plain.removeprefix(prefix)
+    return plain
+
+
+def _is_misspelt_password(word: str) -> bool:
+    if word.startswith("pas"):
+        import re
+
+        if re.fullmatch(_MISSPELT, word):
+            return True
+    if not _SHORTEST <= len(word) <= _LONGEST or len(_LETTERS.difference(word)) > _MAX_EDITS:
+        return False
+    left = list(_WORD)
+    wrong = 0
+    for letter in word:
+        if letter in left:
+            left.remove(letter)
+        else:
+            wrong += 1
+    return wrong + len(left) <= _MAX_EDITS
+
+
+def _mask_named_values(text: str, equals: str) -> str:
+    """Mask named passwords in any text; `equals` are the characters that may follow a name."""
+    lower = text.lower()
+    named = False
+    for word in _SECRET_WORDS:  # faster than any(): this runs for every printed value
+        if word in lower:
+            named = True
+            break
+    for sign in ("@", " -p", *(("identified", "passw", *equals) if named else ())):  # most texts need no pattern
+        if sign in lower:
+            return mask_passwords(text, lower, equals if named else "")
+    return text
+
+
+def _redact_line(line: str, *, sure: bool = False) -> str:
+    """Return the line masked; `sure` skips text that may not be a secret."""
+    head, equals, rest = line.partition("=")
+    name = head.lstrip().lstrip("#;").strip().lstrip("-")
+    if not equals or not name[:1].isalpha() or not name.replace("_", "a").replace("-", "a").replace(".", "a").isalnum():
+        words = line.split()
+        if not equals and len(words) == 2 and is_secret(words[0]):  # noqa: PLR2004 - a name and its intended value
+            before, _, after = line.rpartition(words[1])
+            return before + MASK + after
+        return _mask_named_values(line, "=" if sure else "=:")
+    value = rest.strip()
+    name = "" if sure and _normalise_name(name) in STATEMENTS else name
+    return head + equals + rest.replace(value, redact_value(name, value), 1) if value else line
+
+
+def _redact_argument(argument: str, previous: str) -> str:
+    before = previous.lstrip("-") if previous.startswith("--") and "=" not in previous else ""
+    if before and (is_secret(before) or not argument.startswith("-")):
+        return redact_value(before, argument)
+    name, equals, value = argument.partition("=")
+    return name + equals + redact_value(name, value) if equals else _mask_named_values(argument, "=")
+
+
+def _escape_match(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if 0xDC80 <= code <= 0xDCFF:  # noqa: PLR2004 - bytes that were not UTF-8, from surrogateescape
+        code -= 0xDC00
+    return next(form.format(code) for most, form in _FORMS if code <= most)
+
+
+# The patterns have bounded look-ahead, so that hostile text cannot cause excessive backtracking.
+_QUOTED = r"'(?:\\.|[^'\\])*'?|\"(?:\\.|[^\"\\])*\"?"
+_LITERAL = rf"(?i)(?:{_QUOTED})|\b0x[0-9a-f]+"
+_IDENTIFIED = r"(?i)\bidentified\s{1,9}(?:by|with|via|as)\b"
+_PASSWORD_CALL = rf"(?i)(?P<lead>password(?:\s{{0,9}}[=(]\s{{0,9}}|\s{{1,9}}))(?P<value>{_QUOTED})"
+_SET_PASSWORD = r"(?i)(?P<lead>\bset\s{1,9}password\b)[^;]*"  # noqa: S105 - a pattern, not a password
+_NAMED_VALUE = r"(?<![\w.-])(?P<name>[\w.-]{1,80})[\"'`]?\s{0,9}"
+# A value ends with its word, without trailing punctuation, or where another pair begins.
+_VALUE = rf"{_QUOTED}|(?:[^\s'\";,&]|[;,&](?!\s|$|[\w.-]{{1,80}}\s{{0,9}}=))+"
+_CLIENT = (
+    r"(?i)(?P<lead>\b(?:mysql|maria)[\w.-]{0,40}(?:\s{1,9}(?!-p)[^\s;|&]{1,200}){0,20}\s{1,9}-p)"
+    rf"(?!rint|rune|ath\b|erm\b)(?P<value>{_QUOTED}|[^\s'\"]+)"
+)
+_NO_SECRET = r"(?i)(?:names|set|charset|collate|_mode|time_zone|isolation)\s{0,9}=?\s{0,9}$"  # noqa: S105 - a pattern
+_BEFORE = 40  # characters before a literal that show what it is
+
+
+def mask_passwords(text: str, lower: str, equals: str) -> str:
+    """Mask the passwords in a text; idempotent.
+
+    `lower` is the text in lower case. `equals` are the characters that may separate a name from its value, empty if the
+    text contains no name of a secret.
+    """
+    import re
+
+    if "@" in text and ("://" in text or "@(" in text or "@tcp(" in lower or "@unix(" in lower):
+        text = "".join(map(_mask_login, re.split(r"(\s+)", text)))
+    if " -p" in text and ("mysql" in lower or "maria" in lower):
+        text = re.sub(_CLIENT, _mask_after_lead, text)
+    if not equals:
+        return text
+    if "identified" in lower and (found := re.search(_IDENTIFIED, text)):
+        text = text[: found.end()] + re.sub(_LITERAL, _mask_match, text[found.end() :])
+    if "passw" in lower:
+        text = re.sub(_SET_PASSWORD, rf"\g<lead> {MASK}", text)
+        text = re.sub(_PASSWORD_CALL, _mask_after_lead, text)
+    return _mask_pairs(text, equals)
+
+
+def mask_literals(value: str) -> str:
+    """Mask literals in statements, except names of character sets and similar."""
+    import re
+
+    quote = value[:1] if value[:1] in ("'", '"') and value.rfind(value[:1]) > 0 else ""
+    end = value.rfind(quote) if quote else len(value)
+    inner = value[len(quote) : end]
+
+    def shown(found: re.Match[str]) -> str:
+        before = inner[max(0, found.start() - _BEFORE) : found.start()]
+        return found[0] if re.search(_NO_SECRET, before) else _mask_match(found)
+
+    return quote + re.sub(_LITERAL, shown, inner) + value[end:]
+
+
+def _mask_login(word: str) -> str:
+    """Mask the password in scheme://user:password@host, or user:password@tcp(host)."""
+    import re
+
+    head, at, host = word.rpartition("@")
+    begins = r"^[^:]+:" if host.startswith(("(", "tcp(", "unix(")) else r"://[^/:@]*:" if "://" in head else ""
+    found = re.search(begins, head) if begins else None
+    return head[: found.end()] + MASK + at + host if found and found.end() < len(head) else word
+
+
+def _mask_pairs(text: str, equals: str) -> str:
+    import re
+
+    kept, done = [], 0
+    for named in re.finditer(rf"{_NAMED_VALUE}[{equals}]\s{{0,9}}", text):
+        if named.start() < done or not is_secret(named["name"]):
+            continue
+        value = re.compile(_VALUE).match(text, named.end())
+        if value:
+            kept += [text[done : named.end()], _mask(value[0])]
+            done = value.end()
+    return "".join(kept) + text[done:]
+
+
+def _mask_after_lead(found: re.Match[str]) -> str:
+    return found["lead"] + _mask(found["value"])
+
+
+def _mask_match(found: re.Match[str]) -> str:
+    return _mask(found[0])
+
+
+def _mask(value: str) -> str:
+    """Return the mask in the value's own quotes; an empty value stays, since it hides nothing."""
+    quote = value[0] if value[0] in "'\"" else ""
+    closed = quote if len(value) > 1 and value.endswith(quote) else ""
+    inner = value[len(quote) : len(value) - len(closed)]
+    return f"{quote}{MASK}{closed}" if inner else value

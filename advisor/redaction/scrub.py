@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from advisor.redaction.secrets import MASK, redact_arguments, redact_text, redact_value
+from advisor.redaction import MASK, redact_arguments, redact_text, redact_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

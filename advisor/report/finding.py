@@ -7,7 +7,7 @@ from enum import IntEnum
 
 from advisor.core.model import Confidence
 from advisor.core.value_types import NamedTuple
-from advisor.redaction.secrets import MASK, redact_value
+from advisor.redaction import MASK, redact_value
 from advisor.report.document import Code, Copy, Entry, Facts, Items, Own, Paragraph, Section, shortened
 from advisor.report.words import WIDTH
 from rules.core.advice import value_of_actions

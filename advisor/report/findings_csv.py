@@ -5,7 +5,7 @@ A cell that a spreadsheet would take for a formula begins with an apostrophe.
 
 from __future__ import annotations
 
-from advisor.redaction.secrets import escape_text
+from advisor.redaction import escape_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from advisor.core.json_text import quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,21 +30,30 @@ def dumps(value: Any) -> str:
 
 def _laid_out(value: Any, margin: str) -> str:
     # What json.dumps(value, indent=1) gives, in a tenth of its time: reports may hold 100,000 findings. So texts,
-    # numbers and nothing, which findings are made of, go the shortest way, and only what is rare goes by json.dumps.
-    text = json.encoder.encode_basestring_ascii
+    # numbers and nothing, which findings are made of, go the shortest way, and what is rare has a function of its own.
     if isinstance(value, str):
-        return text(value)
+        return quote(value)
     if value is None:
         return "null"
     if type(value) is int:
         return repr(value)
     if not value or not isinstance(value, (dict, list, tuple)):
-        return json.dumps(value)
+        return _rare(value)
     inner = margin + " "
     if isinstance(value, dict):
-        rows = [f"{inner}{text(key)}: {_laid_out(item, inner)}" for key, item in value.items()]
+        rows = [f"{inner}{quote(key)}: {_laid_out(item, inner)}" for key, item in value.items()]
         return "{" + ",".join(rows) + margin + "}"
     return "[" + ",".join([inner + _laid_out(item, inner) for item in value]) + margin + "]"
+
+
+def _rare(value: Any) -> str:
+    if isinstance(value, (dict, list, tuple)):
+        return "{}" if isinstance(value, dict) else "[]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    import json  # only numbers with a fraction need it
+
+    return json.dumps(value)
 
 
 def finding(f: Finding) -> dict[str, Any]:
@@ -93,12 +102,16 @@ def _fix(fix: Fix) -> dict[str, Any]:
 
 def jsonl_report(files: Sequence[Checked], page: Page) -> str:  # noqa: ARG001 - every format is called alike
     """One object a finding; nothing where nothing was found."""
+    import json
+
     found = ({"file": c.path, "target": str(c.target), **finding(f)} for c in files for f in c.findings)
     return "".join(json.dumps(entry, ensure_ascii=True) + "\n" for entry in found)
 
 
 def jsonl_audit(audit: Audited, page: Page) -> str:  # noqa: ARG001 - every format is called alike
     """The same of one server, with its name."""
+    import json
+
     about = {"server": audit.facts.server.variables.get("hostname"), "target": str(audit.known.target)}
     found = ({**about, **audited(f)} for f in audit.findings)
     return "".join(json.dumps(entry, ensure_ascii=True) + "\n" for entry in found)

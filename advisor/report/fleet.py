@@ -6,7 +6,7 @@ schemas/fleet.schema.json describes the fields of the JSON.
 from __future__ import annotations
 
 from advisor.core.model import Severity
-from advisor.redaction.secrets import redact_value
+from advisor.redaction import redact_value
 from advisor.report.document import Code, Document, Items, Paragraph, Section, Table, Value, shortened
 from advisor.report.findings_json import VERSION, dumps
 from advisor.report.findings_json import audited as finding

@@ -138,7 +138,7 @@ def _counted_in(document: Callable[[], DocumentWriter]) -> Callable[[], BulkWrit
 
 
 def _text() -> LintWriter:
-    from advisor.report.lint.text import report
+    from advisor.report.lint import report
 
     return report
 
@@ -156,7 +156,7 @@ def _text_document() -> DocumentWriter:
 
 
 def _concise() -> LintWriter:
-    from advisor.report.lint.text import concise
+    from advisor.report.lint import concise
 
     return concise
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from advisor.core.value_types import NamedTuple
-from advisor.redaction.secrets import redact_value
+from advisor.redaction import redact_value
 from advisor.report.document import Document, Facts, Paragraph, Section
 from advisor.report.findings_json import VERSION, dumps
 from advisor.report.words import plural

@@ -8,7 +8,7 @@ from __future__ import annotations
 from advisor.core.model import Severity, exact_size, format_duration
 from advisor.preflight.item import BYTES, RestartEffect
 from advisor.preflight.next_values import parse_whole_number
-from advisor.redaction.secrets import redact_arguments
+from advisor.redaction import redact_arguments
 from advisor.report.document import Code, Document, Entry, Facts, Items, Paragraph, Section
 from advisor.report.finding import place, subject
 from advisor.report.findings_json import action, dumps

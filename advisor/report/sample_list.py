@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from advisor.core.model import format_size
-from advisor.redaction.secrets import escape_text
+from advisor.redaction import escape_text
 from advisor.report.words import plural, wrap
 from rules.core.counters import hour_text
 

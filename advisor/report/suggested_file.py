@@ -5,7 +5,7 @@ from __future__ import annotations
 from advisor.catalog.load import load
 from advisor.catalog.managed import platform_parameters
 from advisor.core.errors import MycnfError
-from advisor.redaction.secrets import escape_text
+from advisor.redaction import escape_text
 from advisor.report.evidence import STRENGTHS
 from advisor.report.findings_json import dumps
 from advisor.report.words import wrap

@@ -10,7 +10,7 @@ from itertools import groupby
 
 from advisor.catalog.targets import EXAMINED, catalog_for
 from advisor.core.model import Confidence, Severity
-from advisor.redaction.secrets import escape_text, redact_name, redact_text, redact_value
+from advisor.redaction import escape_text, redact_name, redact_text, redact_value
 from advisor.report.document import Code, Document, Entry, Items, Paragraph, Section, Table
 from advisor.report.findings_json import dumps
 from advisor.report.words import plural, wrap

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from advisor.core.model import Severity, format_size
-from advisor.redaction.secrets import escape_text
+from advisor.redaction import escape_text
 from advisor.report.words import wrap
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Confidence, Severity
 from advisor.optionfile.lines import LineKind, PlacedLine
-from advisor.redaction.secrets import redact_text, redact_value
+from advisor.redaction import redact_text, redact_value
 from advisor.upgrade.behaviours import behaviour_changes
 from advisor.upgrade.change import Area, LineChange, LineEffect, UpgradeChanges
 from advisor.upgrade.defaults import by_weight, changed_collation, changed_defaults, default_value, needs_binlog

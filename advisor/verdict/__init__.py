@@ -1,8 +1,260 @@
-"""Interprets option files as a server does: the only package that interprets values."""
+"""Interprets option files as a server does, line by line in its order; the only package that interprets values."""
 
 from __future__ import annotations
 
-from advisor.verdict.judge import judge_file, judge_value
-from advisor.verdict.outcome import REFUSED, FileVerdict, LineVerdict, Outcome
+from advisor.optionfile import groups_read
+from advisor.optionfile.lines import Line, LineKind, PlacedLine
+from advisor.redaction import EMPTY
+from advisor.verdict import effects, startup
+from advisor.verdict.names import LOADERS, check_libraries, plugins_loaded_by
+from advisor.verdict.outcome import REFUSED, FileVerdict, LineVerdict, Outcome, TakenValue
+from advisor.verdict.take import judge_option
 
-__all__ = ["REFUSED", "FileVerdict", "LineVerdict", "Outcome", "judge_file", "judge_value"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from advisor.catalog.load import Catalog, Option
+    from advisor.optionfile.lines import ResolvedFiles
+    from advisor.verdict.outcome import NameMatch
+
+__all__ = ["LISTS", "REFUSED", "FileVerdict", "LineVerdict", "Outcome", "judge_file", "judge_value"]
+
+# Options that add to a list: a later line does not replace an earlier one.
+LISTS = frozenset(
+    [
+        "plugin_load_add",
+        "early_plugin_load",
+        "replicate_do_db",
+        "replicate_ignore_db",
+        "replicate_do_table",
+        "replicate_ignore_table",
+        "replicate_wild_do_table",
+        "replicate_wild_ignore_table",
+        "replicate_rewrite_db",
+        "binlog_do_db",
+        "binlog_ignore_db",
+        "performance_schema_instrument",
+    ]
+)
+LOOSE_HELPS = frozenset(
+    {Outcome.UNKNOWN, Outcome.REMOVED, Outcome.ACCEPTED, Outcome.ADJUSTED, Outcome.IGNORED, Outcome.UNEXAMINED}
+)
+
+
+def judge_file(resolved: ResolvedFiles, catalog: Catalog) -> FileVerdict:
+    """Judge every option line of the groups that the target reads, and find the effective line of each option.
+
+    A line that the server refuses after parsing is effective too: the option parser has already stored its value.
+    """
+    groups = groups_read(catalog.target)
+    lines = _judge_lines([p for p in resolved.options if (p.line.group or "").lower() in groups], catalog)
+    lines = _accept_replaced(lines)
+    effective, overridden = _split_by_effect(lines)
+    settled = _settle_lines(effective, catalog)
+    if not startup.STOPPING.isdisjoint(effective):
+        _apply_stops(settled, effective, catalog, plugins_loaded_by(line.placed for line in lines))
+    lines = [settled.get(id(line), line) for line in lines]
+    effective = {name: settled[id(line)] for name, line in effective.items()}
+    return FileVerdict(tuple(lines), effective, overridden, resolved, catalog)
+
+
+def judge_value(option_name: str, value: str | None, catalog: Catalog) -> LineVerdict:
+    """Judge one option on its own, as if it were a line of a file."""
+    key = (option_name, value)
+    known: LineVerdict | None = catalog.kept.get(key)
+    if known is None:
+        line = Line(LineKind.OPTION, 0, "", name=option_name, raw=value, value=value)
+        known = _judge_lines([PlacedLine("", line)], catalog)[0]
+        catalog.keep(key, known)
+    return known
+
+
+def _judge_lines(placed: Iterable[PlacedLine], catalog: Catalog) -> list[LineVerdict]:
+    placed = list(placed)
+    loaded = plugins_loaded_by(placed)
+    short = _read_switch(placed, catalog, "getopt_prefix_matching", on=True)
+    if catalog.target.is_mariadb and _read_switch(placed, catalog, "ignore_builtin_innodb", on=False):
+        from advisor.verdict.names import drop_innodb
+
+        catalog = drop_innodb(catalog)
+    values: dict[str, str] = {}
+    lines = []
+    for at in placed:
+        verdict = _judge_line(at, catalog, values, loaded, short=short)
+        if verdict.canonical in LOADERS and verdict.outcome is Outcome.ACCEPTED:
+            verdict = check_libraries(verdict, catalog.target)
+        lines.append(verdict)
+        if verdict.canonical and "maximum" in (at.line.name or ""):
+            from advisor.verdict.number import overwrite_neighbour
+
+            overwrite_neighbour(lines, values, catalog)
+        if verdict.canonical and verdict.value is not None and verdict.outcome not in REFUSED:
+            alias = verdict.option.alias_of if verdict.option else None
+            values[verdict.canonical] = values[alias or verdict.canonical] = verdict.value
+    return lines
+
+
+def _read_switch(placed: list[PlacedLine], catalog: Catalog, name: str, *, on: bool) -> bool:
+    """Return the value of a boolean that decides how other lines are read; `on` is its default."""
+    option = catalog.get(name)
+    if option is None:
+        return False
+    for at in placed:
+        if (at.line.name or "").replace("-", "_").lower().endswith(name):
+            found, taken = judge_option(at.line.name or "", at.line.value, catalog, {})
+            on = taken.value != "FALSE" if found.canonical == name and taken.value else on
+    return on
+
+
+def _judge_line(
+    placed: PlacedLine, catalog: Catalog, values: dict[str, str], loaded: frozenset[str], *, short: bool
+) -> LineVerdict:
+    line = placed.line
+    if line.templated:
+        return _judge_template_line(placed, catalog)
+    found, taken = judge_option(line.name or "", line.value, catalog, values, loaded, short=short)
+    option = catalog.get(found.canonical) if found.canonical else None
+    if option is not None and taken.outcome not in REFUSED:
+        taken = _value_after(taken, option, values)
+    return _build_verdict(placed, found, taken, option, certain=catalog.exact)
+
+
+def _value_after(taken: TakenValue, option: Option, values: dict[str, str]) -> TakenValue:
+    """Fill in what `--verbose --help` prints after an accepted line: the previous value if the line sets none."""
+    if not option.shown:
+        taken = taken._replace(value=None)
+    elif taken.value is None:
+        taken = taken._replace(value=values.get(option.alias_of or option.name, option.default))
+    if not option.ignored:
+        return taken
+    if taken.outcome is Outcome.ADJUSTED:  # the server warns about the adjustment only
+        return taken._replace(reason=f"{taken.reason} It does nothing with {option.name}.")
+    return TakenValue(Outcome.IGNORED, taken.value, f"The server accepts {option.name} and does nothing with it.")
+
+
+def _build_verdict(
+    placed: PlacedLine, found: NameMatch, taken: TakenValue, option: Option | None, *, certain: bool
+) -> LineVerdict:
+    outcome, value, reason, likely = taken
+    reason = reason[:1].upper() + reason[1:] if reason.startswith(EMPTY) else reason
+    return LineVerdict(
+        placed=placed,
+        outcome=outcome,
+        canonical=option.name if option else None,
+        option=option,
+        value=value,
+        running=None,
+        deprecated=bool(option and option.deprecated),
+        replaced_by=option.replaced_by if option else None,
+        loose=found.loose and outcome in LOOSE_HELPS,
+        certain=certain and not likely and not _is_uncertain(option, outcome),
+        reason=reason,
+        candidates=found.candidates,
+    )
+
+
+def _is_uncertain(option: Option | None, outcome: Outcome) -> bool:
+    """Whether the verdict assumes a plugin's usual options, or a server that was not examined."""
+    if outcome is Outcome.UNEXAMINED:
+        return True
+    return bool(option.plugin) if option else outcome is Outcome.ACCEPTED
+
+
+def _judge_template_line(placed: PlacedLine, catalog: Catalog) -> LineVerdict:
+    """Judge a line with a template as its value: only the name is checked, and it is never refused."""
+    found, _ = judge_option(placed.line.name or "", placed.line.value, catalog, {})
+    option = catalog.get(found.canonical) if found.canonical else None
+    reason = "The value is a template: it is unknown until the template is filled in."
+    return LineVerdict(
+        placed, Outcome.ACCEPTED, option.name if option else None, option, None, None,
+        bool(option and option.deprecated), option.replaced_by if option else None, found.loose, False, reason, (),
+    )  # fmt: skip
+
+
+def _accept_replaced(lines: list[LineVerdict]) -> list[LineVerdict]:
+    """Accept values that fail a check after parsing if a later line replaces them: the check sees only the last one."""
+    good: set[str] = set()
+    found = []
+    for line in reversed(lines):
+        if line.outcome in REFUSED and line.value is not None and line.canonical in good:
+            line = line._replace(outcome=Outcome.ACCEPTED, reason="A later line replaces the value.")  # noqa: PLW2901
+        elif line.outcome not in REFUSED and line.value is not None and line.canonical:
+            good.add(line.canonical)
+        found.append(line)
+    return found[::-1]
+
+
+def _split_by_effect(lines: list[LineVerdict]) -> tuple[dict[str, LineVerdict], dict[str, tuple[LineVerdict, ...]]]:
+    effective: dict[str, LineVerdict] = {}
+    overridden: dict[str, list[LineVerdict]] = {}
+    for line in lines:
+        name = line.canonical
+        if name is None or (line.outcome in REFUSED and line.value is None):
+            continue
+        before = effective.get(name)
+        if before is not None and name not in LISTS:
+            overridden.setdefault(name, []).append(before)
+        if not _only_bounds(line):
+            effective.pop(name, None)
+        elif before is None:
+            effective = {name: line, **effective}  # the default is in effect, and every line comes after it
+        effective[name] = line
+    return effective, {name: tuple(earlier) for name, earlier in overridden.items()}
+
+
+def _only_bounds(line: LineVerdict) -> bool:
+    """Whether the line is a `maximum-` that leaves the option's value unchanged, so that the order ignores it."""
+    if line.option is None or line.option.maximum == "sets" or "maximum" not in (line.placed.line.name or "").lower():
+        return False
+    from advisor.verdict.number import is_bound
+
+    return is_bound(line)
+
+
+def _settle_lines(effective: dict[str, LineVerdict], catalog: Catalog) -> dict[int, LineVerdict]:
+    """Return the effective lines by `id()`, with their values after all options have affected each other."""
+    given = {name: line.value for name, line in effective.items() if line.value is not None}
+    after = effects.settle_values(given, catalog, effective)
+    up = startup.find_running_values(after.values, effective, catalog)
+    settled = {}
+    for name, line in effective.items():
+        value = after.values.get(name)
+        shown = startup.help_value(value, line.option, catalog.target)
+        moved = line._replace(value=shown, running=up.get(name, value if shown != value else None))
+        if name in after.refused and line.outcome not in REFUSED:
+            outcome = Outcome.STOPS if name in startup.STOPPING else Outcome.INVALID
+            moved = moved._replace(outcome=outcome, loose=False, reason=after.refused[name])
+        elif name in after.why and line.outcome not in REFUSED:
+            as_asked = value == "0" and _asks_for_zero(line)
+            moved = moved._replace(
+                outcome=Outcome.ACCEPTED if as_asked else Outcome.ADJUSTED, reason="" if as_asked else after.why[name]
+            )
+        settled[id(line)] = moved
+    return settled
+
+
+def _apply_stops(
+    settled: dict[int, LineVerdict], effective: dict[str, LineVerdict], catalog: Catalog, loaded: frozenset[str]
+) -> None:
+    """Mark the effective lines whose values make a real start fail."""
+    from advisor.verdict.startup.stops import find_stops
+
+    lines = {name: settled[id(line)] for name, line in effective.items()}
+    values = {name: line.value for name, line in effective.items() if line.value is not None}
+    unread = frozenset(name for name, line in effective.items() if line.placed.line.templated)
+    for name, stop in find_stops(values, loaded, catalog, unread).items():
+        certain = lines[name].certain and stop.certain
+        outcome, reason = Outcome.STOPS, stop.reason
+        if not stop.certain and not catalog.whole:  # what is lacking here may be there in another version
+            from advisor.verdict.unknown import not_examined
+
+            outcome, reason = Outcome.UNEXAMINED, f"{reason} {not_examined(catalog)}"
+        settled[id(effective[name])] = lines[name]._replace(
+            outcome=outcome, loose=False, reason=reason, certain=certain
+        )
+
+
+def _asks_for_zero(line: LineVerdict) -> bool:
+    """Whether the line itself sets 0, with or without a suffix; alone, 0 may be adjusted: port = 0 becomes 3306."""
+    return (line.placed.line.value or "").strip("0")[:1].upper() in "KMGTPE"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
-from advisor.redaction.secrets import quote_value
+from advisor.redaction import quote_value
 from advisor.verdict.number import leading_digits
 from advisor.verdict.outcome import Outcome, TakenValue
 
@@ -23,7 +21,7 @@ TWELVE = "hIl"
 DATE = {"year", "month", "day"}
 TIME = {"hour", "minute", "second"}
 NEEDED = {"date_format": DATE, "time_format": TIME, "datetime_format": DATE | TIME}
-URL = re.compile(r"(?:mysql|mariadb)://(?:[^:]+|[^:]*:\d{1,5})")
+URL = r"(?:mysql|mariadb)://(?:[^:]+|[^:]*:\d{1,5})"
 HIGHEST_PORT = 65535
 ALGORITHMS = frozenset({"zlib", "zstd", "uncompressed"})
 
@@ -42,6 +40,8 @@ def parse_format(case: ValueContext) -> TakenValue | None:
 
 def _is_format(text: str, needed: set[str]) -> bool:
     """Whether each part occurs once, with one separator between parts, and %p exactly with a 12-hour letter."""
+    import re
+
     if not re.fullmatch(r"%[a-zA-Z](?:[^\w%\x80-\uffff]?%[a-zA-Z])*", text):
         return False
     letters = re.findall(r"%(.)", text)
@@ -63,9 +63,11 @@ def _is_format(text: str, needed: set[str]) -> bool:
 
 def parse_url(case: ValueContext) -> TakenValue | None:
     """Check MariaDB's redirect_url: empty, or a mysql:// or mariadb:// URL with a host and an optional port."""
+    import re
+
     text = case.text or ""
     port = text.rpartition(":")[2]
-    if not text or (URL.fullmatch(text) and not (port.isdecimal() and int(port) > HIGHEST_PORT)):
+    if not text or (re.fullmatch(URL, text) and not (port.isdecimal() and int(port) > HIGHEST_PORT)):
         return None
     return TakenValue(
         Outcome.INVALID, text, f"{quote_value(text)} is no address such as mysql://host:3306 or mariadb://host:3306."
@@ -253,7 +255,7 @@ SUITES = frozenset({"TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHA
 EXCHANGES = ("ECDHE-ECDSA-", "ECDHE-RSA-", "DHE-RSA-", "")
 WITH_ALL = ("AES256-GCM-SHA384", "AES128-GCM-SHA256")
 WITH_CCM = ("ECDHE-ECDSA-", "DHE-RSA-", "")
-CODE = re.compile(r"(?:MY-)?(\d+)|ER_\w+", re.IGNORECASE)
+CODE = r"(?i)(?:MY-)?(\d+)|ER_\w+"
 # Error numbers in the error log: system errors below SYSTEM, the server's own from FIRST on.
 SYSTEM, FIRST = 1000, 10000
 LAST: dict[tuple[int, ...], int] = {(8, 0): 13300, (9, 7): 15999}
@@ -291,7 +293,7 @@ def parse_suppressed(case: ValueContext) -> TakenValue | None:
 
 def parse_services(case: ValueContext) -> TakenValue | None:
     """Check names of error log components, some built in; if one cannot be loaded, the server uses the default."""
-    names = [name.strip(" ") for name in re.split("[,;]", case.text or "")]
+    names = [name.strip(" ") for name in (case.text or "").replace(";", ",").split(",")]
     if all(not name or name.startswith(("log_filter_", "log_sink_")) for name in names):
         return None
     why = f"The server takes its default: {quote_value(case.text)} names what is no part of the error log."
@@ -299,7 +301,9 @@ def parse_services(case: ValueContext) -> TakenValue | None:
 
 
 def _is_code(text: str, case: ValueContext) -> bool:
-    match = CODE.fullmatch(text)
+    import re
+
+    match = re.fullmatch(CODE, text)
     if not match or not match[1]:
         return match is not None
     last = LAST.get(case.target.version[:2], max(LAST.values()))

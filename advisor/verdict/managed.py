@@ -16,7 +16,8 @@ from advisor.core.model import BUILDS, Confidence, Severity, Target
 from advisor.core.value_types import NamedTuple
 from advisor.optionfile import normalise
 from advisor.optionfile.lines import Line, LineKind, OptionFile, PlacedLine, ResolvedFiles
-from advisor.redaction.secrets import quote_value, redact_name, redact_value
+from advisor.redaction import quote_value, redact_name, redact_value
+from advisor.verdict import judge_file
 from advisor.verdict.declared import (
     NUMERIC,
     DeclaredOption,
@@ -32,7 +33,6 @@ from advisor.verdict.declared import (
     shortened,
     valid_values,
 )
-from advisor.verdict.judge import judge_file
 from advisor.verdict.names import NOT_LOADED, is_component_option
 from advisor.verdict.number import SUFFIXES
 from advisor.verdict.outcome import REFUSED, FileVerdict, LineVerdict, Outcome

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from advisor.core.model import Target
-from advisor.redaction.secrets import quote_value
+from advisor.redaction import quote_value
 from advisor.verdict.names import reads_any_case
 from advisor.verdict.number import LARGEST, PORT, log_warnings_level, parse_number
 from advisor.verdict.outcome import Argument, Outcome, TakenValue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.redaction.secrets import quote_value
+from advisor.redaction import quote_value
 from advisor.verdict.number import leading_digits
 from advisor.verdict.outcome import Outcome, TakenValue
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from advisor.core.model import Action, exact_size
 from advisor.core.value_types import NamedTuple
-from advisor.redaction.secrets import redact_value
+from advisor.redaction import redact_value
 from advisor.verdict import Outcome, judge_value
 from rules.core.subject import find_line
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from advisor.core.model import AbsentPart, Location, Origin
 from advisor.core.value_types import NamedTuple
-from advisor.redaction.secrets import redact_value
+from advisor.redaction import redact_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from advisor.core.model import format_duration
 from advisor.core.value_types import NamedTuple
 from rules.core.context import MissingFact
@@ -83,6 +81,8 @@ def counter_periods(context: RuleContext, of: str) -> Iterator[CounterPeriod]:
 
 def hour_text(hour: BusyHour) -> str:
     """The hour as text: `14:00-15:00 UTC on 2026-11-20`."""
+    from datetime import UTC, datetime
+
     try:
         began, ended = (datetime.fromisoformat(at).astimezone(UTC) for at in (hour.began_at, hour.ended_at))
     except (ValueError, OverflowError):

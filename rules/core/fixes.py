@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from advisor.catalog.presence import find_presence, vendor_of_option
 from advisor.core.model import Edit, Fix, exact_size
 from advisor.optionfile.lines import LineKind
@@ -56,7 +54,7 @@ CONVERTIBLE = frozenset(
     )
 )
 NUMBERS = ("int", "uint", "double")
-_UNQUOTED = r"[\w.:/+-]+"  # needs no quotes in an option file
+_UNQUOTED = frozenset("_.:/+-")  # besides letters and digits, what needs no quotes in an option file
 
 
 def _find_successor(line: LineVerdict, context: RuleContext) -> Successor | None:
@@ -168,9 +166,13 @@ def fix_adjusted(line: LineVerdict, context: RuleContext) -> Fix | None:
         return None
     for text in _notations(line.value, placed.raw, option):
         taken = judge_value(placed.name or "", text, context.catalog)
-        if re.fullmatch(_UNQUOTED, text) and (taken.outcome, taken.value) == (Outcome.ACCEPTED, line.value):
+        if _needs_no_quotes(text) and (taken.outcome, taken.value) == (Outcome.ACCEPTED, line.value):
             return replace_value(placed, text, UNSAFE if option.name in DEPENDS_ON_FILE_SYSTEM else SAFE)
     return None
+
+
+def _needs_no_quotes(text: str) -> bool:
+    return text != "" and all(char.isalnum() or char in _UNQUOTED for char in text)
 
 
 def help_adjusted(line: LineVerdict, fix: Fix | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from advisor.core.model import Action, Confidence, Finding, Fix, Severity, Target
 from advisor.core.value_types import NamedTuple
-from advisor.redaction.secrets import name_control_characters
+from advisor.redaction import name_control_characters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

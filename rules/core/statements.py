@@ -9,7 +9,7 @@ from advisor.catalog.managed import platform_parameters
 from advisor.core.model import Action, Location, Origin, exact_size
 from advisor.core.value_types import NamedTuple
 from advisor.optionfile import groups_read
-from advisor.redaction.secrets import MASK, name_control_characters
+from advisor.redaction import MASK, name_control_characters
 from advisor.verdict import judge_value
 from advisor.verdict.number import SUFFIXES, parse_digits
 from rules.core.context import COMMAND

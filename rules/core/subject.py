@@ -5,7 +5,7 @@ from __future__ import annotations
 from advisor.core.model import Edit, Fix, Location, Origin, Setting
 from advisor.core.value_types import NamedTuple
 from advisor.optionfile.reader import LINE_BYTES, SPACE
-from advisor.redaction.secrets import redact_name, redact_value
+from advisor.redaction import redact_name, redact_value
 from advisor.verdict import LineVerdict, Outcome
 from advisor.verdict.names import find_name
 from rules.core.context import REMOVE_LINE, ValueSource, removal_step, source_of_line, source_place

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from advisor.core.model import exact_size
 from advisor.core.value_types import NamedTuple
 from advisor.verdict import judge_value
@@ -23,6 +21,7 @@ OFF = ("0", "off", "false")
 DAY = 86400
 REDO_FILES = 2  # default of innodb_log_files_in_group
 REDO_FILE = 48 << 20  # bytes; default of innodb_log_file_size
+UNITS, MAX_DIGITS = ("k", "m", "g", "t"), 6  # of fractional sizes that are understood
 LOUDEST = 3  # maximum of log_error_verbosity
 SWITCHES = {"skip_": False, "disable_": False, "enable_": True}
 # Word pairs that MySQL 8.0.26 replaced in its option names; MariaDB keeps the old ones.
@@ -186,11 +185,11 @@ def _size_bytes(text: str | None) -> int | None:
 
 def whole_size(text: str) -> str | None:
     """A fractional size as a whole one: 1.5G becomes 1536M; None if it is not a decimal number of whole bytes."""
-    match = re.fullmatch(r"(\d{1,6})\.(\d{1,6})([kmgt])b?", text.lower())
-    if match is None:
+    whole, _, rest = text.lower().removesuffix("b").partition(".")
+    part, unit = rest[:-1], rest[-1:]
+    if unit not in UNITS or not whole.isdecimal() or not part.isdecimal() or max(len(whole), len(part)) > MAX_DIGITS:
         return None
-    scaled = int(match[1] + match[2]) << SUFFIXES[match[3]]
-    size, left = divmod(scaled, 10 ** len(match[2]))
+    size, left = divmod(int(whole + part) << SUFFIXES[unit], 10 ** len(part))
     return None if left else exact_size(size)
 
 

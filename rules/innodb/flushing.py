@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity, format_size
-from rules.blocking.blockers import held_text, look_action, session_name
-from rules.blocking.transactions import oldest_transaction
 from rules.core.advice import advise, help_line, present
 from rules.core.counters import steady_window, window_text
 from rules.core.rule import Docs, Span, rule
@@ -230,6 +228,9 @@ def long_undo_history(context: RuleContext) -> Iterator[Finding]:
     """Report a history list length of a million or more."""
     length = _history_list_length(context.server)
     if length is not None and length >= LONG_HISTORY:
+        from rules.blocking.blockers import held_text, look_action, session_name  # lazily: lint sees no session
+        from rules.blocking.transactions import oldest_transaction
+
         found = f"The old rows of {length:,} transactions are still kept (history list)."
         oldest = oldest_transaction(context)
         blocking = context.server.blocking

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity
 from rules.core.advice import advise, connection_limit, help_line, present, service_setting_help
-from rules.core.counters import busy_rate, steady_window, window_text
 from rules.core.rule import Docs, rule
 from rules.core.subject import variable_subject
 
@@ -133,6 +132,8 @@ NEARLY_ALL_PERCENT = 85  # percent of the open files; other tools begin to warn 
 )
 def overflowing_table_cache(context: RuleContext) -> Iterator[Finding]:
     """Report table cache overflows at a high rate."""
+    from rules.core.counters import busy_rate, steady_window, window_text  # lazily: lint has no counters
+
     window, size = steady_window(context), context.number(CACHE)
     rate = busy_rate(window, "table_open_cache_overflows", OPENED)
     if rate is None or size is None:
@@ -170,6 +171,8 @@ def overflowing_table_cache(context: RuleContext) -> Iterator[Finding]:
 )
 def overflowing_definition_cache(context: RuleContext) -> Iterator[Finding]:
     """Report a full table definition cache with many rereads."""
+    from rules.core.counters import busy_rate, steady_window, window_text
+
     window, size = steady_window(context), context.number(DEFINITIONS)
     rate = busy_rate(window, "opened_table_definitions", OPENED)
     held = context.server.counter("open_table_definitions")

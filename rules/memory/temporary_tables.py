@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity, format_size
 from rules.core.advice import advise, help_line, present
-from rules.core.counters import TEMPORARY, busy_rate, counter_periods
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
 
@@ -330,6 +329,8 @@ def endless_temporary_tablespace(context: RuleContext) -> Iterator[Finding]:
 )
 def temporary_tables_on_disk(context: RuleContext) -> Iterator[Finding]:
     """Report temporary tables on disk by rate and percentage, in the busiest hour or in the window."""
+    from rules.core.counters import TEMPORARY, busy_rate, counter_periods  # lazily: lint has no counters
+
     for window, when, _ in counter_periods(context, TEMPORARY):
         rate = busy_rate(window, "created_tmp_disk_tables", ON_DISK_A_SECOND)
         disk, total = (window.delta(name) or 0 for name in ("created_tmp_disk_tables", "created_tmp_tables"))
@@ -379,6 +380,8 @@ def _lowered_by_system(context: RuleContext, name: str) -> bool:
 def exhausted_temporary_memory(context: RuleContext) -> Iterator[Finding]:
     """Report temporary tables that exceeded temptable_max_ram, in the busiest hour or in the window."""
     store = context.number(STORE)
+    from rules.core.counters import TEMPORARY, busy_rate, counter_periods  # lazily: lint has no counters
+
     for window, when, _ in counter_periods(context, TEMPORARY):
         rate = busy_rate(window, "temptable_count_hit_max_ram", LIMIT_REACHED)
         if rate is None or store is None:

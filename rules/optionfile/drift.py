@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Origin, Severity
-from advisor.redaction.secrets import MASK, redact_value
+from advisor.redaction import MASK, redact_value
 from rules.core.rule import Docs, rule
 from rules.core.subject import verdict_subject
 

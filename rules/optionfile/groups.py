@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from advisor.core.model import Confidence, Edit, Fix, Severity
 from advisor.core.value_types import NamedTuple
 from advisor.optionfile import groups_read
 from advisor.optionfile.lines import LineKind
-from advisor.redaction.secrets import MASK, name_control_characters, quote_value, redact_value
+from advisor.redaction import MASK, name_control_characters, quote_value, redact_value
 from rules.core.subject import UNSAFE, replace_value, written_name
 
 TYPE_CHECKING = False
@@ -38,14 +36,14 @@ SERVERS = ("mysqld", "mariadbd", "mariadb", "server")  # groups that a mistyped 
 # Separators before the suffix of a server's group: [mysqld.2], [mysqld@replica1] of systemd's template, [mysqld-b].
 SUFFIX_SIGNS = (".", "_", "@", "-")
 MINIMUM_LETTERS = 4  # minimum length of a group name that may be a typo
-MYSQLD_MULTI = re.compile(r"(?:mysqld|mariadbd|mariadb)\d+")
-VERSIONED_GROUP = re.compile(r"(?:mysqld|mariadbd|mariadb|mysql|server|client)[-_.]\d+(?:[._]\d+)*")
+MYSQLD_MULTI = r"(?:mysqld|mariadbd|mariadb)\d+"
+VERSIONED_GROUP = r"(?:mysqld|mariadbd|mariadb|mysql|server|client)[-_.]\d+(?:[._]\d+)*"
 FEW, MANY = 3, 20  # server options that make a group look like a server's; groups examined per file
 # Prefixes of option names that only servers have.
 SERVER_OPTIONS = ("innodb_", "log_bin", "binlog_", "max_connections", "server_id", "performance_schema", "query_cache")
 ESCAPES = {"b": "a backspace", "t": "a tab", "n": "a new line", "r": "a carriage return", "s": "a space"}
 # Values that look like a Windows path: with a drive, a UNC path, or with several directories.
-WINDOWS_PATH = re.compile(r"[A-Za-z]:\\|\\\\|\.{0,2}\\?[\w .-]+\\[\w .-]+\\")
+WINDOWS_PATH = r"[A-Za-z]:\\|\\\\|\.{0,2}\\?[\w .-]+\\[\w .-]+\\"
 
 
 class LikelyServerGroup(NamedTuple):
@@ -64,7 +62,7 @@ def likely_server_groups(file: OptionFile, catalog: Catalog) -> list[LikelyServe
     found: dict[str, LikelyServerGroup] = {}
     for header in (line for line in file.lines if line.kind is LineKind.GROUP and line.name and not line.templated):
         name = (header.name or "").lower()
-        if name in found or name in PROGRAMS or name in groups_read(target) or VERSIONED_GROUP.fullmatch(name):
+        if name in found or name in PROGRAMS or name in groups_read(target) or _is_numbered(VERSIONED_GROUP, name):
             continue
         options = [line for line in file.lines if line.kind is LineKind.OPTION and (line.group or "").lower() == name]
         why = _describe_group(name, options, catalog)
@@ -74,12 +72,21 @@ def likely_server_groups(file: OptionFile, catalog: Catalog) -> list[LikelyServe
     return list(found.values())
 
 
+def _is_numbered(pattern: str, name: str) -> bool:
+    """Whether the name, which must end with a digit, matches the pattern."""
+    if not name[-1].isdecimal():
+        return False
+    import re
+
+    return re.fullmatch(pattern, name) is not None
+
+
 def _describe_group(name: str, options: list[Line], catalog: Catalog) -> tuple[str, str, Severity] | None:
     """The message, help and severity for a group; None if the group belongs to another program."""
     if not options:
         return None
     main = "mariadbd" if catalog.target.is_mariadb and "maria" in name else "mysqld"
-    if MYSQLD_MULTI.fullmatch(name):
+    if _is_numbered(MYSQLD_MULTI, name):
         return ("; a server that mysqld_multi starts does.", "", Severity.NOTE)
     beginnings = [(group, group + sign) for group in sorted(groups_read(catalog.target)) for sign in SUFFIX_SIGNS]
     suffixed = next((group for group, start in beginnings if name.startswith(start)), None)
@@ -160,6 +167,8 @@ def findings_if_read(findings: Iterable[Finding], resolved: ResolvedFiles, path:
 
 def intended_include(line: Line) -> Fix | None:
     """The edit for an option named include or includedir: without the leading ! no program reads it as an include."""
+    import re
+
     word, path = re.match(r"(\S*)(?:\s+(.*))?", line.name or "").groups()  # type: ignore[union-attr]
     path = path or line.value or ""
     if word.lower() not in ("include", "includedir") or not path:
@@ -170,12 +179,14 @@ def intended_include(line: Line) -> Fix | None:
 
 def windows_path_escapes(line: Line) -> tuple[str, str, Fix | None] | None:
     """What the escapes in a Windows path become, what to write instead, and the edit; None if nothing is lost."""
+    import re
+
     raw = line.raw or ""
     inner = raw[1:-1] if len(raw) > 1 and raw[0] in "'\"" and raw[0] == raw[-1] else raw
     letters = [escape[1] for escape in re.findall(r"\\.", inner) if escape[1] in ESCAPES]
     name = written_name(line)
     shown = redact_value(name, line.value or "")
-    if not letters or not WINDOWS_PATH.match(inner) or name == "prompt" or MASK in shown:
+    if not letters or not re.match(WINDOWS_PATH, inner) or name == "prompt" or MASK in shown:
         return None
     what = " and ".join(f"\\{letter} as {ESCAPES[letter]}" for letter in dict.fromkeys(letters))
     path = inner.replace("\\\\", "\\").replace("\\", "/")

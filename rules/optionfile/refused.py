@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from advisor.catalog.presence import find_presence, vendor_of_option, vendor_of_value
 from advisor.core.model import Confidence, Severity
 from advisor.verdict import REFUSED, Outcome, judge_value
 from advisor.verdict.names import NOT_LOADED, is_component_option
@@ -79,6 +78,8 @@ def _refusal_text(line: LineVerdict, context: RuleContext) -> str:
         return f"{context.target.label} will not start with this line unless INSTALL PLUGIN has installed it."
     if is_component_option(name, context.target):
         return f"Without that component {context.target.label} will not start with this line."
+    from advisor.catalog.presence import vendor_of_option, vendor_of_value
+
     other = vendor_of_option(name.removeprefix("enable_"), context.target) if not line.option else None
     other = other or vendor_of_value(line.canonical or "", line.value or "", context.target)
     if other is not None and not other.windows and not context.catalog.has_own_build:
@@ -89,6 +90,8 @@ def _refusal_text(line: LineVerdict, context: RuleContext) -> str:
 
 def _is_removed_later(line: LineVerdict, context: RuleContext) -> bool:
     """Whether the manual names a version that removed the option, after the version whose facts are used."""
+    from advisor.catalog.presence import find_presence
+
     presence = find_presence(written_name(line.placed.line)) if line.outcome is Outcome.REMOVED else None
     own = presence.span(context.target.flavour) if presence else None
     gone = own.gone if own else None
@@ -138,6 +141,8 @@ def _intended_option(line: LineVerdict, context: RuleContext) -> str:
     """The option that a mistyped name means, with the vendor or platform that has it where the target has not."""
     if not line.candidates:
         return ""
+    from advisor.catalog.presence import vendor_of_option
+
     name = line.candidates[0]
     other = None if name in context.catalog.options else vendor_of_option(name, context.target)
     return other.describe(name) if other else name
@@ -180,6 +185,8 @@ def _is_plugin_option(line: LineVerdict, context: RuleContext) -> bool:
 
 def _unknown_help(line: LineVerdict, fix: Fix | None, context: RuleContext) -> str:
     """The replacement for an option of another vendor or version; otherwise how to treat the unknown line."""
+    from advisor.catalog.presence import vendor_of_option
+
     name = written_name(line.placed.line)
     other = vendor_of_option(name, context.target) if not line.loose else None
     if other is not None and other.series and not context.catalog.has_own_build:

@@ -6,7 +6,7 @@ from advisor.core.model import Location
 from advisor.core.value_types import NamedTuple
 from advisor.optionfile import groups_read
 from advisor.optionfile.lines import LineKind
-from advisor.redaction.secrets import redact_value
+from advisor.redaction import redact_value
 from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, rule
 from rules.core.subject import UNSAFE, Subject, remove_line, replace_value, variable_subject, verdict_subject

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity
-from advisor.redaction.secrets import quote_value
+from advisor.redaction import quote_value
 from advisor.verdict import REFUSED
 from rules.core.rule import Docs, rule
 from rules.core.subject import verdict_subject

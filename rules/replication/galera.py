@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from advisor.core.model import Confidence, Severity, format_size
 from advisor.verdict import Outcome
 from rules.core.advice import advise, help_line, present
@@ -417,5 +415,7 @@ def refused_galera_timeout(context: RuleContext) -> Iterator[Finding]:
 
 def _duration_seconds(text: str) -> float | None:
     """Seconds of a duration such as PT1.5S; None for other notations."""
+    import re
+
     found = re.fullmatch(r"PT([0-9]{1,9}(?:\.[0-9]{1,9})?)S", text)
     return float(found[1]) if found else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from advisor.core.gtid import count, of_server, parse_positions, parse_set
 from advisor.core.model import Action, Confidence, Severity
 from rules.core.advice import advise, help_line, present, replica_keyword
 from rules.core.rule import Docs, Span, rule
@@ -391,6 +390,8 @@ def _own_position(context: RuleContext) -> str:
     """
     if any(channel.get("using_gtid") == "Current_Pos" for channel in replica_channels(context)):
         return ""
+    from advisor.core.gtid import parse_positions  # lazily: lint knows no position
+
     logged, applied = (
         parse_positions(context.server.variables.get(name, "")) or () for name in ("gtid_binlog_pos", "gtid_slave_pos")
     )
@@ -412,6 +413,8 @@ def _own_transactions(context: RuleContext) -> int:
     uuid = context.server.variables.get("server_uuid", "") if part else ""
     if before is None or not uuid:
         return 0
+    from advisor.core.gtid import count, of_server, parse_set
+
     executed = parse_set(next((row.get("executed_gtid_set", "") for row in replica_channels(context)), "")) or {}
     return max(0, count(of_server(executed, uuid)) - before)
 

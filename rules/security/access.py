@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from advisor.core.model import Confidence, Location, Severity
 from advisor.optionfile.lines import LineKind
-from advisor.redaction.secrets import is_secret
+from advisor.redaction import is_secret
 from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, rule
 from rules.core.subject import Subject, line_subject, variable_subject, verdict_subject, written_name

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from advisor.core.value_types import NamedTuple
 from rules.core.advice import advise, present
 
@@ -29,8 +27,8 @@ DIRTY, ALL_PAGES = "innodb_buffer_pool_pages_dirty", "innodb_buffer_pool_pages_t
 # Before 8.0.30 MySQL has no counter for the checkpoint age. Its status text has, and sessions wait near nine tenths of
 # the log (INNA-32).
 OLD_LIMIT_PERCENT = 90
-POSITION = re.compile(r"^Log sequence number\s+(\d{1,20})", re.MULTILINE)
-CHECKPOINT = re.compile(r"^Last checkpoint at\s+(\d{1,20})", re.MULTILINE)
+POSITION = r"(?m)^Log sequence number\s+(\d{1,20})"
+CHECKPOINT = r"(?m)^Last checkpoint at\s+(\d{1,20})"
 
 
 class CheckpointAge(NamedTuple):
@@ -184,7 +182,9 @@ def _checkpoint_ages(context: RuleContext, window: Workload, capacity: int | Non
         if age is not None and age[1] > 0:
             yield CheckpointAge(*age)
     text = context.server.innodb_status
-    position, checkpoint = POSITION.search(text), CHECKPOINT.search(text)
+    import re  # lint has no status text
+
+    position, checkpoint = re.search(POSITION, text), re.search(CHECKPOINT, text)
     if position and checkpoint and capacity and context.target.is_mysql and not context.target.since("mysql", 8, 0, 30):
         limit = max(1, capacity * OLD_LIMIT_PERCENT // 100)
         yield CheckpointAge(max(0, int(position[1]) - int(checkpoint[1])), limit)

@@ -9,8 +9,7 @@ import pytest
 from advisor.catalog.load import Catalog, load
 from advisor.catalog.targets import BUILD_SERIES, parse_target
 from advisor.core.model import Target
-from advisor.verdict import Outcome
-from advisor.verdict.judge import judge_value
+from advisor.verdict import Outcome, judge_value
 
 BUILDS = Path(__file__).resolve().parents[2] / "tools" / "catalog" / "facts" / "builds"
 RECORDED = sorted(path.name for path in BUILDS.iterdir() if path.is_dir())

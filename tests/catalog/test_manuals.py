@@ -16,8 +16,7 @@ import advisor.catalog.load
 from advisor.catalog.load import load
 from advisor.catalog.targets import EXAMINED, SERIES, parse_target
 from advisor.core.model import Target
-from advisor.verdict import Outcome
-from advisor.verdict.judge import judge_value
+from advisor.verdict import Outcome, judge_value
 
 TOOLS = Path(__file__).resolve().parents[2] / "tools" / "catalog"
 ELSEWHERE = Path(advisor.catalog.load.__file__).parent / "data" / "elsewhere.json"

@@ -22,7 +22,7 @@ from advisor.collect.server.server import has_lsn_counter, redo_position
 from advisor.collect.server.workload import read_counters, read_workload
 from advisor.core.errors import ConnectError
 from advisor.facts.snapshot import load, save
-from advisor.redaction.secrets import MASK
+from advisor.redaction import MASK
 
 if TYPE_CHECKING:
     from pathlib import Path

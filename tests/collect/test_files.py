@@ -11,7 +11,7 @@ from advisor.collect import files
 from advisor.collect.files import read_files, start_options_of
 from advisor.facts import FileCopy, OptionFiles
 from advisor.optionfile import resolve
-from advisor.redaction.secrets import MASK
+from advisor.redaction import MASK
 
 if TYPE_CHECKING:
     from pathlib import Path

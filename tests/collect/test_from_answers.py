@@ -10,7 +10,7 @@ import pytest
 from client_output import CLIENT, at, told
 
 from advisor.collect.pasted import facts_of_texts
-from advisor.redaction.secrets import redact_value
+from advisor.redaction import redact_value
 
 if TYPE_CHECKING:
     from live_server import Live

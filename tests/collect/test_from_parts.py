@@ -12,7 +12,7 @@ from client_output import CLIENT, at, told
 from advisor.collect.pasted import facts_of_texts
 from advisor.collect.pasted.facts import TextError
 from advisor.collect.pasted.samples import NO_FIRST
-from advisor.redaction.secrets import redact_value
+from advisor.redaction import redact_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

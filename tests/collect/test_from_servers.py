@@ -16,7 +16,7 @@ from advisor.analysis.context import build_context
 from advisor.analysis.engine import run_rules, select_rules
 from advisor.collect.pasted import facts_of_texts
 from advisor.core.model import Severity
-from advisor.redaction.secrets import redact_value
+from advisor.redaction import redact_value
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,7 +11,7 @@ import pytest
 
 from advisor.collect.host import open_root
 from advisor.collect.service import read_service, service_of, usual_service
-from advisor.redaction.secrets import MASK
+from advisor.redaction import MASK
 
 SYSTEM = "etc/systemd/system"
 LIBRARY = "usr/lib/systemd/system"

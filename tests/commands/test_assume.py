@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec import structs
 from mycnf_command import CHECKOUT
 
 from advisor.analysis.context import target_of
 from advisor.catalog.targets import newest_target
+from advisor.commands import guess_target
 from advisor.facts.snapshot import load
 
 if TYPE_CHECKING:
@@ -127,3 +131,20 @@ def test_a_running_server_names_its_build(comment: str, label: str) -> None:
     facts = load(str(CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json"))
     server = structs.replace(facts.server, version="8.4.3", version_comment=comment, flavour="mysql", vendor="")
     assert target_of(server).label.startswith(label)
+
+
+PARTS = [
+    *("# ", "Percona ", "percona ", "XtraDB Cluster", "Server", " 8.0", "5.7.22", " template", " configuration"),
+    *("/en/", "http://dev.mysql.com/doc/refman/", "mysql-", "MariaDB ", "MySQL Server ", "/opt/", "percona-server-"),
+    *("\u017f", "\u0663.\u0664"),  # a long s and Arabic digits, which patterns take for s and digits
+]
+
+
+@given(st.lists(st.sampled_from(PARTS), max_size=7).map("".join))
+def test_texts_that_are_not_matched_name_no_server(text: str) -> None:
+    """What is left out before the patterns are tried would not have matched them."""
+    found = re.search(guess_target.VERSIONED_PATH, text)
+    tried = guess_target._versioned_path(text)
+    assert (found and found.span()) == (tried and tried.span())
+    matched = [flavour for pattern, flavour, _ in guess_target.PACKAGE_COMMENTS if re.search(pattern, text)]
+    assert [flavour for flavour, *_ in guess_target._package_comment(text)] == matched

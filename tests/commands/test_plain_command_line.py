@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from advisor.cli.dispatch import parse_plainly
+from advisor.cli import parse_plainly
 from advisor.cli.parser import build_parser
 
 PARSERS = {name: build_parser(only=name) for name in ("lint", "show", "explain")}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from server_restart import differing, items, preflight, run, variables, written
 
-from advisor.redaction.secrets import MASK
+from advisor.redaction import MASK
 
 if TYPE_CHECKING:
     from mycnf_command import Mycnf

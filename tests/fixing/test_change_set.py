@@ -18,7 +18,7 @@ from advisor.cli.parser import build_parser
 from advisor.commands.app import make_opening
 from advisor.core.model import Action, Confidence, Finding, Location, Severity
 from advisor.fixing.change_set import ChangeSet, apply_sql, build_change_set, option_diff, rollback_sql
-from advisor.redaction.secrets import MASK
+from advisor.redaction import MASK
 from advisor.report.audit.ticket import LONGEST, short_ticket
 from rules.core.advice import advised_value
 

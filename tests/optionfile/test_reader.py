@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from advisor.optionfile import parse, resolve
-from advisor.optionfile.lines import Line, LineKind, dialect_of
+from advisor.optionfile.lines import Line, LineKind, dialect_of, unquote
 from tests.optionfile.judges import PrintDefaults, Server, foreseen
 
 CASES = {
@@ -166,3 +169,11 @@ def test_a_mark_is_told() -> None:
     assert mark.kind is LineKind.REJECTED
     assert "byte order mark" in (mark.value or "")
     assert option.group == "mysqld"
+
+
+@given(st.text(st.sampled_from("\\\\\\ntrbs\"'#x \n")))
+def test_escapes_are_pairs(raw: str) -> None:
+    """A backslash takes the character behind it, from the left; one at the end stays."""
+    known = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "s": " ", '"': '"', "'": "'", "\\": "\\"}
+    inner = raw[1:-1] if len(raw) > 1 and raw[0] in "'\"" and raw[0] == raw[-1] else raw
+    assert unquote(raw) == re.sub(r"(?s)\\(.)", lambda found: known.get(found[1], found[0]), inner)

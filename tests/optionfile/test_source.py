@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from advisor.core.errors import USAGE
-from advisor.optionfile import OptionFileError, read, resolve
-from advisor.optionfile.resolve import MAX_BYTES
+from advisor.optionfile import MAX_BYTES, OptionFileError, read, resolve
 
 
 def refusal(path: Path | str) -> str:

@@ -7,7 +7,7 @@ from mycnf_command import CHECKOUT
 from advisor.core.model import Confidence, Edit, Finding, Fix, Location, Severity, Target
 from advisor.optionfile.lines import Line, LineKind
 from advisor.optionfile.reader import parse
-from advisor.redaction.secrets import redact_text
+from advisor.redaction import redact_text
 from advisor.report import Checked, Page
 from rules.core.subject import line_location, line_subject
 

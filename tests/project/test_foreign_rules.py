@@ -37,6 +37,6 @@ def test_literals_agree() -> None:
     """The two packages carry the very name that the check compares with."""
     import probes
     import rules
-    from advisor.cli.dispatch import PRODUCT
+    from advisor.cli import PRODUCT
 
     assert rules.PRODUCT == probes.PRODUCT == PRODUCT

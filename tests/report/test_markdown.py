@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from advisor.redaction.secrets import escape_text
+from advisor.redaction import escape_text
 from advisor.report.formats import render_lint as render
 from advisor.report.render.markdown import code, prose
 

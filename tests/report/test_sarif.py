@@ -18,7 +18,7 @@ from mycnf_command import CHECKOUT
 from advisor.core.model import Finding, Severity
 from advisor.optionfile.lines import apply_edits
 from advisor.optionfile.reader import parse
-from advisor.redaction.secrets import MASK
+from advisor.redaction import MASK
 from advisor.report import Checked
 from advisor.report.formats import render_lint as render
 from rules import all_rules

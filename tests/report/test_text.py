@@ -6,7 +6,7 @@ import json
 
 from advisor.core.model import Confidence, Finding, Location, Severity, Target
 from advisor.report import Checked, Page, findings_json
-from advisor.report.lint import text
+from advisor.report import lint as text
 
 TARGET = Target("mysql", (8, 4, 8))
 PLACE = Location("my.cnf", 7, 1, 7, 23)

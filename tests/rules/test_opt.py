@@ -7,19 +7,21 @@ import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import advisor.catalog.presence
 from advisor.analysis.engine import run_rules
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES, parse_target
-from advisor.core.model import Finding
+from advisor.core.model import Finding, exact_size
 from advisor.optionfile import resolve
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
 from rules import all_rules
 from rules.core.context import RuleContext
 from rules.core.fixes import CONVERTIBLE, INCOMPATIBLE_SUCCESSORS
-from rules.core.successors import CONVERTED, ON_MARIADB, ON_MYSQL, RENAMED, SOURCE
+from rules.core.successors import CONVERTED, ON_MARIADB, ON_MYSQL, RENAMED, SOURCE, whole_size
 
 ELSEWHERE = Path(advisor.catalog.presence.__file__).parent / "data" / "elsewhere.json"
 ALL = [f"{flavour}-{s[0]}.{s[1]}" for flavour, series in SERIES.items() for s in series]
@@ -308,3 +310,14 @@ def test_no_message_says_it_twice_or_prints_control_characters(server: str) -> N
             assert len(re.findall(r"(?:does|do|will|can) not start|refuses to start", f.message)) < 2, f
             assert not [raw for raw in ("\\\\", "''", "MYSQL<") if raw in f.message], f
             assert len(f.message) < 420, f
+
+
+@given(st.from_regex(r"[0-9]{0,7}\.?[0-9]{0,7}[kmgtKMGTpb]?[bB]?", fullmatch=True))
+def test_fractional_sizes(text: str) -> None:
+    """A fractional size has a number of up to six digits on each side, a unit, and a whole number of bytes."""
+    found = re.fullmatch(r"(\d{1,6})\.(\d{1,6})([kmgt])b?", text.lower())
+    size, left = 0, 1
+    if found:
+        unit = 1024 ** ("kmgt".index(found[3]) + 1)
+        size, left = divmod(int(found[1] + found[2]) * unit, 10 ** len(found[2]))
+    assert whole_size(text) == (None if left else exact_size(size))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from live_server import Live
 
-from advisor.cli.dispatch import dispatch
+from advisor.cli import dispatch
 
 PASSWORD = "Some-Pass1"  # noqa: S105 - of an account that lives as long as a test
 

@@ -13,7 +13,7 @@ from live_server import Live
 from mycnf_command import CHECKOUT
 from real_servers import names_of
 
-from advisor.cli.dispatch import dispatch
+from advisor.cli import dispatch
 from advisor.cli.parser import COMMANDS
 from advisor.collect.connection.connect import ConnectionLimits
 from advisor.collect.connection.statements import STATUS

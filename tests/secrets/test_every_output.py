@@ -15,7 +15,7 @@ from planted_secrets import CARRIERS, canary, option_file, out_of, snapshot
 from advisor.__main__ import main
 from advisor.cli.parser import COMMANDS, build_parser
 from advisor.fleet.run_directory import HOSTS, HostRow, Status, prepare_directory, snapshot_name, write_row
-from advisor.redaction.secrets import MASK
+from advisor.redaction import MASK
 
 
 class Ground(NamedTuple):

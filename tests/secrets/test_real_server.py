@@ -22,7 +22,7 @@ from process_checks import PATIENCE, eventually
 from real_servers import Start
 
 from advisor.__main__ import main
-from advisor.redaction.secrets import MASK
+from advisor.redaction import MASK
 from advisor.report.formats import names
 from probes.sandbox import Sandbox
 

@@ -15,7 +15,7 @@ from textual.pilot import Pilot
 from textual.widgets import OptionList
 
 from advisor.core.model import Finding
-from advisor.redaction.secrets import MASK
+from advisor.redaction import MASK
 from advisor.report.audit.ticket import LONGEST
 from advisor.tui.app import AuditApp
 from advisor.tui.screens.changes import DONE, STILL, UNJUDGED, change_state, save_files

@@ -22,7 +22,7 @@ from textual.widgets import Input, OptionList, Static
 from advisor.__main__ import main
 from advisor.core.errors import MycnfError
 from advisor.facts.snapshot import load
-from advisor.redaction.secrets import escape_text
+from advisor.redaction import escape_text
 from advisor.report.formats import Format, names
 from advisor.tui.app import AuditApp
 from advisor.tui.dialogs.prompts import ReplaceDialog

@@ -12,7 +12,7 @@ from textual.widgets import DataTable, Input
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
 from advisor.core.model import Origin
-from advisor.redaction.secrets import escape_text
+from advisor.redaction import escape_text
 from advisor.tui.app import AuditApp
 from advisor.tui.screens.variables.rows import VariableRow, column_widths, variable_rows
 from advisor.tui.screens.variables.screen import VariablesPane

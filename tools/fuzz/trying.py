@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from outside import READERS
 
 from advisor.core.errors import MycnfError
-from advisor.redaction.secrets import escape_text
+from advisor.redaction import escape_text
 
 SLOW = 1.0  # maximum seconds of CPU time for an input
 STUCK = 60.0  # seconds after which a reader that only waits is interrupted

@@ -11,7 +11,7 @@ from pymysql import err
 from advisor.collect.connection.sockets import is_socket
 from advisor.collect.connection.wire import AnswerLimits, ProtocolError, StatementNotListed, Wire
 from advisor.core.errors import ConnectError
-from advisor.redaction.secrets import escape_text
+from advisor.redaction import escape_text
 
 if TYPE_CHECKING:
     from advisor.collect.connection.options import Account

@@ -15,7 +15,7 @@ from pymysql.err import Error, OperationalError
 
 from advisor.collect.connection.sockets import peer_pid
 from advisor.collect.connection.statements import is_listed
-from advisor.redaction.secrets import escape_text
+from advisor.redaction import escape_text
 
 if TYPE_CHECKING:
     import io

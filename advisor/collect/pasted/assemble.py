@@ -41,7 +41,7 @@ from advisor.collect.pasted.text import LARGEST, STDIN, WHOLE_JSON, open_text, r
 from advisor.facts import SCHEMA, Facts, Link, Replication, Server, Unavailable
 from advisor.facts.host import Storage
 from advisor.facts.server import VariableOrigin
-from advisor.redaction.secrets import escape_text, redact_value
+from advisor.redaction import escape_text, redact_value
 from advisor.verdict.settings import Settings
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ from advisor.collect.connection.statements import (
 )
 from advisor.facts import Unavailable
 from advisor.facts.server import Accounts, DataSizes, Link, Plugin, Server, VariableOrigin, VariableSetter
-from advisor.redaction.secrets import redact_value
+from advisor.redaction import redact_value
 
 if TYPE_CHECKING:
     from advisor.collect.connection.session import Row, Session

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.analysis.audit_comparison import as_json
 from advisor.facts.snapshot import to_plain
-from advisor.redaction.secrets import escape_text, redact_value
+from advisor.redaction import escape_text, redact_value
 from advisor.report import Checked
 from advisor.report.audit.document import missing_grants
 from advisor.report.findings_json import VERSION, dumps

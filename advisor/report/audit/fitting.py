@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from advisor.core.model import Severity
-from advisor.redaction.secrets import MASK, STATEMENTS, is_secret
+from advisor.redaction import MASK, STATEMENTS, is_secret
 from advisor.report.document import Cards, Entry, Facts, Items, Listing, Section, holds
 from advisor.report.evidence import PageEvidence
 from advisor.report.finding import Detail, on_page, place_names

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Severity
-from advisor.redaction.secrets import escape_text, redact_value
+from advisor.redaction import escape_text, redact_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

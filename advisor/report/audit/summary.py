@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from advisor.analysis.audit_comparison import comparison_title
 from advisor.core.model import Severity, exact_size, format_duration, format_percent, format_size
-from advisor.redaction.secrets import redact_value
+from advisor.redaction import redact_value
 from advisor.report.audit import fact_lines
 from advisor.report.document import (
     Cards,

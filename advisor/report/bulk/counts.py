@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from advisor.core.model import Severity
-from advisor.redaction.secrets import redact_value
+from advisor.redaction import redact_value
 from advisor.report.audit.fitting import masked
 from advisor.report.audit.prometheus import METRICS, lines, name_of, samples
 from advisor.report.fleet_survey import advice_of, count_advice, most_common
@@ -195,7 +195,7 @@ def jsonl(path: str, audited: Audited, page: Page) -> str:  # noqa: ARG001 - eve
 
 def concise(path: str, audited: Audited, page: Page) -> str:  # noqa: ARG001 - every maker is called alike
     """One line a finding, the server before it."""
-    from advisor.redaction.secrets import escape_text
+    from advisor.redaction import escape_text
     from advisor.report.audit.as_lint import concise as audit_lines
 
     server = escape_text(name_of(audited))

@@ -193,7 +193,7 @@ def _broken_object(path: str, why: str) -> str:
 
 
 def _broken_line(path: str, why: str) -> str:
-    from advisor.redaction.secrets import escape_text
+    from advisor.redaction import escape_text
 
     return f"{escape_text(path)}: broken: {escape_text(why)}\n"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from advisor.core.model import Location, Severity
-from advisor.redaction.secrets import escape_text
+from advisor.redaction import escape_text
 from advisor.report.findings_json import dumps
 from advisor.report.lint.sarif import SHOWN, digest, fingerprinted, from_base
 

@@ -6,7 +6,7 @@ import re
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from advisor.analysis.engine import fails
-from advisor.redaction.secrets import escape_text
+from advisor.redaction import escape_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

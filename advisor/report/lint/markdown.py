@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.report.lint.text import INFERRED, heading, inferred, outdated, rows
+from advisor.report.lint import INFERRED, heading, inferred, outdated, rows
 from advisor.report.render.markdown import code, prose
 from advisor.report.words import counted, plural
 

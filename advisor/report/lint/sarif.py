@@ -8,7 +8,7 @@ from hashlib import sha256
 from advisor import __version__
 from advisor.analysis.engine import sort_by_place
 from advisor.core.model import Confidence, Severity
-from advisor.redaction.secrets import escape_text, redact_text
+from advisor.redaction import escape_text, redact_text
 from advisor.report.findings_json import dumps
 from advisor.report.render.markdown import prose
 from rules import find_rule

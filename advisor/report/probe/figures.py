@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import exact_size
 from advisor.facts.probes import baselines
-from advisor.redaction.secrets import redact_value
+from advisor.redaction import redact_value
 from advisor.report.render.curves import AxisMark, Curve, Point
 from advisor.verdict.number import parse_digits
 from advisor.verdict.settings import is_same_value

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.core.errors import MycnfError
 from advisor.core.model import format_duration, format_size
-from advisor.redaction.secrets import escape_text
+from advisor.redaction import escape_text
 from advisor.report.probe import as_json
 from advisor.report.probe.words import answer
 from advisor.report.words import bold, plural, wrap

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from advisor import __version__
 from advisor.core.model import Severity
-from advisor.redaction.secrets import redact_text
+from advisor.redaction import redact_text
 from advisor.report.document import (
     Cards,
     Chart,

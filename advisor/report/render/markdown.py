@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from advisor.redaction.secrets import escape_text, redact_text
+from advisor.redaction import escape_text, redact_text
 from advisor.report.document import (
     Cards,
     Chart,

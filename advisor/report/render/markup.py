@@ -9,7 +9,7 @@ from functools import cache
 from html import escape
 
 from advisor import __version__
-from advisor.redaction.secrets import escape_text, redact_value
+from advisor.redaction import escape_text, redact_value
 from advisor.report.document import Own
 
 TYPE_CHECKING = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xml.sax.saxutils import escape
 
 from advisor.core.value_types import NamedTuple
-from advisor.redaction.secrets import escape_text, redact_value
+from advisor.redaction import escape_text, redact_value
 from advisor.report.render.curves import Scale, axes, most, placed_marks, tick_text
 from advisor.report.words import wrap
 

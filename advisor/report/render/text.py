@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.redaction.secrets import escape_text, redact_value
+from advisor.redaction import escape_text, redact_value
 from advisor.report.document import (
     Cards,
     Chart,

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from advisor.core.value_types import NamedTuple
-from advisor.redaction.secrets import quote_value
+from advisor.redaction import quote_value
 from advisor.verdict.number import parse_digits
 from advisor.verdict.settled import is_switched_on
 from advisor.verdict.special import NO_DEFAULT
@@ -13,6 +11,8 @@ from advisor.verdict.words import split_flags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
+
     from advisor.catalog.load import Catalog
     from advisor.core.model import Target
     from advisor.verdict.outcome import LineVerdict, Values
@@ -218,7 +218,7 @@ LEAST = {SYSTEM: 5 * MEGABYTE, TEMPORARY: 12 * MEGABYTE}  # bytes of all files t
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _SIZE = r"\s*\+?([0-9]{1,19})([KkMmGg]?)"
 SIZE, MOST = 1, 4  # the groups of the numbers, each followed by its unit
-_FILE = re.compile(
+_FILE = (
     r"(?:[^:]|:(?=[\\/:]))*:"  # a colon before a slash belongs to the name, as in C:\ib
     rf"{_SIZE}(?P<grows>:autoextend(?::max:{_SIZE})?)?(?P<raw>(?:new)?(?:raw)?)(?:;|\Z)"
 )
@@ -226,10 +226,13 @@ _FILE = re.compile(
 
 def find_files_fault(name: str, written: str, target: Target) -> str:
     """Return why InnoDB cannot use this list of files, empty if it can; tested by starting six servers."""
+    import re
+
+    pattern = re.compile(_FILE)
     at = total = 0
     grows = False
     while at < len(written) or not at:
-        found = _FILE.match(written, at)
+        found = pattern.match(written, at)
         if found is None or not _check_sizes(found, target):
             return (
                 f"InnoDB can't read it from {quote_value(written[at:])} on: each file is name:size "

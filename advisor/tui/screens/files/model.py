@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Origin, Severity
 from advisor.facts.files import WORLD_WRITABLE
-from advisor.optionfile import groups_read
+from advisor.optionfile import MAX_DEPTH, groups_read, include_candidates, option_files
 from advisor.optionfile.lines import Line, LineKind, dialect_of
 from advisor.optionfile.reader import parse
-from advisor.optionfile.resolve import MAX_DEPTH, include_candidates, option_files
 from advisor.tui.text import MUTED
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from textual.visual import Visual
 
 from advisor.facts.files import WORLD_WRITABLE
 from advisor.optionfile.lines import LineKind
-from advisor.redaction.secrets import escape_text, redact_value
+from advisor.redaction import escape_text, redact_value
 from advisor.report.words import wrap
 from advisor.tui.screens.files.model import NodeState, running_setting
 from advisor.tui.text import MUTED, SEVERITY_SIGNS, SEVERITY_STYLES, safe_text

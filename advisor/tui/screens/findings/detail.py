@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from advisor.core.model import Confidence
-from advisor.redaction.secrets import redact_value
+from advisor.redaction import redact_value
 from advisor.report.evidence import newest_result, passage
 from advisor.report.finding import in_brief
 from advisor.report.paper import Paper

@@ -12,7 +12,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from advisor.core.model import Finding, Severity
-from advisor.redaction.secrets import escape_text, redact_value
+from advisor.redaction import escape_text, redact_value
 from advisor.tui.screens.base import NARROW, Pane
 from advisor.tui.screens.findings.filter import ORDERS, RESTART, FindingFilter, finding_row
 from advisor.tui.text import safe_line, safe_text

@@ -14,7 +14,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from advisor.core.errors import MycnfError
-from advisor.redaction.secrets import MASK, escape_text
+from advisor.redaction import MASK, escape_text
 from advisor.report import formats
 from advisor.report.words import plural
 from advisor.state.private_file import replace_private

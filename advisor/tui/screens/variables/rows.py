@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.compare.values import SideSetting, values_equal
 from advisor.core.model import Origin, exact_size
 from advisor.preflight.next_values import parse_whole_number
-from advisor.redaction.secrets import redact_value
+from advisor.redaction import redact_value
 from advisor.report.diff import SIZES
 from advisor.verdict.settings import Settings, is_same_value
 from rules.core.statements import RuntimeEffect, set_by_statement, set_global_effect

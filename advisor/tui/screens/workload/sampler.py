@@ -193,7 +193,7 @@ class _Variables:
 def changed_variables(before: dict[str, str], now: dict[str, str], at: float) -> tuple[VariableChange, ...]:
     """The variables that both readings have with different values, without those that servers change themselves."""
     from advisor.preflight.changes import SELF_CHANGING
-    from advisor.redaction.secrets import redact_value
+    from advisor.redaction import redact_value
     from advisor.tui.screens.workload.samples import VariableChange
 
     return tuple(
