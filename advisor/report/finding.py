@@ -63,24 +63,32 @@ def sure(f: Finding) -> str:
 
 
 def headline(f: Finding, longest: int = SHORT) -> Words:
-    """The finding on one line: `sort_buffer_size 256M → 2M`, or the beginning of its message where no option is named.
+    """The finding on one line: `sort_buffer_size 256M → 2M`; where no option is named, its first sentence or its name.
 
-    The advice is the value that actions set for the option, else their first setting, else what to do in words.
+    The advice is the value that actions set for the option, else their first setting, else what to do in words: `user
+    root: write user = mysql`.
     """
     if not f.option:
-        return shortened(f.message or f.name, 2 * longest)
+        first, stop, _ = f.message.partition(". ")
+        sentence = first + stop.rstrip()
+        return sentence if 0 < len(sentence) <= 2 * longest else shortened(f.name, 2 * longest)
     value = redact_value(f.option, f.value) or "(empty)" if f.value is not None else ""
     written = (Code(f.canonical or f.option), *((f" {shortened(value, longest)}",) if value else ()))
-    return (*written, " → ", *advised) if (advised := _advised(f, longest)) else written
+    return (*written, *_advised(f, longest))
 
 
 def _advised(f: Finding, longest: int) -> tuple[str, ...]:
     change = value_of_actions(f)
     if change is not None and change.option in (f.canonical, f.option):
-        return (Code(shortened(change.after, longest)),)
+        return (" → ", Code(shortened(change.after, longest)))
     if settings := [kept for action in f.actions if (kept := permanent_setting(action))]:
-        return (Code(shortened(settings[0], longest)),)
-    return (shortened(f.help, longest),) if f.help else ()
+        return (" → ", Code(shortened(settings[0], longest)))
+    return (": ", shortened(f.help, longest)) if f.help else ()
+
+
+def _beyond(title: Words, message: str) -> str:
+    """What the message says beyond a title that begins it."""
+    return message.removeprefix(title).lstrip() if isinstance(title, str) else message
 
 
 def restart(f: Finding) -> str:
@@ -108,7 +116,7 @@ def for_ticket(f: Finding, lengths: Lengths) -> Entry:
     title, at = headline(f, lengths.value), place(f.location)
     shown = bool(at) and not any(a.place for a in f.actions)
     here = f" Measured here on {f.local.began_at[:10]}: {f.local.words}" if f.local else ""
-    message = "" if title == f.message else f.message
+    message = _beyond(title, f.message)
     where = ("In ", Code(_file_name(at)), ": " if message else ".") if shown else ()
     set_by = f" {f.set_by}" if f.set_by else ""
     words = tuple(part for part in (*where, message, set_by, here, *_named_in_short(f)) if part)
@@ -129,15 +137,15 @@ def _ticket_rows(a: Action, f: Finding) -> Iterator[Words]:
     """An action in up to three lines: now with the risk, the setting to keep, the way back and what to watch."""
     kept, risk = permanent_setting(a), risk_of(a)
     if a.statement:
-        yield Copy(a.statement), f" {risk}" if risk else ""
+        yield Copy(a.statement), f" Risk: {risk}" if risk else ""
     if kept:
         at = _file_name(action_place(a)) or "option file"
-        tail = f" {risk}" if risk and not a.statement else ""
+        tail = f". Risk: {risk}" if risk and not a.statement else ""
         yield Copy(kept), f" {'in place of' if a.replaces else 'in'} ", Code(at), tail
     back: list[str] = [Copy(a.undo)] if a.undo else []
     if kept and (a.replaces or not a.undo):
         old = a.replaces == f"{f.canonical} = {f.value}" and len(f.value or "") <= SHORT  # as the title shows it
-        back += [*([", "] if back else []), *(("old line",) if old else _back(a))]
+        back += [*([", "] if back else []), *(("old line back",) if old else _back(a))]
     watch = (*([". "] if back else []), "Watch ", Code(a.watch)) if a.watch else ()
     if back or watch:
         yield (*(("Undo: ", *back) if back else ()), *watch)
@@ -163,7 +171,7 @@ def on_page(f: Finding, name: str, detail: Detail, lengths: Lengths, page: PageE
     why = _why(f, page) if detail is Detail.EVERYTHING else ()
     remarks = " · ".join(part for part in (f"{f.code} {f.name}", restart(f), sure(f)) if part)
     blocks: tuple[Block, ...] = (
-        Paragraph("" if entry.title == f.message else f.message),
+        Paragraph(_beyond(entry.title, f.message)),
         *subject(*_about(f, lengths)),
         Paragraph(f.set_by),
         Facts(tuple(rows)),
@@ -174,10 +182,10 @@ def on_page(f: Finding, name: str, detail: Detail, lengths: Lengths, page: PageE
 
 def as_step(f: Finding, name: str) -> Entry:
     """The finding as a step to be taken, in brief; `name` is its place in the report."""
-    rows = tuple(row for row in to_do(f) if row[0].partition(" (")[0] in ("Do", "Now", "Keep"))
+    rows = tuple(row for row in to_do(f) if row[0].partition(" (")[0] in ("Do", "Now", "Keep", "Risk"))
     remarks = " · ".join(part for part in (f.code, restart(f)) if part)
     title = headline(f)
-    why = Paragraph("" if title == f.message else f.message)
+    why = Paragraph(_beyond(title, f.message))
     return _entry(f, (why, Facts(rows)))._replace(leads=name, title=title, sure=remarks)
 
 

@@ -76,7 +76,7 @@ def document(survey: Survey) -> Document:
         Section("by host", (_hosts(survey),), name="hosts"),
         Section("outliers of their group", tuple(_outliers(survey.outliers)), name="outliers"),
         *map(_equals, survey.equals),
-        Section("not looked at", (Items(tuple(_unseen(survey.judged)), grows=True),)),
+        Section("skipped", (Items(tuple(_unseen(survey.judged)), grows=True),)),
     ]
     if survey.judged:
         blocks.append(

@@ -35,7 +35,7 @@ def document(found: Preflight) -> Document:
     blocks: list[Block] = [Facts(tuple(_head(found))), Paragraph(_sentence(found), indent=2)]
     blocks += map(_entry, own)
     blocks.append(_followers([item for item in found.items if item.cause]))
-    blocks.append(Section("not looked at", (Items(tuple(f"{s.code}: {s.reason}" for s in found.skipped)),)))
+    blocks.append(Section("skipped", (Items(tuple(f"{s.code}: {s.reason}" for s in found.skipped)),)))
     return Document(_title(found), tuple(blocks))
 
 

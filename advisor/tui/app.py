@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 SOON = 1.0  # seconds until the footer is shown if no findings are on the screen by then
 OPENED_FIRST = "overview"  # id of the screen
 WINDOW = 10.0  # seconds of samples after which the rules that need a window run
+TMUX_HINT = ". If the clipboard stays empty: tmux set -s set-clipboard on"  # the default ignores what programs copy
 
 
 class AuditApp(AppBase):
@@ -360,7 +362,7 @@ class AuditApp(AppBase):
     def copy(self, text: str, what: str) -> None:
         """Copy text to the terminal's clipboard, and confirm it."""
         self.copy_to_clipboard(text)
-        self.notify(f"Copied {what}")
+        self.notify(f"Copied {what}{TMUX_HINT if 'TMUX' in os.environ else ''}")
 
     def action_refresh(self) -> None:
         """Read everything again."""

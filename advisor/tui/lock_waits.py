@@ -149,7 +149,8 @@ def _oldest(blocking: Blocking) -> Iterator[StatusLine]:
     if opened:
         age, session = max(opened, key=lambda pair: (pair[0], -pair[1].id))
         idle = f", idle for {format_duration(session.seconds)}" if session.is_idle else ""
-        yield StatusLine(f"oldest transaction: {format_duration(age)}, connection {_name(session)}{idle}")
+        which = "oldest other transaction" if shown else "oldest transaction"
+        yield StatusLine(f"{which}: {format_duration(age)}, connection {_name(session)}{idle}")
 
 
 def replication_lines(audited: Audited) -> list[StatusLine]:

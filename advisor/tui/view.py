@@ -71,6 +71,14 @@ class View(NamedTuple):
         return self._replace(selected=(*rest, *added))
 
     @property
+    def latest_sample(self) -> Sample | None:
+        """The newest sample, that of the window for a snapshot; None before the first."""
+        if self.samples is not None:
+            return self.samples[-1] if self.samples else None
+        workload = self.audited.facts.workload
+        return workload.last if workload else None
+
+    @property
     def open_findings(self) -> tuple[Finding, ...]:
         """The findings that the user has not hidden."""
         return tuple(f for f in self.audited.findings if self.marks.hidden_reason(f) is None)

@@ -36,6 +36,7 @@ GLOBAL_SCOPES = frozenset({"GLOBAL", "COMMIT", "BACKUP LOCK"})
 NAMED_SCOPE = "USER LEVEL LOCK"
 CHANGING = frozenset({"EXCLUSIVE", "SHARED_NO_WRITE", "SHARED_NO_READ_WRITE"})  # what a change of a table waits for
 NAMED_WAIT = 60  # seconds
+MOST_NAMED = 3  # sessions that may hold a lock
 OPEN_TRANSACTIONS = Action(
     statement="SELECT trx_mysql_thread_id, trx_started, trx_rows_locked, trx_rows_modified "
     "FROM information_schema.INNODB_TRX ORDER BY trx_started LIMIT 5;",
@@ -132,14 +133,18 @@ def _likely_queue(context: RuleContext, waiting: list[ServerSession]) -> Finding
     """The finding where the server does not show the holder."""
     blocking = blocking_of(context)
     holders = _likely_holders(blocking, waiting[0])
-    look, locks = look_action(context, holders[0]) if holders else None, _show_locks(context)
+    single = len(holders) == 1
+    named = holders[0] if holders and (single or not blocking.transactions_read) else None
+    look, locks = look_action(context, named) if named else None, _show_locks(context)
     return metadata_lock_queue.finding(
         f"{sessions_wait(len(waiting))} up to {format_duration(waiting[0].seconds)} for a metadata lock on a table. "
         f"{_likely_holder_text(blocking, holders)}",
         help="end the change that waits, or the session that holds the lock",
         confidence=Confidence.LIKELY,
         severity=Severity.ERROR if len(waiting) >= MANY_WAITERS and waiting[0].seconds >= LONG_WAIT else None,
-        actions=present(look, locks) if blocking.transactions_read else present(locks, OPEN_TRANSACTIONS, look),
+        actions=present(look, locks)
+        if single and blocking.transactions_read
+        else present(locks, OPEN_TRANSACTIONS, look),
     )
 
 
@@ -149,8 +154,12 @@ def _likely_holder_text(blocking: Blocking, holders: list[ServerSession]) -> str
     if not blocking.transactions_read:
         idle = "it may be an idle session with an open transaction"
         return f"The process list does not show the holder: {idle}{f', or {first}' if first else ''}."
-    if holders:
+    if len(holders) == 1:
         return f"The lock is probably held by {first}.{held_text(holders[0])}"
+    if holders:
+        named = [f"{session_name(one)}{_comma(doing(one))}" for one in holders[:MOST_NAMED]]
+        more = f", or {len(holders) - MOST_NAMED:,} more" if len(holders) > MOST_NAMED else ""
+        return f"The server does not show which of {len(holders):,} sessions holds it: {'; or '.join(named)}{more}."
     return "No transaction is older, so LOCK TABLES or another change of the table may hold the lock."
 
 

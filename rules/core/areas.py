@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from advisor.core.model import Confidence, Severity
 from advisor.core.value_types import NamedTuple, StrEnum
 
 TYPE_CHECKING = False
@@ -108,6 +109,8 @@ _OTHER_AREAS = {
     ),
     Area.CONFIGURATION: ("BIN006", "CON001", "CON005", "CON008", "CON012", "INN022", "INN023", "LOG004", "TMP009"),
 }
+# Areas whose findings about no option are about what happens now.
+PRESSING = frozenset({Area.DATA, Area.AVAILABILITY, Area.REPLICATION})
 _AREA_BY_CODE = {code: area for area, codes in _OTHER_AREAS.items() for code in codes}
 
 
@@ -123,6 +126,26 @@ def group_by_area(findings: Iterable[Finding]) -> dict[Area, list[Finding]]:
     for finding in findings:
         groups[area_of(finding.code)].append(finding)
     return {area: members for area, members in groups.items() if members}
+
+
+def by_urgency(findings: Iterable[Finding]) -> list[Finding]:
+    """The errors and warnings in the order in which to act; notes are left out.
+
+    Errors come first. Of these, as of warnings, what happens now (blocked sessions, stopped replication) comes before
+    settings, then the order of areas counts, then what is ready to be carried out, surest, and without a restart.
+    """
+    return sorted((f for f in findings if f.severity is not Severity.NOTE), key=_urgency)
+
+
+def _urgency(f: Finding) -> tuple[int, bool, int, bool, int, bool]:
+    from rules.core.statements import permanent_setting
+
+    area = area_of(f.code)
+    ready = any(a.statement or permanent_setting(a) for a in f.actions)
+    restart = any(a.restart for a in f.actions)
+    sure = list(Confidence).index(f.confidence)
+    happens_now = f.option is None and area in PRESSING
+    return list(Severity).index(f.severity), not happens_now, list(Area).index(area), not ready, sure, restart
 
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "evidence")

@@ -155,7 +155,7 @@ def test_demo(capsys: pytest.CaptureFixture[str]) -> None:
     counts = f"1 error, {severities.count('warning')} warnings, {severities.count('note')} notes"
     assert lines[0] == (2, f"mycnf audit of db1 · MariaDB 10.11.19 · 2026-11-21 05:01 UTC · {counts}")
     fine = "Passed checks"
-    assert [words for level, words in lines if level == 3] == ["Do first", "Then", fine, "Not looked at"]
+    assert [words for level, words in lines if level == 3] == ["Do first", "Then", fine, "Skipped"]
     assert ", ".join(one["part"] for one in told["fine"]) in text
     found = sorted(f"{f['severity']} {f['code']}, {f['confidence']}" for f in told["findings"])
     shown_as = re.findall(r"^(?:#### |\d+\. \*\*)(\w+)(?::|\*\*) .*\((\w+, \w+)\)", text, re.MULTILINE)
@@ -166,7 +166,7 @@ def test_demo(capsys: pytest.CaptureFixture[str]) -> None:
             assert not action["undo"] or f"`{action['undo']}`" in text
             assert not action["watch"] or f"Watch `{action['watch']}`" in text
         assert all(f"`{identity}`" in text for identity in finding["evidence"][:1])
-    unlooked = text.partition("### Not looked at")[2].partition("<details>")[0]
+    unlooked = text.partition("### Skipped")[2].partition("<details>")[0]
     ranges = re.sub(r"([A-Z]{3})(\d{3}) to [A-Z]{3}(\d{3})", spelt_out, unlooked)
     assert all(skip["code"] in ranges for skip in told["skipped"])
     assert text.index("<summary>Facts</summary>") < text.index("- **Storage:** `/var/lib/mysql` ext4 ← vda")
@@ -205,7 +205,7 @@ def test_steps_come_in_the_order_of_need() -> None:
     ({"actions": (Action(None, "SET PERSIST a = 1;"),)}, "`a` 7 → `1`"),
     ({"actions": (Action("b = 2"),)}, "`a` 7 → `b = 2`"),
     ({"help": "write 1 or 2", "fix": Fix("unsafe", (Edit(1, 1, 1, 6, "a = 1"),))},
-     "`a` 7 → write 1 or 2"),
+     "`a` 7: write 1 or 2"),
     ({}, "`a` 7"),
 ])  # fmt: skip
 def test_a_finding_on_one_line(finding: dict[str, Any], line: str) -> None:
@@ -307,6 +307,32 @@ def test_nothing_to_say() -> None:
     assert "No findings: every check that could run passed." in text
     assert "### Findings" not in text
     assert "Do first" not in text
+
+
+def test_what_happens_now_comes_first() -> None:
+    """Among findings of a severity, blocked sessions come before settings, and risks to data before other settings."""
+    change = (Action("a = 1", "SET GLOBAL a = 1;"),)
+    found = [
+        Finding(code, "x", severity, Confidence.CERTAIN, f"m {code}", option=option, value="0", actions=change)
+        for code, severity, option in (
+            ("BUF004", Severity.WARNING, "a"),
+            ("DUR002", Severity.WARNING, "a"),
+            ("BLK001", Severity.WARNING, None),
+            ("OPT003", Severity.ERROR, "a"),
+        )
+    ]
+    steps = re.findall(r"^\d+\. .*?\((\w+), certain\)", checked(audited(*found)), re.MULTILINE)
+    assert steps == ["OPT003", "BLK001", "DUR002", "BUF004"]
+
+
+def test_a_long_message_is_told_once() -> None:
+    """The title of a finding without an option is its first sentence, or its name; the message is not repeated."""
+    first, rest = "Four sessions wait behind connection 7.", f"Its transaction {'has been open for long ' * 6}indeed."
+    text = checked(audited(Finding("TST001", "x-y", Severity.WARNING, Confidence.LIKELY, f"{first} {rest}", "do it")))
+    assert f"{first} (TST001, likely): {rest}" in text
+    assert text.count(first) == 1
+    text = checked(audited(Finding("TST001", "x-y", Severity.WARNING, Confidence.LIKELY, rest, "do it")))
+    assert f"x-y (TST001, likely): {rest}" in text
 
 
 def test_notes_alone() -> None:

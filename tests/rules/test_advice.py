@@ -37,6 +37,7 @@ ADVISED = re.compile(
 NO_OPTION = re.compile(
     r"SELECT [A-Z_, ]+ FROM (performance_schema|information_schema)\.\w+"
     r"( JOIN performance_schema\.threads USING \(THREAD_ID\))? WHERE (PROCESSLIST_)?ID = \d+( ORDER BY EVENT_ID)?;"
+    r"|SELECT [a-z_, ]+ FROM information_schema\.INNODB_TRX ORDER BY trx_started LIMIT 5;"
     r"|KILL (QUERY )?\d+;|SHOW ENGINE INNODB STATUS;|XA RECOVER;|INSTALL SONAME 'metadata_lock_info';"
     r"|ALTER INSTANCE ENABLE INNODB REDO_LOG;|SET GLOBAL wsrep_provider_options = 'pc\.bootstrap=YES';"
     r"|ALTER TABLE \S+ (ALTER INDEX \S+ (INVISIBLE|VISIBLE|IGNORED|NOT IGNORED)|DROP INDEX \S+|ADD .*);"

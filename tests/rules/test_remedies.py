@@ -144,6 +144,22 @@ def test_limits_of_a_managed_server_are_the_providers(tmp_path: Path) -> None:
     assert says == "have the provider set LimitNOFILE=25000, and restart"
 
 
+def test_of_several_open_transactions_none_is_said_to_hold_the_lock(tmp_path: Path) -> None:
+    """MariaDB does not show the holder: of two old transactions both are named, and how to see it."""
+    opened = {"state": "RUNNING", "rows_locked": 0, "rows_modified": 0}
+    idle = {"account": "app@h", "command": "Sleep", "state": ""}
+    sessions = [
+        {"id": 4, "seconds": 20, "transaction": opened | {"age": 21}, **idle},
+        {"id": 5, "seconds": 19, "transaction": opened | {"age": 19}, **idle},
+        {"id": 6, "account": "app@h", "command": "Query", "seconds": 9, "state": "Waiting for table metadata lock"},
+    ]
+    case = Case("", "", "mariadb-10.11", server={"blocking": {"sessions": sessions, "metadata_read": False}})
+    (finding,) = find_rule("BLK004").check(context_of_case(case, tmp_path))
+    assert "probably" not in finding.message
+    assert "connection 4 (app@h), idle for 20 s; or connection 5 (app@h), idle for 19 s" in finding.message
+    assert "INNODB_TRX" in "".join(action.statement or "" for action in finding.actions)
+
+
 @pytest.mark.parametrize(
     ("variables", "state", "installed"),
     [

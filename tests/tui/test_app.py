@@ -92,7 +92,7 @@ async def test_the_palette_knows_every_action() -> None:
     """ctrl+p finds what a key does by its words."""
     async with driven() as (app, pilot):
         titles = [command.title for command in app.get_system_commands(app.screen)]
-        assert {"Here: filter", "Here: hide", "App: help", "Go to: Overview"} <= set(titles)
+        assert {"Here: filter", "Here: hide", "App: help", "Go to: Files (option files, edit)"} <= set(titles)
         assert {"App: quit (exit, leave)", "Server: refresh (reread, reload)"} <= set(titles)
         assert "Theme: textual-light (light)" in titles
         assert {title.partition(":")[0] for title in titles} == {"App", "Go to", "Here", "Server", "Theme"}

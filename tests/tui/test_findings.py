@@ -284,6 +284,28 @@ async def test_the_key_of_counters_marks_the_row_of_the_counter() -> None:
             assert app.query_one(FindingsPane).chosen == finding
 
 
+async def test_the_key_of_counters_is_offered_only_for_what_is_charted() -> None:
+    """No chart shows the counter of sync_binlog, so its finding names no key for it; that of the redo log does."""
+    from advisor.tui.screens.findings.detail import finding_detail
+
+    async with driven(size=(120, 40)) as (app, pilot):
+        assert app.view is not None
+        for code, offered in (("DUR002", False), ("LOG002", True)):
+            finding = next(f for f in findings(app) if f.code == code)
+            assert ("w counters" in finding_detail(app.view, finding, 80).plain) is offered
+        app.query_one(FindingsPane).choose(next(f for f in findings(app) if f.code == "DUR002"))
+        await pilot.press("w")
+        await until(pilot, lambda: "No chart" in "".join(n.message for n in app._notifications))
+        assert app.query_one("#screens", ContentSwitcher).current == "findings"
+
+
+def test_advice_in_words_is_not_cut_within_a_word() -> None:
+    """In a narrow list "remove the line" becomes "remove"."""
+    found = next(f for f in demo_findings() if f.code == "OPT009")
+    assert " remove the line" in finding_row(found, 56).plain
+    assert finding_row(found, 36).plain.split()[-1] == "remove"
+
+
 async def test_a_place_that_does_not_exist_is_reported() -> None:
     """A finding without a variable stays on the screen and says so; so does Backspace without a place."""
     async with driven() as (app, pilot):

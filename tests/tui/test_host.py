@@ -151,7 +151,7 @@ def test_a_control_group_is_what_memory_is_measured_against() -> None:
     group = Cgroup(2, "/system.slice/mysqld.service", limit=2 * G, limit_at="/system.slice", usage=G, oom_kills=3)
     text = told(Host(memory=Memory(64 * G, available=60 * G), cgroup=group))
     assert text["memory"].startswith("total         2G, the control group's limit")
-    assert "not reached in practice; more" in text["memory"]
+    assert "each, all at once; more than the" in text["memory"]
     assert "at most 2G (set at /system.slice)" in text["cgroup"]
     assert "3: processes of the group killed by the OOM killer" in text["cgroup"]
 

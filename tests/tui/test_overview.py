@@ -12,7 +12,7 @@ from advisor.cli.parser import build_parser
 from advisor.commands.collect import DEMO
 from advisor.commands.judge_facts import audit_facts, make_request
 from advisor.core.model import Severity
-from advisor.facts import Facts, Replication, Server, Unavailable
+from advisor.facts import Facts, Replication, Sample, Server, Unavailable, Workload
 from advisor.facts.blocking import Blocking, LockWait, OpenTransaction, ServerSession
 from advisor.facts.server import GroupMember
 from advisor.facts.snapshot import load
@@ -76,6 +76,13 @@ def test_an_old_transaction_is_named_although_no_session_waits(recorded: Facts) 
     """A transaction that blocks none yet is a line of its own."""
     (line,) = blocking_lines(audited(recorded, blocking=Blocking((HOLDER,))))
     assert line.text == "oldest transaction: 6 min, connection 12 (app@db2), idle for 5 min"
+
+
+def test_a_transaction_beside_the_tree_is_not_called_the_oldest(recorded: Facts) -> None:
+    """The blocker may have the oldest transaction; that of a session beside the tree is the oldest of the others."""
+    other = replace(HOLDER, id=99)
+    lines = blocking_lines(audited(recorded, blocking=replace(QUEUE, sessions=(*QUEUE.sessions, other))))
+    assert lines[-1].text.startswith("oldest other transaction: 6 min, connection 99")
 
 
 def test_a_deadlock_has_no_first_blocker(recorded: Facts) -> None:
@@ -277,6 +284,13 @@ def test_a_server_without_the_counter_has_no_checkpoint_age(recorded: Facts) -> 
     text = gauges.redo_text(view_of(audited(facts, status=bare, innodb_status="")), 60).plain
     assert text.startswith("checkpoint age: this server has no counter")
     assert "write rate not measured" in text
+
+
+def test_bytes_written_to_the_redo_log_are_an_upper_limit(recorded: Facts) -> None:
+    """Without log sequence numbers the counter of written bytes is a limit: a block counts each time it is written."""
+    first, last = Sample(0, {"innodb_os_log_written": 0}), Sample(10, {"innodb_os_log_written": 10 << 20})
+    facts = replace(recorded, workload=Workload(first, last))
+    assert "at most 1M/s written · holds at least 8 s of it" in gauges.redo_text(view_of(audited(facts)), 80).plain
 
 
 @pytest.mark.parametrize("size", [(44, 14), (80, 24), (120, 40), (200, 60)])

@@ -79,7 +79,7 @@ async def test_the_demo_measures_nothing_and_says_what_does(tmp_path: Path) -> N
         await pilot.press("enter")
         await until(pilot, lambda: any("mycnf probe random-read" in n.message for n in app._notifications))
         assert len(app.screen_stack) == 1
-        assert app.query_one("#probes-list").border_subtitle == "● answered · day"  # nothing of what a run takes
+        assert app.query_one("#probes-list").border_subtitle == "● has a result · day"  # nothing of what a run takes
         await pilot.press("v")
         await until(pilot, lambda: any(n.message == "No result of random-read yet" for n in app._notifications))
 

@@ -258,7 +258,7 @@ async def test_names_are_taken_out_and_let_in() -> None:
         await shown(app, pilot)
         for words, there in (
             ("Host names and addresses are removed", False),
-            ("Host names and addresses are included", True),
+            ("host names and addresses (n removes these)", True),
         ):
             await pilot.press("n")
             await until(pilot, lambda words=words: words in told(app))  # type: ignore[misc] # the loop's own

@@ -102,7 +102,7 @@ def after(audited: Audited, *, brief: bool = False) -> tuple[Section, ...]:
         Section("passed checks", (named,))
         if brief
         else Section(f"passed checks{fact_lines.window(audited.facts)}", (Facts(passed, label),)),
-        Section("not looked at", (Items(skipped),)),
+        Section("skipped", (Items(skipped),)),
         Section("these grants let the account see more", tuple(_grants(audited))),
         Section("suppressed", (Items(suppressed),)),
     )

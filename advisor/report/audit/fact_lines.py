@@ -36,7 +36,7 @@ def rows(audited: Audited) -> list[tuple[str, str]]:
 def _host(facts: Facts) -> str:
     host = facts.host
     if host is None:
-        return f"not looked at: {facts.reason_missing('host')}"
+        return f"not read: {facts.reason_missing('host')}"
     cpu = host.cpu
     if cpu is None:
         return "processors unknown"

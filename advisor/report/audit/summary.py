@@ -125,11 +125,11 @@ def _storage(audited: Audited, names: Mapping[int, str]) -> Section:
     host = audited.facts.host
     storage = host.storage if host else None
     if storage is None or not storage.path:
-        return Section("storage", (Paragraph(f"not looked at: {audited.facts.reason_missing('host')}"),))
+        return Section("storage", (Paragraph(f"not read: {audited.facts.reason_missing('host')}"),))
     steps = fact_lines.chain(storage)
     if storage.space is not None and storage.space.size:
-        share = format_percent((storage.space.size - storage.space.free) / storage.space.size)
-        steps.append(f"{share} of {format_size(storage.space.size)} in use")
+        share = format_percent(storage.space.free / storage.space.size)  # the rest is in use, or reserved for root
+        steps.append(f"{format_size(storage.space.free)} of {format_size(storage.space.size)} ({share}) free")
     steps += [latency] if (latency := fact_lines.latency(audited).removeprefix(" · ")) else []
     found = [f for f in audited.findings if f.code.startswith(("STO", "GRO"))]
     links = [piece for f in found for piece in (", ", Link.to(f"#{names[id(f)]}", f"{f.code} {f.name}"))]
@@ -147,8 +147,8 @@ def _redo(audited: Audited) -> Section:
     rate = work.redo_rate if work else None
     sizes = [f"{format_size(capacity)} in all"]
     if rate:
-        sizes.append(f"{format_size(rate * HOUR)} written in an hour at the rate of the window")
-        sizes.append(f"full in {format_duration(capacity / rate)}")
+        sizes.append(f"{format_size(rate * HOUR)} an hour written at the rate of the window")
+        sizes.append(f"holds {format_duration(capacity / rate)} of it")
     age = checkpoint_age(audited.facts.server.counter)
     parts = (("checkpoint age", age[0], format_size(age[0])),) if age else ()
     limit = (age[1], f"{format_size(age[1])} maximum") if age else None

@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from advisor import __version__
-from advisor.analysis.engine import RANK
-from advisor.core.model import Confidence, Severity, format_duration
+from advisor.core.model import format_duration
 from advisor.report.audit import fact_lines, summary
 from advisor.report.audit.document import after, since
 from advisor.report.audit.fitting import Fitted, Room, fit_findings, fit_lists, fit_whole, masked
@@ -17,8 +16,7 @@ from advisor.report.finding import SHORT, Lengths, as_step, for_ticket, place_na
 from advisor.report.paper import Paper
 from advisor.report.words import counted, plural
 from rules.core.advice import advised_value
-from rules.core.areas import group_by_area
-from rules.core.statements import permanent_setting
+from rules.core.areas import by_urgency, group_by_area
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -38,7 +36,6 @@ TITLES = 60  # for those of sections
 LOST, EACH = 150, 25  # for the words that say what is not shown, and for each rule in them
 FILES = 40
 RESULTS = 12  # results of experiments, the newest first
-SURE = list(Confidence)
 ORDERS = (("", "weight"), ("severity", "severity"), ("code", "code"), ("confidence", "how sure"), ("option", "option"))
 LONGEST = 8_000  # characters
 LENGTHS = Lengths(120, 80)
@@ -149,14 +146,8 @@ def _head(audited: Audited) -> Iterator[Block]:
 
 
 def first(findings: Sequence[Finding]) -> list[Finding]:
-    """Errors, then warnings; of these what is ready to be carried out, then what is surest, then without a restart."""
-    pressing = [f for f in findings if f.severity is not Severity.NOTE and (f.actions or f.help)]
-    return sorted(pressing, key=_weight)[:FIRST]
-
-
-def _weight(f: Finding) -> tuple[int, bool, int, bool]:
-    ready = any(a.statement or permanent_setting(a) for a in f.actions)
-    return RANK[f.severity], not ready, SURE.index(f.confidence), any(a.restart for a in f.actions)
+    """The most urgent findings with something to do."""
+    return by_urgency(f for f in findings if f.actions or f.help)[:FIRST]
 
 
 def _first(audited: Audited, steps: tuple[Entry, ...]) -> Section:

@@ -71,7 +71,7 @@ def _attribute(name: str, value: str | bool | None) -> str:
 
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
-THEMES = (("", "as the system has it"), ("light", "light"), ("dark", "dark"))
+THEMES = (("", "system"), ("light", "light"), ("dark", "dark"))
 
 
 def document(title: str, head: Sequence[str], parts: Sequence[str], foot: str) -> str:

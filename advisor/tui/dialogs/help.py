@@ -76,13 +76,23 @@ GROUPS = {
     "quit": "App",
 }
 SYNONYMS = {"refresh": "reread, reload", "connect": "another server", "export": "save, report", "quit": "exit, leave"}
+SHOWN_THERE = {
+    "overview": "blocked sessions, replication, risks",
+    "findings": "tickets, changes",
+    "variables": "settings, options",
+    "workload": "charts, counters, waits",
+    "host": "memory, disks, processors",
+    "files": "option files, edit",
+    "probes": "experiments",
+    "report": "save, export",
+}
 SHOWN_THEMES = ("textual-dark", "textual-light", "ansi-dark", "ansi-light", "high-contrast")
 
 
 def _title(key: KeyHelp) -> str:
-    name = key.id.partition(",")[0].partition(".")[0]
+    name, _, place = key.id.partition(",")[0].partition(".")
     if name == "screen":
-        return f"Go to: {key.description}"
+        return f"Go to: {key.description}{f' ({SHOWN_THERE[place]})' if place in SHOWN_THERE else ''}"
     synonyms = f" ({SYNONYMS[name]})" if name in SYNONYMS else ""
     return f"{GROUPS.get(name, 'Here')}: {key.description}{synonyms}"
 

@@ -69,11 +69,17 @@ def _keys(view: View, f: Finding, width: int) -> Content:
     places = {
         "l line of the file": any(at and at.line for at in (f.location, *(a.place for a in f.actions))),
         "v variable": f.canonical is not None,
-        "w counters": bool(counters_of(view, f)),
+        "w counters": _is_charted(view, f),
         "p probe": rule is not None and rule.probe is not None,
     }
     keys = joined((key for key, leads in places.items() if leads), width, "  ")
     return Content.styled(f"\n{keys}", "dim") if keys else Content("")
+
+
+def _is_charted(view: View, f: Finding) -> bool:
+    from advisor.tui.screens.workload.counters import series_of  # after the first findings are shown
+
+    return series_of(counters_of(view, f), view.latest_sample) is not None
 
 
 def _suppression(view: View, f: Finding, width: int) -> list[Content]:

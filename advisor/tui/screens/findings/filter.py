@@ -128,7 +128,7 @@ def _values(change: AdvisedValue | None, width: int) -> str:
         return ""
     arrow, most = (" → ", LONGEST_VALUE) if width >= ARROW_FROM else ("→", NARROW_VALUE)
     if change.restart is None and " " in change.after:
-        return change.after[:most]
+        return change.after if len(change.after) <= most else change.after.split(" ")[0]
     both = f"{change.before}{arrow}{change.after}"
     return both if len(both) <= most else f"{arrow.strip()} {change.after}"[:most]
 

@@ -381,7 +381,7 @@ class FindingsPane(Pane):
         from advisor.tui.screens.findings.detail import counters_of
 
         names = counters_of(self.view, self.chosen) if self.view and self.chosen else []
-        await self._lead("workload", tuple(names) or None, "This finding is about no counter that is charted")
+        await self._lead("workload", tuple(names) or None, "No chart shows a counter of this finding")
 
     async def _lead(self, place: str, item: object, missing: str) -> None:
         if item is None:

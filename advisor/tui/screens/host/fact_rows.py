@@ -255,7 +255,7 @@ def _kind(kind: CpuKind, *, several: bool) -> str:
 def _topology(cpu: Cpu) -> str:
     threads = max((kind.threads_per_core for kind in cpu.kinds), default=0)
     parts = [plural(cpu.sockets, "socket") if cpu.sockets else "", plural(cpu.cores, "core")]
-    parts += [f"{plural(threads, 'thread')} a core" if threads else ""]
+    parts += [f"{plural(threads, 'thread')} per core" if threads else ""]
     online = "" if len(cpu.online) == cpu.logical else f", {len(cpu.online):,} of them online"
     made_of = ", ".join(part for part in parts if part)
     kind = f", {cpu.architecture}" if cpu.architecture else ""

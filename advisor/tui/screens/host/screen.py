@@ -27,7 +27,7 @@ class HostPane(Pane):
 
     BINDINGS: ClassVar = [
         Binding("n", "section(1)", "next part", id="host.next"),
-        Binding("N", "section(-1)", "part before", show=False, id="host.before"),
+        Binding("N", "section(-1)", "previous part", show=False, id="host.before"),
         Binding("y", "copy", "copy", id="host.copy"),
     ]
 

@@ -231,11 +231,11 @@ def memory_amounts(audited: Audited) -> list[MemoryAmount]:
     resident = host is not None and host.process is not None and host.process.resident
     found = [
         MemoryAmount("measured", estimate.measured or 0, "resident now" if resident else "as reported by the server"),
-        MemoryAmount("likely", estimate.likely or 0, "shared buffers, and sessions as at their maximum so far"),
+        MemoryAmount("likely", estimate.likely or 0, "shared buffers, and sessions as at their peak so far"),
         MemoryAmount(
             "ceiling",
             estimate.ceiling,
-            f"{estimate.connections:,} connections, {format_size(estimate.per_session)} each; not reached in practice",
+            f"{estimate.connections:,} connections, {format_size(estimate.per_session)} each, all at once",
         ),
     ]
     return [amount for amount in found if amount.size]

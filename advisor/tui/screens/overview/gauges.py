@@ -135,8 +135,9 @@ def storage_text(view: View, width: int, most: int) -> Content:
     if len(steps) > most:
         lines.append(safe_line(f"and {len(steps) - most} more devices", MUTED))
     if storage.space and storage.space.size:
-        used = 1 - storage.space.free / storage.space.size
-        lines.append(safe_line(f"{format_percent(used)} full, {format_size(storage.space.free)} free", MUTED, width))
+        size, free = storage.space.size, storage.space.free  # the rest is in use, or reserved for root
+        room_left = f"{format_size(free)} of {format_size(size)} ({format_percent(free / size)}) free"
+        lines.append(safe_line(room_left, MUTED, width))
     if storage.untraced:
         lines.append(safe_line(f"not traced further: {storage.untraced}", MUTED, width))
     return Content("\n").join(lines)
@@ -168,10 +169,14 @@ def redo_text(view: View, width: int) -> Content:
     age, capacity = _checkpoint(view), redo_capacity(audited.known)
     workload = audited.facts.workload
     rate = workload.redo_rate if workload else None
+    bound = workload.rate("innodb_os_log_written") if workload and rate is None else None
     parts = [f"redo log {format_size(capacity)}"] if capacity else ["size of the redo log not known"]
     if rate is not None:
         parts.append(f"{format_size(rate)}/s written")
-        parts += [f"full in {format_duration(capacity / rate)} at this rate"] if capacity and rate > 1 else []
+        parts += [f"holds {format_duration(capacity / rate)} of it"] if capacity and rate > 1 else []
+    elif bound is not None:  # a block of the log counts each time it is written
+        parts.append(f"at most {format_size(bound)}/s written")
+        parts += [f"holds at least {format_duration(capacity / bound)} of it"] if capacity and bound > 1 else []
     else:
         parts.append("write rate not measured")
     below = safe_text("\n" + joined(parts, width))

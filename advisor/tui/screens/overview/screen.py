@@ -115,7 +115,7 @@ class OverviewPane(Pane):
 
     BINDINGS: ClassVar = [
         Binding("down", "move(1)", "next part", show=False, id="overview.next"),
-        Binding("up", "move(-1)", "part before", show=False, id="overview.before"),
+        Binding("up", "move(-1)", "previous part", show=False, id="overview.before"),
         Binding("y", "copy", "copy", id="overview.copy"),
     ]
 

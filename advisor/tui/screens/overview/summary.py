@@ -11,7 +11,7 @@ from advisor.core.model import Severity, format_duration, format_size
 from advisor.report.words import plural
 from advisor.tui.text import MUTED, SEVERITY_SIGNS, SEVERITY_STYLES, joined, safe_line, safe_text
 from rules.core.advice import value_of_actions
-from rules.core.areas import group_by_area
+from rules.core.areas import by_urgency, group_by_area
 
 if TYPE_CHECKING:
     from advisor.analysis.audited import Audited
@@ -107,14 +107,8 @@ class Advice(NamedTuple):
 
 
 def first_advice(view: View) -> list[Advice]:
-    """The gravest findings with what to do: errors before warnings, and risks to data before others.
-
-    Notes are left out: none of them is urgent.
-    """
-    grave = [f for f in view.open_findings if f.severity is not Severity.NOTE]
-    areas = group_by_area(grave)
-    ordered = [f for severity in Severity for found in areas.values() for f in found if f.severity is severity]
-    return [_advice(finding) for finding in ordered[:MOST_ACTIONS]]
+    """The most urgent findings with what to do."""
+    return [_advice(finding) for finding in by_urgency(view.open_findings)[:MOST_ACTIONS]]
 
 
 def _advice(finding: Finding) -> Advice:

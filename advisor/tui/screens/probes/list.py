@@ -38,7 +38,7 @@ NAME, FIGURE, DAY = 21, 7, 7  # columns of a row
 HAS_RESULT, NO_RESULT, RUNNING = "●", "○", "▶"
 LEAST = 30
 LABEL = 10
-SENTENCE = 12  # columns, at least
+SENTENCE = 40  # columns, at least: a shorter beginning says nothing
 SHOWN = 3  # saved results shown with their answer
 
 
@@ -101,7 +101,7 @@ def probe_row(entry: ProbeEntry, status: ProbeStatus, width: int, *, runs: bool 
 
 def column_titles(width: int, *, here: bool = True) -> str:
     """The titles of the columns that fit; `here` if probes can run on this host."""
-    named, room = [f"{HAS_RESULT} answered"], width - NAME - 2
+    named, room = [f"{HAS_RESULT} has a result"], width - NAME - 2
     shown = (("time", FIGURE), ("day", DAY), ("disk", FIGURE), ("memory", FIGURE)) if here else (("day", DAY),)
     for words, taken in shown:
         room -= taken

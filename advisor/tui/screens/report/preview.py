@@ -63,11 +63,11 @@ def privacy_note(view: View, text: str, *, named: bool = True) -> str:
     left_out = f"{plural(hidden, 'hidden finding')} left out." if hidden else "No hidden findings."
     secrets = f"{plural(masked, 'secret')} masked as {MASK}." if masked else "No secrets to mask."
     names = (
-        "Host names and addresses are included; n removes them."
+        "includes paths, values, host names and addresses (n removes these)."
         if named
-        else "Host names and addresses are removed; n includes them."
+        else "includes paths and values. Host names and addresses are removed; n includes them."
     )
-    return f"{left_out} {secrets} {names} Paths and values are included. Read the report before you pass it on."
+    return f"Read the report before you pass it on: it {names} {secrets} {left_out}"
 
 
 def default_name(view: View, form: Format, *, named: bool = True) -> str:

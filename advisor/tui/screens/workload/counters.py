@@ -20,6 +20,8 @@ from advisor.tui.screens.workload.formulas import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from advisor.facts import Sample
     from advisor.tui.screens.workload.formulas import RateFormula
 
@@ -388,5 +390,13 @@ PROCESS = SeriesGroup(
 )
 GROUPS = (TRAFFIC, INNODB, LOCKS, IO, CONNECTIONS, REPLICATION, HOST, PROCESS)
 SERIES = tuple(series for group in GROUPS for series in group.series)
+
+
+def series_of(counters: Iterable[str], latest: Sample | None) -> Series | None:
+    """The series of the first of these counters that has a row on the screen; `latest` is the newest sample."""
+    shown = [series for series in SERIES if series.is_shown(latest)]
+    return next((series for name in counters for series in shown if series.names_counter(name.lower())), None)
+
+
 # The counters that the series are computed from, by their names in samples; memory of earlier samples holds only these.
 USED = frozenset(counter for series in SERIES for formula in series.formulas for counter in formula.counters)

@@ -17,7 +17,7 @@ from advisor.facts.workload import DIGESTS, STATEMENT_KINDS, WAIT_EVENTS
 from advisor.report.words import plural
 from advisor.tui.screens.base import Pane
 from advisor.tui.screens.workload.chart import RowChart
-from advisor.tui.screens.workload.counters import SERIES
+from advisor.tui.screens.workload.counters import series_of
 from advisor.tui.screens.workload.rates import measure_intervals
 from advisor.tui.screens.workload.rows import (
     TOP_TITLES,
@@ -70,9 +70,9 @@ class WorkloadPane(Pane):
 
     BINDINGS: ClassVar = [
         Binding("w", "window(1)", "window", id="workload.window"),
-        Binding("W", "window(-1)", "window before", show=False, id="workload.window-before"),
+        Binding("W", "window(-1)", "previous window", show=False, id="workload.window-before"),
         Binding("n", "group(1)", "next group", show=False, id="workload.group"),
-        Binding("N", "group(-1)", "group before", show=False, id="workload.group-before"),
+        Binding("N", "group(-1)", "previous group", show=False, id="workload.group-before"),
         Binding("p,space", "pause", "pause", id="workload.pause", key_display="p"),
         Binding("p,space", "replay", "replay", id="workload.replay", key_display="p"),
         Binding("t", "top", "top waits", id="workload.top"),
@@ -124,8 +124,7 @@ class WorkloadPane(Pane):
         """The newest sample on display, that of the window for a snapshot; None before the first."""
         if self.samples is not None or self.view is None:
             return self.samples[-1] if self.samples else None
-        workload = self.view.audited.facts.workload
-        return workload.last if workload else None
+        return self.view.latest_sample
 
     @property
     def selected(self) -> SeriesRow | None:
@@ -143,10 +142,7 @@ class WorkloadPane(Pane):
 
     def choose_item(self, item: object) -> bool:
         """Mark the row of the first of these counters that has one."""
-        sought = [str(name).lower() for name in item] if isinstance(item, tuple) else []
-        latest = self._latest_sample
-        charted = ((name, series) for name in sought for series in SERIES if series.is_shown(latest))
-        found = next((series for name, series in charted if series.names_counter(name)), None)
+        found = series_of(map(str, item), self._latest_sample) if isinstance(item, tuple) else None
         if found is None:
             return False
         if self.watched:
@@ -275,7 +271,7 @@ class WorkloadPane(Pane):
         box.border_subtitle = "" if self._without_charts or self.shown is None else self._status(self.shown)
 
     def _status(self, shown: WindowRows) -> str:
-        parts = [f"{plural(shown.samples, 'sample')}, {format_duration(shown.seconds)}"]
+        parts = [f"{plural(shown.samples, 'sample')}, {format_duration(_nearest(shown.seconds))}"]
         if any(row.rates.broken for row in shown.rows):
             parts.append("counters were reset")
         if self._replay is not None and self.view is not None:
@@ -440,3 +436,8 @@ class WorkloadPane(Pane):
         heading = self.query_one("#workload-heads", Static).content
         lines = [str(heading), *(row.line for row in self.shown.rows)]
         self.app.copy("\n".join(text.rstrip() for text in lines) + "\n", "the rates as they are shown")
+
+
+def _nearest(seconds: float) -> float:
+    """The length of a window to the nearest minute, from one minute on: samples of 5 min are 298 s apart."""
+    return 60.0 * round(seconds / 60) if seconds >= 60 else seconds  # noqa: PLR2004 - a minute
