@@ -68,7 +68,16 @@ def hook_repository(checkout: Path, tmp_path_factory: pytest.TempPathFactory) ->
     """A git repository of the checkout's own files as they are now, as `pre-commit try-repo` wants it."""
     folder = tmp_path_factory.mktemp("mycnf")
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=checkout, capture_output=True, check=True).stdout.decode()
-    wanted = ("advisor/", "rules/", "probes/", "pyproject.toml", "README.md", "LICENSE", ".pre-commit-hooks.yaml")
+    wanted = (
+        "advisor/",
+        "rules/",
+        "probes/",
+        "pyproject.toml",
+        "README.md",
+        "LICENSE",
+        ".pre-commit-hooks.yaml",
+        "tools/onefile/mycnf",
+    )
     for name in (n for n in listed.split("\0") if n.startswith(wanted) and (checkout / n).exists()):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(checkout / name, folder / name)

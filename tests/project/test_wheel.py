@@ -38,6 +38,14 @@ def test_holds_three_packages(wheel: Path) -> None:
     assert {t for t in tops if not t.endswith((".dist-info", ".data"))} == {"advisor", "rules", "probes"}
 
 
+def test_the_command_imports_nothing_by_itself(empty_environment: Path) -> None:
+    """The installed command is our script, executable and without the imports of those that pip writes."""
+    script = empty_environment / "mycnf"
+    assert os.access(script, os.X_OK)
+    imports = [line for line in script.read_text().splitlines() if "import" in line and not line.startswith("#")]
+    assert imports == ["from advisor.__main__ import entry"]
+
+
 def test_what_man_and_shells_find(empty_environment: Path, checkout: Path) -> None:
     """Man page and completions lie where man and the shells look below the prefix of an installation."""
     share = empty_environment.parent / "share"
