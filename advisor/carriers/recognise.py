@@ -31,16 +31,18 @@ def carrier_of(data: bytes, path: str, name: str, root: str | None = None) -> Ca
     `name` is the file name without a template ending; `root` is prepended to absolute paths in the document. Raises
     CarrierError if the document cannot be read.
     """
+    from advisor.carriers.sets import distinguish_labels
     from advisor.carriers.words import TooLongError
 
     try:
-        return _carrier_of(data, path, name, root)
+        carrier = _carrier_of(data, path, name, root)
     except TooLongError as error:
         raise CarrierError(f"{path}: {error}") from error
     except ModuleNotFoundError as error:
         if error.name not in PARSERS:
             raise
         raise CarrierError(f"{path}: its parser is not installed: pip install {PARSERS[error.name]}") from error
+    return carrier and carrier._replace(sets=distinguish_labels(carrier.sets))
 
 
 def _carrier_of(data: bytes, path: str, name: str, root: str | None) -> Carrier | None:

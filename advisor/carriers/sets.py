@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.core.model import Origin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from advisor.carriers.document import Document
     from advisor.catalog.load import Catalog
@@ -83,3 +83,13 @@ class Carrier(NamedTuple):
     document: Document
     sets: tuple[OptionSet, ...]
     empty: str = ""
+
+
+def distinguish_labels(sets: Sequence[OptionSet]) -> tuple[OptionSet, ...]:
+    """Return the sets with a number behind each label that an earlier one has: `my.cnf`, `my.cnf#2`."""
+    seen: dict[str, int] = {}
+    found = []
+    for one in sets:
+        seen[one.label] = count = seen.get(one.label, 0) + 1
+        found.append(one if count == 1 else one._replace(label=f"{one.label}#{count}"))
+    return tuple(found)

@@ -48,13 +48,13 @@ def only_set(carrier: Carrier, name: str | None) -> OptionSet:
     """
     found = sets_named(carrier, name if len(carrier.sets) > 1 else None)
     if len(found) > 1:
-        remedy = f"write --set NAME with one of {_labels(carrier)}" if name is None else "name them differently"
-        raise MycnfError(f"{carrier.document.path}: {len(found)} sets of options{f' {name}' if name else ''}: {remedy}")
+        remedy = f"write --set NAME with one of {_labels(carrier)}"
+        raise MycnfError(f"{carrier.document.path}: {len(found)} sets of options: {remedy}")
     return found[0]
 
 
 def _labels(carrier: Carrier) -> str:
-    return ", ".join(dict.fromkeys(one.label for one in carrier.sets))
+    return ", ".join(one.label for one in carrier.sets)
 
 
 def join_resolved(parts: Iterable[ResolvedFiles]) -> ResolvedFiles:

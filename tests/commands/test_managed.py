@@ -283,6 +283,22 @@ def test_diff_of_two_sets(mycnf: Mycnf, groups: str) -> None:
     assert (several.code, "2 sets of options: write --set NAME with one of new, old" in several.err) == (2, True)
 
 
+def test_sets_with_one_name_are_numbered(mycnf: Mycnf, tmp_path: Path) -> None:
+    """Pools of tablets in Vitess all have configOverrides; --set chooses the second one by its number."""
+    pools = "".join(
+        f"                - mysqld:\n                    configOverrides: |\n                      max_connections={n}\n"
+        for n in (500, 600)
+    )
+    head = "kind: VitessCluster\nspec:\n  keyspaces:\n    - partitionings:\n        - equal:\n            shardTemplate:\n"
+    file = tmp_path / "vitess.yaml"
+    file.write_text(f"{head}              tabletPools:\n{pools}")
+    words = ("show", "--isolated", "--target", "mysql-8.0", "--format", "json")
+    sets = [one["set"] for one in json.loads(mycnf(*words, str(file)).out)["sets"]]
+    assert sets == ["configOverrides", "configOverrides#2"]
+    second = json.loads(mycnf(*words, "--set", sets[1], str(file)).out)
+    assert second["options"]["max_connections"]["value"] == "600"
+
+
 def test_diff_knows_which_defaults_are_the_service_s(mycnf: Mycnf, groups: str, tmp_path: Path) -> None:
     """A default that a service chooses by itself is unknown, not different; known ones of Amazon are compared."""
     file = tmp_path / "my.cnf"
