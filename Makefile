@@ -5,8 +5,8 @@ BIN := $(VENV)/bin
 # The tools that pin and check what mycnf needs, in an environment of their own.
 SUPPLY := $(VENV)/supply
 PYTEST := $(BIN)/python -m pytest
-# Twice as many as processors: half of their time tests wait for servers that start, and for disks.
-WORKERS := $(shell expr 2 \* $$(nproc))
+# Three times as many as processors: with twice as many a fifth of their time was idle, as tests wait for servers, locks and disks.
+WORKERS := $(shell expr 3 \* $$(nproc))
 .DEFAULT_GOAL := help
 .PHONY: help demo test quick lint types unit coverage contention servers lab bench fuzz mutate figures docs pictures wheel sdist zipapp try reproducible sbom pins ranges vulnerabilities clean
 
