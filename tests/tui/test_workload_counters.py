@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psutil
@@ -63,11 +65,27 @@ async def test_what_is_shown_is_what_the_server_counts(any_server: Sandbox) -> N
     assert not any(told.broken for told in found.values())
 
 
-def psutil_says(pid: int) -> dict[str, float]:
-    """What psutil itself says of this host and a process: times in milliseconds, sizes in bytes."""
+def disk_of(directory: str) -> str | None:
+    """The kernel's name of the block device below a directory; None if it has none that is visible here."""
+    number = os.stat(directory).st_dev
+    link = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}")
+    return link.resolve().name if link.exists() else None
+
+
+def psutil_says(pid: int, disk: str | None) -> dict[str, float]:
+    """What psutil itself says of this host, a disk and a process: times in milliseconds, sizes in bytes."""
     times, process = psutil.cpu_times(), psutil.Process(pid)
     own = process.cpu_times()
-    return {
+    device = psutil.disk_io_counters(perdisk=True)[disk] if disk else None
+    of_disk = device and {
+        "host_disk_reads": device.read_count,
+        "host_disk_read_bytes": device.read_bytes,
+        "host_disk_read_ms": device.read_time,
+        "host_disk_writes": device.write_count,
+        "host_disk_written_bytes": device.write_bytes,
+        "host_disk_write_ms": device.write_time,
+    }
+    return (of_disk or {}) | {
         "host_cpu_busy_ms": 1000 * (times.user + times.nice + times.system + times.irq + times.softirq),
         "host_cpu_iowait_ms": 1000 * times.iowait,
         "host_cpu_steal_ms": 1000 * times.steal,
@@ -78,14 +96,14 @@ def psutil_says(pid: int) -> dict[str, float]:
 @pytest.mark.servers("mariadb-10.11")
 async def test_the_host_beside_the_server_is_what_psutil_says(any_server: Sandbox) -> None:
     """Processor times of samples lie between what psutil reads before and after; the shown shares follow from them."""
-    pid = any_server.pid
-    before = await asyncio.to_thread(psutil_says, pid)
+    pid, disk = any_server.pid, disk_of(any_server.datadir)
+    before = await asyncio.to_thread(psutil_says, pid, disk)
     async with driven("--socket", any_server.socket, "--user", "root", size=(120, 60)) as (app, pilot):
         pane = await opened(pilot)
         await asyncio.to_thread(work, any_server)
         await until(pilot, lambda: len([s for s in app.view.samples or () if "server_rss" in s.status]) > 1)
         await until(pilot, lambda: pane.shown is not None and pane.shown.samples == len(app.view.samples))
-        after = await asyncio.to_thread(psutil_says, pid)
+        after = await asyncio.to_thread(psutil_says, pid, disk)
         resident = psutil.Process(pid).memory_info().rss
         last = app.view.samples[-1].status
         shown = {r.series.id: r for r in pane.shown.rows}
@@ -97,6 +115,9 @@ async def test_the_host_beside_the_server_is_what_psutil_says(any_server: Sandbo
     assert last["server_rss"] == pytest.approx(resident, rel=0.2)
     rise = interval.last.status["server_cpu_ms"] - interval.first.status["server_cpu_ms"]
     assert shown["server-cpu"].rates.now == pytest.approx(100 * rise / 1000 / (interval.last.at - interval.first.at))
+    if disk:
+        written = interval.last.status["host_disk_written_bytes"] - interval.first.status["host_disk_written_bytes"]
+        assert shown["disk-written"].rates.now == pytest.approx(written / (interval.last.at - interval.first.at))
     whole = interval.last.status["host_cpu_ms"] - interval.first.status["host_cpu_ms"]
     busy = interval.last.status["host_cpu_busy_ms"] - interval.first.status["host_cpu_busy_ms"]
     assert shown["cpu"].rates.now == pytest.approx(100 * busy / whole)
