@@ -285,13 +285,9 @@ def test_diff_of_two_sets(mycnf: Mycnf, groups: str) -> None:
 
 def test_sets_with_one_name_are_numbered(mycnf: Mycnf, tmp_path: Path) -> None:
     """Pools of tablets in Vitess all have configOverrides; --set chooses the second one by its number."""
-    pools = "".join(
-        f"                - mysqld:\n                    configOverrides: |\n                      max_connections={n}\n"
-        for n in (500, 600)
-    )
-    head = "kind: VitessCluster\nspec:\n  keyspaces:\n    - partitionings:\n        - equal:\n            shardTemplate:\n"
+    texts = [f"  - mysqld:\n      configOverrides: |\n        max_connections={n}\n" for n in (500, 600)]
     file = tmp_path / "vitess.yaml"
-    file.write_text(f"{head}              tabletPools:\n{pools}")
+    file.write_text("kind: VitessCluster\nspec:\n  tabletPools:\n" + "".join(texts))
     words = ("show", "--isolated", "--target", "mysql-8.0", "--format", "json")
     sets = [one["set"] for one in json.loads(mycnf(*words, str(file)).out)["sets"]]
     assert sets == ["configOverrides", "configOverrides#2"]
