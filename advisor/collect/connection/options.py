@@ -160,11 +160,8 @@ def _ssl_mode(text: str, options: dict[str, tuple[str, str]]) -> str:
         return mode
     if "skip-ssl" in options or options.get("ssl", ("1", ""))[0].lower() in ("0", "off", "false"):
         return "disabled"
-    if "ssl-verify-server-cert" in options and options["ssl-verify-server-cert"][0].lower() not in (
-        "0",
-        "off",
-        "false",
-    ):
+    verify = options.get("ssl-verify-server-cert")
+    if verify is not None and verify[0].lower() not in ("0", "off", "false"):
         return "verify-identity" if "ssl-ca" in options else "required"
     return "verify-ca" if "ssl-ca" in options else ""
 
