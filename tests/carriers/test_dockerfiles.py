@@ -35,7 +35,7 @@ CMD mysqld --port=3 && echo --port=9
 def test_commands(carried: Reader) -> None:
     """Lists and shell forms of every stage are read, each for the server of its image or program."""
     document = carried(STAGES, "Dockerfile")
-    assert document.labels == ["CMD", "ENTRYPOINT", "CMD"]
+    assert document.labels == ["CMD", "ENTRYPOINT", "CMD#2"]
     assert document.slices(at=0) == ["port=1", r"init-connect=\"x\" \u0061", 'tmpdir" , "/b']
     assert document.options(at=0) == {"port": "1", "init-connect": '"x" a', "tmpdir": "/b"}
     assert document.slices("mariadb-11.4", at=1) == ["port=2", "tmpdir=$DIR"]

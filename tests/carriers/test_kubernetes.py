@@ -57,7 +57,7 @@ spec:
 def test_manifests(carried: Reader) -> None:
     """Each option file and each container is a set, for the server that the containers name."""
     document = carried(MANIFESTS)
-    assert document.labels == ["primary.cnf", "replica.cnf", "my.cnf", "my.cnf", "flat.cnf", "db"]
+    assert document.labels == ["primary.cnf", "replica.cnf", "my.cnf", "my.cnf#2", "flat.cnf", "db"]
     assert {one.hint for one in document.carrier.sets} == {Target("mysql", (8, 4, 8))}
     assert [document.options(at=i).get("port") for i in range(6)] == ["1", "2", None, "3", None, "5"]
     assert document.options(at=2) == {"nonsense": "1"}
