@@ -80,6 +80,12 @@ def _host_cache(of: Inputs) -> int:
     return min(2000, 128 + connections if connections <= 500 else 628 + (connections - 500) // 20)  # noqa: PLR2004
 
 
+def _io_capacity_max(of: Inputs) -> int:
+    """Twice the rate; before MySQL 8.4 and on MariaDB at least 2000."""
+    least = 0 if of.catalog.target.since("mysql", 8, 4) else LEAST_CAPACITY
+    return max(least, 2 * of["innodb_io_capacity"])
+
+
 def _as_started(name: str, *given: str, if_set: Sequence[str] = ()) -> Formula:
     """Return a formula: the running value of an option at its default, given the other options."""
 
@@ -133,7 +139,7 @@ MOST_ROWS = (1 << 64) - 1  # max_join_size without a limit
 BOTH: dict[str, Formula] = {
     "host_cache_size": _host_cache,
     "innodb_open_files": _as_started("innodb_open_files", "table_open_cache", "innodb_file_per_table"),
-    "innodb_io_capacity_max": lambda of: max(LEAST_CAPACITY, 2 * of["innodb_io_capacity"]),
+    "innodb_io_capacity_max": _io_capacity_max,
     "character_set_client": _follows("character_set_server"),
     "character_set_connection": _follows("character_set_server"),
     "character_set_database": _follows("character_set_server"),
@@ -342,7 +348,7 @@ def _sync_binlog_expiry(views: dict[str, NextValue], now: RuleContext) -> None:
         moved = source.line is not None or (setting is not None and setting.origin in EXPLICIT_ORIGINS)
         text = _converted(source.value, to_days=other == DAYS) if moved and views[other].line is None else None
         if text is not None:
-            views[other] = views[other]._replace(value=text, cause=(one,) if source.line is not None else ())
+            views[other] = views[other]._replace(value=text, cause=(one,))
 
 
 def _converted(value: str | None, *, to_days: bool) -> str | None:

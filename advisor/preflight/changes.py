@@ -28,6 +28,10 @@ NEW_SOURCES = {
 }
 
 
+FILE_IS_OLDER = "the file is older than the running server"
+COMMAND_DIFFERS = "the running server was started with another value"
+
+
 class ChangedVariable(NamedTuple):
     """One variable whose value will differ, and what is known about it.
 
@@ -64,12 +68,13 @@ def explain_change(kind: RestartEffect, case: ChangedVariable, facts: Facts) -> 
 
 def _explain_unknown_origin(case: ChangedVariable) -> str:
     """Explain the running value of a server that does not report origins."""
-    if case.origin is Origin.COMMAND_LINE:
+    if case.origin is Origin.COMMAND_LINE and case.view.source is not Origin.COMMAND_LINE:
         return "It was given on the command line."
     if case.view.line is None:
         return "It was set at run time, or its line was removed." if case.dynamic else "Its line was removed."
     if not case.may_be_edited:
-        return "It was set at run time: the file is older than the running server."
+        by_command = case.view.source is Origin.COMMAND_LINE
+        return f"It was set at run time: {COMMAND_DIFFERS if by_command else FILE_IS_OLDER}."
     since = "the file was edited after the server started"
     return f"It was set at run time, or {since}." if case.dynamic else f"{since[0].upper()}{since[1:]}."
 
@@ -216,7 +221,7 @@ def _kind(case: ChangedVariable) -> RestartEffect | None:
     view = case.view
     if view.cause:
         return RestartEffect.CHANGED
-    if not case.origins_known and case.origin is not Origin.COMMAND_LINE:
+    if not case.origins_known and (case.origin is not Origin.COMMAND_LINE or view.source is Origin.COMMAND_LINE):
         return _inferred_kind(case)
     if case.origin is Origin.RUNTIME:
         return RestartEffect.LOST

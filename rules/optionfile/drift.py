@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Finding, Setting
     from advisor.verdict import LineVerdict
-    from rules.core.context import RuleContext
+    from rules.core.context import RuleContext, ValueSource
 
 # The server changes these at startup; other rules report that.
 CHECKED_BY_OTHER_RULES = frozenset({"innodb_io_capacity", "innodb_buffer_pool_instances", "query_cache_type"})
@@ -29,6 +29,15 @@ SET_BY_STATEMENT = frozenset({Origin.RUNTIME, Origin.PERSISTED})
 PERSISTED_DRIFT = (
     Severity.WARNING,
     "it was set at run time{by}, and the next start brings the persisted value back.",
+)
+COMMAND_DRIFT = (
+    Severity.WARNING,
+    "it was set at run time{by}, and the next start takes the command line's value, which outranks this line.",
+)
+# A server that reports no origins may also have changed the value of its command line itself.
+CHANGED_COMMAND = (
+    Severity.WARNING,
+    "it was set at run time or adjusted; the next start takes the command line's value, which outranks this line.",
 )
 
 
@@ -70,7 +79,7 @@ def file_differs_from_running(context: RuleContext) -> Iterator[Finding]:
             continue
         if MASK in f"{line.value}{setting.value}":
             continue  # a password in the value was masked when it was collected, so it cannot be compared
-        weight, words = _drift(context, setting)
+        weight, words = _drift(context, line, setting)
         by, note, again = last_set(context, setting.name) if setting.origin in SET_BY_STATEMENT else ("", "", False)
         words = BY_INIT_FILE if again else words.replace("{by}", by).replace("{set}", f" (set{by})" if by else "")
         running = redact_value(setting.name, setting.value)
@@ -78,7 +87,7 @@ def file_differs_from_running(context: RuleContext) -> Iterator[Finding]:
             f"{setting.name} is {running or 'empty'} in the running server: {words}{' ' if note else ''}{note}",
             verdict_subject(line),
             severity=weight,
-            confidence=Confidence.LIKELY if setting.origin in (Origin.FILE, Origin.UNKNOWN) else None,
+            confidence=_confidence(context, setting),
             help=INIT_FILE_HELP if again else _drift_help(context, line, setting),
         )
 
@@ -101,7 +110,8 @@ def _drift_help(context: RuleContext, line: LineVerdict, setting: Setting) -> st
         if secret or not runtime_effect(context, option, text).works
         else set_statement(option, text).rstrip(";")
     )
-    keep = f"to keep {redact_value(variable, setting.value) or 'the empty value'}, write it into {_line_place(line)}"
+    kept = redact_value(variable, setting.value) or "the empty value"
+    keep = f"to keep {kept}, {_how_to_keep(line, setting, decided)}"
     if decided.origin is Origin.PERSISTED:
         return f"to use the line, run RESET PERSIST {variable}, then {now}; {keep}"
     if decided.origin is Origin.COMMAND_LINE:
@@ -109,17 +119,54 @@ def _drift_help(context: RuleContext, line: LineVerdict, setting: Setting) -> st
     return f"to use the line, {'run ' if now != 'restart' else ''}{now}; {keep}"
 
 
+def _how_to_keep(line: LineVerdict, setting: Setting, decided: ValueSource) -> str:
+    """Where to write the running value: a line is not enough while something that outranks it has another value."""
+    outranked = decided.value is not None and not _is_running(decided, setting)
+    if decided.origin is Origin.COMMAND_LINE and outranked:
+        return "write it there instead"
+    if decided.origin is Origin.PERSISTED and outranked:
+        return "persist it with SET PERSIST"
+    return f"write it into {_line_place(line)}"
+
+
+def _is_running(decided: ValueSource, setting: Setting) -> bool:
+    """Whether the source's value is the running one."""
+    from advisor.verdict.settings import is_same_value
+
+    return is_same_value(decided.value or "", setting.value)
+
+
+def _confidence(context: RuleContext, setting: Setting) -> Confidence | None:
+    """Likely if the server does not report origins, or took the value from the file and changed it."""
+    inferred = setting.origin is Origin.COMMAND_LINE and not context.server.origins
+    return Confidence.LIKELY if inferred or setting.origin in (Origin.FILE, Origin.UNKNOWN) else None
+
+
 def _line_place(line: LineVerdict) -> str:
     return f"{line.placed.path}:{line.placed.line.number}"
 
 
-def _drift(context: RuleContext, setting: Setting) -> tuple[Severity, str]:
+def _drift(context: RuleContext, line: LineVerdict, setting: Setting) -> tuple[Severity, str]:
     """Severity and description of how the running value came to differ.
 
     A value set by SET PERSIST has the origin RUNTIME until the next start.
     """
     held = context.files.persisted_options if context.has("files") and setting.origin is Origin.RUNTIME else None
     persisted = next((option.value for option in held or () if option.name == setting.name), None)
-    if persisted is None:
-        return DRIFT.get(setting.origin, DRIFT[Origin.FILE])
-    return DRIFT[Origin.PERSISTED] if persisted == setting.value else PERSISTED_DRIFT
+    if persisted is not None:
+        return DRIFT[Origin.PERSISTED] if persisted == setting.value else PERSISTED_DRIFT
+    return _drift_from_command(context, line, setting) or DRIFT.get(setting.origin, DRIFT[Origin.FILE])
+
+
+def _drift_from_command(context: RuleContext, line: LineVerdict, setting: Setting) -> tuple[Severity, str] | None:
+    """Severity and description where the command line of the next start has the option; None if it does not."""
+    from rules.core.subject import find_value_source
+
+    decided = find_value_source(context, line.option) if line.option is not None else None
+    if decided is None or decided.value is None or decided.origin is not Origin.COMMAND_LINE:
+        return None
+    if _is_running(decided, setting):
+        return DRIFT[Origin.COMMAND_LINE]
+    if setting.origin is Origin.RUNTIME:
+        return COMMAND_DRIFT
+    return None if context.server.origins else CHANGED_COMMAND

@@ -137,3 +137,42 @@ def test_a_pool_beyond_the_memory(server_name: str, mycnf: Mycnf, start: Start, 
         told = items(preflight(mycnf, sandbox, "--format", "json"))
         messages += [item["message"] for item in told if item["variable"] == "innodb_buffer_pool_size"]
     assert ["does not fit in the " in message for message in messages] == [False, True]
+
+
+RATES = (
+    Restart("a rate of a line", statements=("SET GLOBAL innodb_io_capacity_max = 5000",),
+            after="innodb_io_capacity = 300"),
+    Restart("a persisted rate", "innodb_io_capacity = 200", ("SET PERSIST innodb_io_capacity = 300",),
+            "innodb_io_capacity = 200"),
+)  # fmt: skip
+
+
+@pytest.mark.servers("mysql-8.0", "mysql-9.7")
+@pytest.mark.parametrize("case", RATES, ids=str)
+def test_the_greatest_rate(case: Restart, server_name: str, mycnf: Mycnf, start: Start, tmp_path: Path) -> None:
+    """MySQL 8.4 and later double the rate; before, the greatest rate is 2000 or more."""
+    told, real = told_and_real(case, server_name, mycnf, start, tmp_path)
+    assert told == real
+
+
+@pytest.mark.servers("mysql-5.7")
+def test_set_over_the_command_line(server_name: str, mycnf: Mycnf, start: Start, tmp_path: Path) -> None:
+    """A value that was set at run time over the command line's is lost, although 5.7 reports no origins."""
+    file = written(tmp_path / "my.cnf", "[mysqld]\nmax_connections = 100\n")
+    sandbox = start(server_name, option_file=file, arguments=("--max-connections=60",))
+    run(sandbox, "SET GLOBAL max_connections = 80")
+    (lost,) = items(preflight(mycnf, sandbox, "--format", "json"))
+    assert (lost["kind"], lost["variable"], lost["running"], lost["next"]) == ("lost", "max_connections", "80", "60")
+    assert lost["message"].startswith("It was set at run time: the running server was started with another value.")
+
+
+@pytest.mark.servers("mariadb-11.8")
+def test_one_expiry(server_name: str, mycnf: Mycnf, start: Start, tmp_path: Path) -> None:
+    """The expiry in days follows the one in seconds that a SET changed: no line was removed."""
+    sandbox = start(server_name, option_file=written(tmp_path / "my.cnf", QUICKLY), small=True)
+    run(sandbox, "SET GLOBAL binlog_expire_logs_seconds = 600")
+    found = {i["variable"]: (i["kind"], i["follows"]) for i in items(preflight(mycnf, sandbox, "--format", "json"))}
+    assert found == {
+        "binlog_expire_logs_seconds": ("lost", []),
+        "expire_logs_days": ("changed", ["binlog_expire_logs_seconds"]),
+    }

@@ -63,3 +63,18 @@ def test_a_limit_that_somebody_lowered_is_not_the_systems(server_name: str, star
     server = start(server_name, option_file=file)
     set_all(server, "SET GLOBAL max_connections = 60")
     assert {option: code for option, (code, _) in told(server).items()} == {"max_connections": "OPT016"}
+
+
+@pytest.mark.servers("mysql-9.7", "mariadb-11.8", whole="mysql-5.7")
+def test_set_over_the_command_line(server_name: str, start: Start, tmp_path: Path) -> None:
+    """The next start takes the command line's value, not the line's; a line cannot keep the running one."""
+    file = tmp_path / "my.cnf"
+    file.write_text("[mysqld]\nmax_connections = 100\nsort_buffer_size = 1M\n")
+    server = start(server_name, option_file=file, arguments=("--max-connections=60", "--sort-buffer-size=524288"))
+    set_all(server, "SET GLOBAL max_connections = 80")
+    facts = collect_from_account(Account(user="root", socket=server.socket), CollectRequest(window=0.0))
+    found = {f.option: f for f in run_rules(build_context(facts), OURS).findings}
+    message, help_text = found["max_connections"].message, found["max_connections"].help or ""
+    assert message.endswith("the next start takes the command line's value, which outranks this line."), message
+    assert "to keep 80, write it there instead" in help_text, help_text
+    assert found["sort_buffer_size"].message.endswith(": its command line outranks this line.")
