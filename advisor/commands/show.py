@@ -12,7 +12,7 @@ from advisor.report.findings_json import dumps
 from advisor.report.formats import by_hand
 from advisor.report.output import write
 from advisor.report.words import WIDTH, plural, wrap
-from advisor.verdict import REFUSED, judge_file
+from advisor.verdict import LISTS, REFUSED, judge_file
 from advisor.verdict.startup.host import host_note
 
 TYPE_CHECKING = False
@@ -119,12 +119,20 @@ def _target(args: argparse.Namespace, paths: list[str], given: dict[str, bytes],
 
 def _entry(name: str, line: LineVerdict, verdict: FileVerdict) -> dict[str, Any]:
     return {
-        "value": redact_value(name, line.value or ""),
+        "value": redact_value(name, _collected(name, verdict) or line.value or ""),
         "running": None if line.running is None else redact_value(name, line.running),
         "note": None if verdict.catalog.target.is_managed else host_note(verdict, name),
         **_written(name, line),
         "overridden": [_written(name, other) for other in verdict.overridden.get(name, ())],
     }
+
+
+def _collected(name: str, verdict: FileVerdict) -> str:
+    """The values of all lines of an option that collects them; empty for the others."""
+    if name not in LISTS:
+        return ""
+    lines = [line for line in verdict.lines if line.canonical == name and line.outcome not in REFUSED]
+    return ",".join([line.placed.line.value or "" for line in lines])
 
 
 def _written(name: str, line: LineVerdict) -> dict[str, Any]:
@@ -140,7 +148,7 @@ def _text(shown: _Shown) -> str:
     lines = [f"{label}{plural(len(options), 'option')} set, as {shown.target.label} takes {them}"]
     wide = min(NAMES, max(map(len, options), default=0))
     for name, o in options.items():
-        lines += _option(f"{name:<{wide}}  ", o, known=verdict.effective[name].value is not None)
+        lines += _option(f"{name:<{wide}}  ", o, known=bool(o["value"]) or verdict.effective[name].value is not None)
         lines += [_placed(" " * (wide + 2), f"{x['raw']} was overridden", x) for x in o["overridden"]]
     refused = [line for line in verdict.lines if line.outcome in REFUSED and line.value is None]
     if refused:
@@ -157,7 +165,7 @@ def _option(first: str, o: dict[str, Any], *, known: bool) -> list[str]:
     value = (o["value"] if known else o["raw"]) or "(empty)"
     if o["running"] is not None:
         value += f"  (running: {o['running'] or 'empty'})"
-    if known and o["raw"] and not _reads_alike(o["raw"], o["value"]):
+    if known and o["raw"] and not o["value"].endswith(f",{o['raw']}") and not _reads_alike(o["raw"], o["value"]):
         value += f"  (written: {o['raw']})"
     return [_placed(first, value, o), *([wrap(o["note"], NOTE)] if o["note"] else [])]
 

@@ -29,7 +29,10 @@ NONE, GONE = "not known", "gone"
 
 
 class BehaviourChange(NamedTuple):
-    """A behaviour that changes if `when` accepts the two targets and the file sets none of `unless`."""
+    """A behaviour that changes if `when` accepts the two targets and the file sets none of `unless`.
+
+    If there are `needs`, the file must set one of them too.
+    """
 
     option: str
     before: str
@@ -39,6 +42,7 @@ class BehaviourChange(NamedTuple):
     unless: tuple[str, ...] = ()
     lost: str = ""
     asked: bool = False
+    needs: tuple[str, ...] = ()
 
 
 def behaviour_changes(old: FileVerdict, new: FileVerdict) -> list[DefaultChange]:
@@ -53,7 +57,7 @@ def behaviour_changes(old: FileVerdict, new: FileVerdict) -> list[DefaultChange]
 
 
 def _unset(passage: BehaviourChange, given: frozenset[str]) -> bool:
-    return not given & {passage.option, *passage.unless}
+    return not given & {passage.option, *passage.unless} and (not passage.needs or bool(given & {*passage.needs}))
 
 
 def _large_pool(old: FileVerdict) -> bool:
@@ -171,6 +175,11 @@ BEHAVIOUR_CHANGES: tuple[BehaviourChange, ...] = (
         "binlog_expire_logs_seconds", "0", "2592000", "binlog_expire_logs_seconds = 0",
         lambda old, new: old.is_mysql and not old.since("mysql", 8) and new.since("mysql", 8), ("expire_logs_days",),
         asked=True,
+    ),
+    BehaviourChange(
+        "slave_connections_needed_for_purge", NONE, "1", "slave_connections_needed_for_purge = 0",
+        lambda old, new: old.is_mariadb and not old.since("mariadb", 11, 4) and new.since("mariadb", 11, 4),
+        asked=True, needs=("binlog_expire_logs_seconds", "expire_logs_days"),
     ),
     BehaviourChange(
         "master_info_repository", "FILE", "tables alone", None,

@@ -37,6 +37,11 @@ SEVERITIES = {
     LineEffect.DEPRECATED: Severity.NOTE,
 }
 
+REPOSITORIES = frozenset({"master_info_repository", "relay_log_info_repository"})
+POSITION_LOST = (
+    "A replica's position in files is not read: stop replication on the old server and set both repositories to TABLE "
+    "by SET GLOBAL first."
+)
 # MySQL's --verbose --help prints only the start of the value.
 CUT_IN_HELP = frozenset({"performance_schema_instrument"})
 ROUNDING = 1.3
@@ -162,6 +167,8 @@ def _refused(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: Fil
         )
     if named:
         return _change(LineEffect.REFUSED, before, after, why, write)
+    if before.canonical in REPOSITORIES and before.value == "FILE":
+        why = f"{why} {POSITION_LOST}"
     return _change(LineEffect.RENAMED if write else LineEffect.REMOVED, before, after, why, write)
 
 

@@ -52,7 +52,7 @@ def judge_file(resolved: ResolvedFiles, catalog: Catalog) -> FileVerdict:
     lines = _accept_replaced(lines)
     effective, overridden = _split_by_effect(lines)
     settled = _settle_lines(effective, catalog)
-    if not startup.STOPPING.isdisjoint(effective):
+    if not startup.STOPPING.isdisjoint(effective) or catalog.target.platform == "windows":
         _apply_stops(settled, effective, catalog, plugins_loaded_by(line.placed for line in lines))
     lines = [settled.get(id(line), line) for line in lines]
     effective = {name: settled[id(line)] for name, line in effective.items()}

@@ -106,6 +106,8 @@ def advised_thread_cache(context: RuleContext) -> int:
 def unused_thread_pool(context: RuleContext) -> Iterator[Finding]:
     """Report thread pool options on a server that does not use the thread pool."""
     sized = [name for name in OF_THE_POOL if context.is_set(name)]
+    if context.target.platform == "windows" and not context.is_set("thread_handling"):
+        return  # the default is the pool
     if sized and context.text("thread_handling") is not None and not uses_thread_pool(context):
         yield unused_thread_pool.finding(
             f"{' and '.join(sized)} {'do' if len(sized) > 1 else 'does'} nothing: each connection has a thread of its "

@@ -48,7 +48,7 @@ CONVERTIBLE = frozenset(
     (
         *("admin_ssl", "default_authentication_plugin", "expire_logs_days", "innodb_checksums"),
         *("innodb_locks_unsafe_for_binlog", "innodb_log_file_size", "innodb_log_files_in_group", "log_syslog"),
-        "innodb_stats_sample_pages",
+        *("innodb_stats_sample_pages", "master_info_repository", "relay_log_info_repository"),
         *("log_warnings", "max_long_data_size", "skip_host_cache", "ssl", "temptable_use_mmap"),
         *("innodb_undo_tablespaces", "wsrep_causal_reads", "wsrep_replicate_myisam", "wsrep_strict_ddl"),
     )

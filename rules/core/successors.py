@@ -227,6 +227,12 @@ def _undo_tablespaces(old: OldLine) -> Successor | None:
     return Successor(words=UNDO) if old.context.target.since("mysql", 8, 0, 14) else None
 
 
+def _replica_files(old: OldLine) -> Successor | None:
+    """FILE keeps a replica's position where MySQL 8.3 and later do not look; they have the tables alone."""
+    in_files = (old.value or "").upper() in ("FILE", "0")
+    return Successor(words=POSITIONS) if in_files and old.context.target.is_mysql else None
+
+
 def _switch(
     *, on: Lines | None = None, off: Lines | None = None, words: str = ""
 ) -> Callable[[OldLine], Successor | None]:
@@ -263,6 +269,10 @@ SOURCE = frozenset(
 )
 SYSLOG = "run INSTALL COMPONENT 'file://component_log_sink_syseventlog' and set its variables, then remove the line"
 UNDO = "run CREATE UNDO TABLESPACE where you need more than two undo tablespaces, then remove the line"
+POSITIONS = (
+    "on a replica stop replication and set master_info_repository and relay_log_info_repository to TABLE by SET GLOBAL "
+    "before an upgrade, then remove the line"
+)
 CONVERTED: dict[str, Callable[[OldLine], Successor | None]] = {
     "set_variable": _set_variable,
     "log": _log_switch("general_log"),
@@ -295,6 +305,8 @@ CONVERTED: dict[str, Callable[[OldLine], Successor | None]] = {
     "wsrep_causal_reads": _switch(on=(("wsrep_sync_wait", "1"),)),
     "innodb_log_checksum_algorithm": _log_checksums,
     "innodb_undo_tablespaces": _undo_tablespaces,
+    "master_info_repository": _replica_files,
+    "relay_log_info_repository": _replica_files,
     "symlink": _switch(on=(("symbolic_links", "ON"),), off=(("symbolic_links", "OFF"),)),
     "bootstrap": _advice_only("start the server once with --initialize on the command line, then remove the line"),
     "default_table_type": _same_value("default_storage_engine"),

@@ -89,8 +89,8 @@ def overruled_dedicated_server(context: RuleContext) -> Iterator[Finding]:
     options=("innodb_force_recovery",),
     evidence=("ASK-10",),
     docs=Docs(
-        why="Values from 1 on skip parts of recovery and of checking; from 4 on they can destroy data, and "
-        "InnoDB doesn't allow writes. It is meant for dumping tables of a damaged server.",
+        why="Values from 1 on skip parts of recovery and of checking; from 4 on they can destroy data. MySQL refuses "
+        "to change rows from 1 on, MariaDB from 5 on. It is meant for dumping tables of a damaged server.",
         fix="Remove the line when the data is rescued.",
         risk="A server that is still damaged may not start without it.",
         restart=True,
@@ -110,7 +110,7 @@ def forced_recovery(context: RuleContext) -> Iterator[Finding]:
 
 
 def _recovery_effect(target: Target, level: int) -> str:
-    if target.is_mariadb:
+    if target.is_mariadb and level <= READ_ONLY_LEVEL:
         return "checks are skipped, and rows are written all the same, so damage can spread."
     return (
         "InnoDB is read-only." if level >= READ_ONLY_LEVEL else "checks are skipped, and changes of rows are refused."

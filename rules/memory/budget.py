@@ -35,6 +35,7 @@ CHOSEN = (POOL, "max_connections", "sort_buffer_size", "join_buffer_size", "read
 # Resident memory within a twentieth of the limit, or within 4G of it, counts as beyond it.
 NEAR_SHARE = 20
 NEAR = 4 * GIB
+MUCH = 4  # a setting that takes a quarter of the memory, and more than it leaves to the pool, is what is too large
 FAR_BEYOND = 5  # times the memory: a ceiling that is worth a note
 DISK_READS = 100  # pages a second; a spinning disk does about that many
 FEW_READS = 10  # pages a second; below, storage is not the bottleneck, whatever the percentage
@@ -77,18 +78,28 @@ def pool_exceeds_memory(context: RuleContext) -> Iterator[Finding]:
     size, where = room
     if not is_too_tight(context, pool, size):
         return
+    fits = pool_that_fits(context, size)
     action = advise(
-        context, POOL, pool_that_fits(context, size), size=True, watch="Innodb_buffer_pool_reads",
+        context, POOL, fits, size=True, watch="Innodb_buffer_pool_reads",
         risk="shrinking the pool can stall statements for seconds",
     )  # fmt: skip
+    others_first = _others_first(context, size, fits)
     yield pool_exceeds_memory.finding(
         f"The buffer pool of {format_size(pool)} does not fit in the {where} that the server may use: "
         f"{memory_besides(context, size)}.",
         variable_subject(context, POOL),
         severity=Severity.ERROR if pool >= size else Severity.WARNING,
-        help=help_line(action),
-        actions=present(action),
+        help=others_first or help_line(action),
+        actions=() if others_first else present(action),
     )
+
+
+def _others_first(context: RuleContext, usable_bytes: int, fits: int) -> str:
+    """Help where one other setting takes much and leaves hardly a pool: that has to shrink first. Else empty."""
+    name, taken = largest_part(context, 0, but=POOL)
+    if taken * MUCH < usable_bytes or taken < fits:
+        return ""
+    return f"lower {name} first, which may take {format_size(taken)}: it leaves {format_size(fits)} for the pool"
 
 
 @rule(

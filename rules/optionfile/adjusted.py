@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 BYTES = frozenset(
     ("b", "ib", "yte", "ytes", "byte", "bytes", "ig", "igs", "eg", "egs", "egabytes", "igabytes", "ilobytes")
 )
+# The ends of names of options that are times: minutes are likely to be meant by m there, and never megabytes.
+TIMES = ("_timeout", "_time", "_seconds", "_days", "_lifetime", "_expiry")
 PORTS = ("port", "extra_port")  # adjusted to 0 if skip_networking disables TCP
 ROUNDING = 0.01  # a smaller relative adjustment is an insignificant rounding
 
@@ -176,12 +178,13 @@ def _library_help(line: LineVerdict) -> str:
     "OPT017",
     "unread-letters",
     severity=Severity.NOTE,
-    summary="The server reads the first letter after a number and ignores the others.",
+    summary="The first letter after a number is read as a unit of bytes, also of a time, and the others are ignored.",
     evidence=ASKED,
     fix=SAFE,
     docs=Docs(
         why="Of 10GB and of 10gigs a server reads 10G, and of 10Minutes 10M: it takes the first letter behind the "
-        "digits for a unit of bytes and never looks at the rest, so that a slip is taken silently.",
+        "digits for a unit of bytes and never looks at the rest, so that a slip is taken silently. wait_timeout = 10m "
+        "is 10485760 seconds, not ten minutes: all servers that were asked read it so.",
         fix="Write the number with one letter, or without a letter if the option is not a size.",
         risk="None for 10GB: the server reads the same number. 10Minutes are 10485760 to it: there the fix is unsafe.",
         exceptions="None.",
@@ -189,21 +192,42 @@ def _library_help(line: LineVerdict) -> str:
     ),
 )
 def unread_letters(context: RuleContext) -> Iterator[Finding]:
-    """Report numbers with more letters after them than the server reads."""
+    """Report numbers with more letters after them than the server reads, and times with the letter m."""
     for line in context.file_verdict.lines:
-        if (line.placed.line.value or "x")[-2:].isalpha():
-            text = _readable_number(line, context)
-            if text is not None:
-                bytes_ = (line.placed.line.value or "").lower().lstrip("0123456789+- ")[1:] in BYTES
-                yield unread_letters.finding(
-                    f"The server reads {text}{'' if bytes_ else f', which is {line.value}'}: it ignores the letters "
-                    "after the first.",
-                    verdict_subject(line),
-                    severity=None if bytes_ else Severity.WARNING,
-                    confidence=verdict_confidence(line),
-                    help=f"write {text}" if bytes_ else f"write the number you meant, without a unit; {text} is in use",
-                    fix=replace_value(line.placed.line, text, SAFE if bytes_ else UNSAFE),
-                )
+        end = (line.placed.line.value or "x")[-2:]
+        if end.isalpha():
+            yield from _more_letters(line, context)
+        elif end[-1:] in ("m", "M") and (line.canonical or "").endswith(TIMES):
+            yield from _minutes(line)
+
+
+def _more_letters(line: LineVerdict, context: RuleContext) -> Iterator[Finding]:
+    text = _readable_number(line, context)
+    if text is None:
+        return
+    bytes_ = (line.placed.line.value or "").lower().lstrip("0123456789+- ")[1:] in BYTES
+    yield unread_letters.finding(
+        f"The server reads {text}{'' if bytes_ else f', which is {line.value}'}: it ignores the letters after the "
+        "first.",
+        verdict_subject(line),
+        severity=None if bytes_ else Severity.WARNING,
+        confidence=verdict_confidence(line),
+        help=f"write {text}" if bytes_ else f"write the number you meant, without a unit; {text} is in use",
+        fix=replace_value(line.placed.line, text, SAFE if bytes_ else UNSAFE),
+    )
+
+
+def _minutes(line: LineVerdict) -> Iterator[Finding]:
+    """A time with the letter m; if the server lowers it to the maximum, adjusted-value reports it."""
+    if line.outcome is not Outcome.ACCEPTED or line.option is None or line.option.kind not in ("int", "uint"):
+        return
+    yield unread_letters.finding(
+        f"The server reads {line.placed.line.value} as {line.value}: m is a unit of bytes, not of time.",
+        verdict_subject(line),
+        severity=Severity.WARNING,
+        confidence=verdict_confidence(line),
+        help="write the number you meant, without a unit",
+    )
 
 
 def _readable_number(line: LineVerdict, context: RuleContext) -> str | None:

@@ -84,9 +84,10 @@ def memory_budget(context: RuleContext) -> Budget | None:
     return Budget(taken, likely, ceiling, connections, each, loaded, running)
 
 
-def largest_part(context: RuleContext, running: int) -> tuple[str, int]:
-    """The option that bounds the largest part of the memory, and the part's size in bytes."""
-    return max(memory_parts(context, running).items(), key=lambda part: part[1])
+def largest_part(context: RuleContext, running: int, *, but: str = "") -> tuple[str, int]:
+    """The option that bounds the largest part of the memory, and the part's size in bytes; `but` is left out."""
+    parts = memory_parts(context, running)
+    return max(((name, size) for name, size in parts.items() if name != but), key=lambda part: part[1])
 
 
 def memory_parts(context: RuleContext, running: int) -> dict[str, int]:

@@ -309,10 +309,13 @@ def sampled_slow_log(context: RuleContext) -> Iterator[Finding]:
     of_sessions = (context.text("log_slow_rate_type") or "query").lower() == "session"
     sample = f"all statements of one session in {rate:,}" if of_sessions else f"one slow statement in {rate:,}"
     action = advise(context, SAMPLED, 1, risk="the log grows faster", watch="Slow_queries")
+    name = _explicit_name(context, THRESHOLD)
+    # With a threshold of 0 a complete log holds every statement.
+    raised = f"for a complete log raise {name} first" if name and context.settings.real(name) == 0 else ""
     yield sampled_slow_log.finding(
         f"The slow log has {sample}: its counts and total times are too small by that factor.",
         variable_subject(context, SAMPLED),
         confidence=Confidence.CERTAIN if context.target.is_mariadb else Confidence.LIKELY,
-        help=help_line(action),
-        actions=present(action),
+        help=raised or help_line(action),
+        actions=() if raised else present(action),
     )

@@ -54,6 +54,14 @@ def test_later_files_win(mycnf: Mycnf, tmp_path: Path) -> None:
     assert options(mycnf, "b.cnf", "a.cnf")["max_connections"]["value"] == "200"
 
 
+def test_lines_that_collect(mycnf: Mycnf, tmp_path: Path) -> None:
+    """Of an option whose lines add up the value is that of all of them, as servers show it."""
+    (tmp_path / "my.cnf").write_text("[mysqld]\nreplicate_do_db = a\nreplicate_do_db = b\nbinlog_do_db = c\n")
+    found = options(mycnf, "my.cnf")
+    assert {name: o["value"] for name, o in found.items()} == {"replicate_do_db": "a,b", "binlog_do_db": "c"}
+    assert "replicate_do_db  a,b  my.cnf:3\n" in mycnf("show", "--target", "mysql-8.0", "my.cnf").out
+
+
 def test_text_tells_the_same(mycnf: Mycnf, tmp_path: Path) -> None:
     """For people there is one line an option with its place, and one for each setting that was overridden."""
     (tmp_path / "my.cnf").write_text("[mysqld]\nmax_connections = 100\nmax_connections = 300\n")

@@ -89,7 +89,7 @@ class Case:
     """One row of a case table: its input, and the severity that the rule finds, empty if it is silent.
 
     `about`, `line` and `sure` are the option (- for none), the line in its file and the confidence of the first
-    finding, if the row has them.
+    finding, if the row has them; `advises` is a part of its help. `platform` is windows, or empty.
     """
 
     rule: str
@@ -110,6 +110,8 @@ class Case:
     schema: dict[str, Any] | None = None
     probes: list[dict[str, Any]] = field(default_factory=list)
     declared: dict[str, Any] | None = None
+    platform: str = ""
+    advises: str = ""
 
     def __str__(self) -> str:
         return f"{self.rule}: {self.says}"
@@ -149,7 +151,7 @@ def cases_by_rule(cases: list[Case]) -> dict[str, list[Case]]:
 
 def context_of_case(case: Case, folder: Path) -> RuleContext:
     """The rule context of this case; files are written to `folder`."""
-    target = running_target(case.target)
+    target = running_target(case.target)._replace(platform=case.platform)
     known = _server_context(case, target) if case.server is not None else _file_context(case, target, folder)
     if case.declared is not None:
         known.parts["parameters"] = judge_managed(declared_set(case.declared, target), known.catalog).problems

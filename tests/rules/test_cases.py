@@ -44,6 +44,8 @@ def test_the_rule_finds_what_its_cases_say(code: str, tmp_path: Path) -> None:
             assert found[0].location.line == case.line, str(case)
         if case.sure:
             assert found[0].confidence == case.sure, str(case)
+        if case.advises:
+            assert case.advises in (found[0].help or ""), (str(case), found[0].help)
         for f in found:
             assert f.message.endswith("."), (str(case), f.message)
 

@@ -22,7 +22,7 @@ from probes.sandbox import Sandbox
 
 SERVERS = ("mysql-5.7", "mysql-8.0", "mysql-9.7", "mariadb-10.11", "mariadb-11.4", "mariadb-11.8")
 # Passages that tests of their own ask about.
-APART = {"binlog_error_action", "master_info_repository"}
+APART = {"binlog_error_action", "master_info_repository", "slave_connections_needed_for_purge"}
 ASKED_HERE = [p for p in BEHAVIOUR_CHANGES if p.asked and p.option not in APART]
 
 # No question is about Performance Schema, which takes a third of a start of MySQL.
@@ -263,6 +263,30 @@ def test_a_binary_log_that_cannot_be_opened(name: str, binaries: Binaries, start
     assert (stopped == "error 1598", taken is None) == (target.is_mysql, target.is_mariadb)
     if target.is_mariadb:
         assert "Turning logging off" in server.read_log()
+
+
+@pytest.mark.parametrize("name", [name for name in SERVERS if name.startswith("mariadb")])
+def test_an_expiry_without_a_replica(name: str, binaries: Binaries, start: Start) -> None:
+    """From MariaDB 11.4 on no old binary log is removed while no replica is connected; the line brings it back."""
+    waits = target_of(name, binaries).since("mariadb", 11, 4)
+    server = start(name, arguments=[*STARTED, "--log-bin=b", "--binlog-expire-logs-seconds=60"], small=False)
+    first = os.path.join(server.datadir, "b.000001")
+    with session(server) as one:
+        one("FLUSH BINARY LOGS")
+        os.utime(first, (1e9, 1e9))
+        one("FLUSH BINARY LOGS")
+        assert os.path.exists(first) is waits
+        if waits:
+            one("SET GLOBAL slave_connections_needed_for_purge = 0")
+            one("FLUSH BINARY LOGS")
+        assert not os.path.exists(first)
+
+
+def test_an_expiry_is_needed(moved: Moved) -> None:
+    """Without an expiry in the file nothing was removed before, and nothing is said."""
+    for text, said in (("", False), ("expire_logs_days = 5", True)):
+        told = {c.option for c in moved(f"[mysqld]\nlog_bin = b\n{text}\n", "mariadb-10.6", "mariadb-11.8").defaults}
+        assert ("slave_connections_needed_for_purge" in told) is said
 
 
 def test_a_replicas_files(binaries: Binaries, start: Start, tmp_path: Path) -> None:

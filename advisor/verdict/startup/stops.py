@@ -104,6 +104,8 @@ ENCRYPTED = (
 KEYS = "key_management"  # part of the name of every key management plugin
 OFF = ("FALSE", "OFF")
 DEFAULTS, INNODB = ("default_storage_engine", "default_tmp_storage_engine", "enforce_storage_engine"), "innodb"
+FLUSHING, CASE = "innodb_flush_method", "lower_case_table_names"
+METHODS_OF_UNIX = ("FSYNC", "O_DSYNC", "LITTLESYNC", "NOSYNC", "O_DIRECT", "O_DIRECT_NO_FSYNC", "ALL_O_DIRECT")
 DATA_FILES = ("innodb_data_file_path", "innodb_temp_data_file_path")
 
 
@@ -134,12 +136,25 @@ def find_stops(
         found[ZONE] = StartupStop(f"No time zone is {values[ZONE]} from UTC.", certain=True)
     found.update(_engines(values, target))
     found.update(_data_files(values, target))
+    if target.is_mysql and target.platform == "windows":
+        found.update(_on_windows(values))
     if target.is_mariadb:
         found.update(_without_provider(values, loaded, target))
         found.update(_without_keys(values, loaded))
         found.update(_nodes(values, unread))
     maybe_off = target.is_mariadb and ("innodb" in values or "ignore_builtin_innodb" in values)
     return {name: stop for name, stop in found.items() if not (maybe_off and name.startswith("innodb_"))}
+
+
+def _on_windows(values: Values) -> dict[str, StartupStop]:
+    """Find values that MySQL's manual gives to other systems; no server on Windows was examined."""
+    found = {}
+    if values.get(FLUSHING, "").upper() in METHODS_OF_UNIX:
+        found[FLUSHING] = StartupStop("On Windows the methods are unbuffered, the default, and normal.", certain=False)
+    if values.get(CASE) == "0":
+        why = "0 needs a file system that tells upper from lower case, and those of Windows do not."
+        found[CASE] = StartupStop(why, certain=False)
+    return found
 
 
 def _is_no_offset(zone: str) -> bool:
