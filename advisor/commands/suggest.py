@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from advisor.catalog.load import load
 from advisor.catalog.targets import newest_target, parse_target, stand_in_note
 from advisor.commands.connection import declared_host, is_declared
-from advisor.commands.read_files import read_carrier, read_resolved
+from advisor.commands.read_files import platform_of, read_carrier, read_resolved
 from advisor.core import errors
 from advisor.core.errors import MycnfError, print_notice
 from advisor.core.model import format_size
@@ -96,6 +96,7 @@ def _print_diff(path: str, target: Target, host: Host, args: argparse.Namespace)
     if read_carrier(path, {}) is not None:
         raise MycnfError(f"{path}: --write-diff changes option files only; leave it out, and choose a --format")
     resolved = read_resolved([path], target, None, {})
+    target = target._replace(platform=target.platform or platform_of(resolved))
     before = next(render(file) for file in resolved.files if file.path == path)
     verdict = judge_file(resolved, load(target))
     suggestion = suggest(target, host, args.workload, verdict)

@@ -10,6 +10,7 @@ from advisor.optionfile.lines import LineKind, apply_edits, groups_read
 from advisor.suggest.choices import CONNECTION_PERCENT, CONNECTIONS, SuggestedLine, affordable_connections
 from advisor.verdict import judge_value
 from rules.core.advice import DEFAULT_CONNECTIONS, default_number
+from rules.core.subject import SAFE, remove_line
 from rules.sizing.memory import DEFAULT_POOL, POOL, memory_budget, memory_parts, system_memory, usable_memory
 
 if TYPE_CHECKING:
@@ -29,6 +30,10 @@ CONTENT_KINDS = frozenset({LineKind.GROUP, LineKind.OPTION})
 TABLES = ("tmp_table_size", "max_heap_table_size")
 SPECIAL = frozenset("#'\"\\\n\r;")  # characters that would have to be quoted
 LEAST_TEMPTABLE = 1 << 30  # the default of temptable_max_ram where it does not follow the memory
+
+
+# Options that do nothing beside another one; their lines are removed when that is added.
+REPLACED = {"innodb_redo_log_capacity": ("innodb_log_file_size", "innodb_log_files_in_group")}
 
 
 class AmendedFile(NamedTuple):
@@ -60,6 +65,7 @@ def amend_file(
         line = verdict.effective.get(choice.option)
         if line is None:
             added += [*remarks(choice), choice.line, ""]
+            edits += _removed_lines(path, verdict, REPLACED.get(choice.option, ()))
         elif line.value != judge_value(choice.option, choice.value, verdict.catalog).value:
             edit = _replace_line(path, line, choice, remarks)
             edits += edit
@@ -82,6 +88,13 @@ def _replace_line(
         Edit(placed.number, 1, placed.number, 1, above),
         Edit(placed.number, placed.column, placed.number, end, choice.line),
     ]
+
+
+def _removed_lines(path: str, verdict: FileVerdict, names: tuple[str, ...]) -> list[Edit]:
+    """Remove the lines of options in this file that have no effect any more."""
+    lines = [v.placed for v in verdict.lines if v.canonical in names and v.placed.path == path]
+    fixes = [remove_line(placed.line, SAFE) for placed in lines if not placed.line.templated]
+    return [edit for fix in fixes if fix is not None for edit in fix.edits]
 
 
 def _append_lines(file: OptionFile, verdict: FileVerdict, added: list[str]) -> Edit:

@@ -27,6 +27,7 @@ from rules.sizing.redo import log_for_pool, redo_capacity, size_option, value_fo
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from advisor.core.model import Target
     from rules.core.context import RuleContext
 
 POOL = "innodb_buffer_pool_size"
@@ -152,7 +153,7 @@ def _shows_age(known: RuleContext) -> bool:
 def suggest_flushing(known: RuleContext, _workload: str) -> Iterator[SuggestedLine]:
     """Yield settings for flushing to the known disks."""
     buffered = (known.text("innodb_flush_method") or "FSYNC") in BUFFERED | {NO_DEFAULT}
-    if buffered and known.target.is_mysql and not known.target.since("mysql", 8, 4):
+    if buffered and _has_direct_io(known.target):
         yield SuggestedLine(
             "innodb_flush_method",
             "O_DIRECT",
@@ -174,6 +175,11 @@ def suggest_flushing(known: RuleContext, _workload: str) -> Iterator[SuggestedLi
         )
     if is_solid_state(known) and not is_spinning(known):
         yield from _suggest_for_solid_state_disks(known)
+
+
+def _has_direct_io(target: Target) -> bool:
+    """Whether O_DIRECT is a value, and not the default, of the target; MySQL on Windows refuses it."""
+    return target.is_mysql and not target.since("mysql", 8, 4) and target.platform != "windows"
 
 
 def _suggest_for_solid_state_disks(known: RuleContext) -> Iterator[SuggestedLine]:
@@ -204,6 +210,8 @@ def suggest_binary_log(known: RuleContext, workload: str) -> Iterator[SuggestedL
     """Yield a binary log that survives a crash and is purged, where the version has none by default."""
     if workload not in LOGGED or known.target.since("mysql", 8):
         return
+    if known.settings.on("wsrep_on") and not writes_binary_log(known):
+        return  # the other nodes have what a node writes, and its log would need log_slave_updates too
     if not writes_binary_log(known):
         yield from _suggest_writing_it(known)
     if log_bin_line(known) is None or writes_binary_log(known):

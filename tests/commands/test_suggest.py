@@ -65,6 +65,33 @@ def test_a_diff_of_a_file(mycnf: Mycnf, tmp_path: Path) -> None:
     assert file.read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    ("target", "text", "names"),
+    [
+        ("mysql-8.0", "innodb_log_file_size = 48M\ninnodb_log_files_in_group = 2",
+         ("-innodb_log_file_size", "-innodb_log_files_in_group", "+innodb_redo_log_capacity")),
+        ("mysql-8.0", "datadir = C:/mysql/data", ("+innodb_redo_log_capacity",)),
+        ("mariadb-11.4", "wsrep_on = ON\nwsrep_provider = /g.so\nwsrep_cluster_address = gcomm://a,b,c",
+         ("+innodb_log_file_size",)),
+    ],
+    ids=["redo log", "windows", "galera"],
+)  # fmt: skip
+def test_a_diff_brings_no_new_finding(
+    target: str, text: str, names: tuple[str, ...], mycnf: Mycnf, tmp_path: Path
+) -> None:
+    """What the added lines replace goes; Windows gets no O_DIRECT, and a node no log without its replicated changes."""
+    file = tmp_path / "my.cnf"
+    file.write_text(f"[mysqld]\ninnodb_buffer_pool_size = 4G\n{text}\n")
+    ended = mycnf("suggest", "--target", target, "--ram", "16G", "--disk", "ssd", "--write-diff", str(file))
+    assert ended.code == 0, ended.err
+    assert "+innodb_io_capacity = 2000\n" in ended.out
+    changed = {line.partition(" ")[0] for line in ended.out.splitlines() if line[:1] in "+-"}
+    assert set(names) <= changed
+    direct = {"+innodb_flush_method"} & changed
+    assert bool(direct) is ("files_in_group" in text)
+    assert not {"+log_bin", "+binlog_expire_logs_seconds"} & changed
+
+
 def test_nothing_to_change_is_said(mycnf: Mycnf, tmp_path: Path) -> None:
     """A file that says all of it gives an empty diff and one line."""
     file = tmp_path / "my.cnf"
