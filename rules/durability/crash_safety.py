@@ -49,7 +49,8 @@ WRITE_BACK, WRITE_THROUGH = "write back", "write through"
         "group commit gained 36 percent; what it costs today is the latency of one sync on the log's device.",
         fix="Set it to 1.",
         risk="Commits take the time of a sync; on a device without power-loss protection that may be milliseconds.",
-        exceptions="Data that can be recreated, and replicas that may be rebuilt.",
+        exceptions="Data that can be recreated. On a replica, which read_only shows in an option file, it is a note: "
+        "its changes come from the source.",
         reconsider_when="Nothing: what may be lost is for the owner of the data to say.",
         disagree="On a Galera node it is a note: a node that crashes gets what it lost from the others. Codership's "
         "documentation sets 0 there; MariaDB's recommends 1. Both warn that a loss of all nodes at once, such as the "
@@ -67,16 +68,21 @@ def lost_commits(context: RuleContext) -> Iterator[Finding]:
         lost = format_duration(seconds) if seconds > 1 else "a second"
         cause = (LOST_BY_ALL if _is_galera_node(context) else LOST)[value]
         logged = " The InnoDB-based binary log loses them too." if uses_innodb_binary_log(context) else ""
+        replica = _is_replica(context)
+        what = "changes that this replica applied" if replica else "commits that clients take for durable"
         yield lost_commits.finding(
-            f"With {COMMIT} = {value} {cause} loses up to {lost} of commits that clients take for durable.{logged}",
+            f"With {COMMIT} = {value} {cause} loses up to {lost} of {what}.{logged}",
             variable_subject(context, COMMIT),
-            severity=Severity.NOTE if _is_replica(context) or _is_galera_node(context) else None,
+            severity=Severity.NOTE if replica or _is_galera_node(context) else None,
             help=help_line(action),
             actions=present(action),
         )
 
 
 def _is_replica(context: RuleContext) -> bool:
+    """Whether the server is a replica; in an option file read_only says so, since its clients commit nothing."""
+    if not context.has("server"):
+        return any(context.settings.on(name) and context.is_set(name) for name in ("super_read_only", "read_only"))
     return context.has("server") and context.server.replication is not None and context.server.replication.is_replica
 
 
