@@ -49,6 +49,7 @@ BY_OPTION = {
         "binlog_expire_logs_seconds",
         "expire_logs_days",
         "log_bin",
+        "max_binlog_cache_size",
         "max_binlog_size",
         "replica_skip_errors",
         "server_id",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MONTH = 2592000  # seconds; the default of MySQL 8.0 and later (BLOG-03)
 SHORT = 86400
+TRANSACTION = "max_binlog_cache_size"
 TINY, DEFAULT_SIZE = 1 << 20, 1 << 30  # bytes of max_binlog_size
 TOTAL_SIZES = ("max_binlog_total_size", "binlog_space_limit")  # two names of one purge limit, since MariaDB 11.4
 MOST_NAMED = 8  # error numbers listed in a message
@@ -347,6 +348,33 @@ def tiny_binary_logs(context: RuleContext) -> Iterator[Finding]:
             variable_subject(context, "max_binlog_size"),
             help="remove the line",
             actions=present(action),
+        )
+
+
+@rule(
+    "BIN018",
+    "small-transaction-limit",
+    summary="Transactions of ordinary size fail: max_binlog_cache_size is less than a statement of a dump.",
+    options=(TRANSACTION,),
+    evidence=("ASK-BIN-32",),
+    docs=Docs(
+        why="A transaction's changes are gathered before they go to the binary log. One that has more of them than "
+        "max_binlog_cache_size fails with error 1197, and is rolled back. Dumps write statements of up to 1022K "
+        "(packet-below-dump), so with less than a megabyte they cannot be loaded. The default is no limit.",
+        fix="Remove the line.",
+        risk="A huge transaction takes room in the directory for temporary files.",
+        exceptions="Servers that are meant to refuse such transactions.",
+        reconsider_when="Binlog_cache_disk_use of zero over weeks.",
+    ),
+)
+def small_transaction_limit(context: RuleContext) -> Iterator[Finding]:
+    """Report max_binlog_cache_size below one megabyte."""
+    limit = context.number(TRANSACTION)
+    if limit is not None and limit < TINY and context.is_set(TRANSACTION) and writes_binary_log(context):
+        yield small_transaction_limit.finding(
+            f"A transaction with more than {format_size(limit)} of changes for the binary log fails with error 1197.",
+            variable_subject(context, TRANSACTION),
+            help="remove the line: by default there is no limit",
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity, format_duration, format_size
+from advisor.verdict import Outcome
 from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
@@ -344,6 +345,8 @@ def tiny_redo_log(context: RuleContext) -> Iterator[Finding]:
     pool, running = _pool_that_fits(context), redo_capacity(context)
     if pool is None or running is None or not context.is_set(POOL) or _has_no_own_size(context):
         return
+    if any(line.canonical in SIZES and line.outcome is Outcome.INVALID for line in context.file_verdict.lines):
+        return  # a size was meant that the server refuses
     meant = capacity_of_files(context)  # another rule reports these lines and advises a capacity of this size
     capacity = meant or running
     few = capacity < least_log(pool)
