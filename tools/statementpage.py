@@ -50,12 +50,6 @@ def main() -> int:
     return keep(_page(), PAGE, "docs/statements.md is not what the list says: make docs")
 
 
-def write() -> None:
-    """Write the page."""
-    with open(PAGE, "w", encoding="utf-8") as file:
-        file.write(_page())
-
-
 def kept_costs() -> dict[str, dict[str, Any]]:
     """What tools/figures/statementcost.py measured, by server; empty without a measurement."""
     if not os.path.exists(COSTS):

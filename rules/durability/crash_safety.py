@@ -69,7 +69,9 @@ def lost_commits(context: RuleContext) -> Iterator[Finding]:
         cause = (LOST_BY_ALL if _is_galera_node(context) else LOST)[value]
         logged = " The InnoDB-based binary log loses them too." if uses_innodb_binary_log(context) else ""
         replica = _is_replica(context)
-        what = "changes that this replica applied" if replica else "commits that clients take for durable"
+        what = "commits that clients take for durable"
+        if replica:  # a file with read_only may also be that of a source's successor
+            what = "changes that this replica applied" if context.has("server") else "commits"
         yield lost_commits.finding(
             f"With {COMMIT} = {value} {cause} loses up to {lost} of {what}.{logged}",
             variable_subject(context, COMMIT),

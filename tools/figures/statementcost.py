@@ -16,6 +16,7 @@ import json
 import os
 import re
 import statistics
+import subprocess
 import sys
 import threading
 import time
@@ -23,10 +24,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path[:0] = [TOP, os.path.join(TOP, "tools"), os.path.join(TOP, "tests", "plugins")]
+sys.path[:0] = [TOP, os.path.join(TOP, "tests", "plugins")]
 
 import pymysql
-import statementpage
 from bigmade import CONNECTIONS, SPARE, TABLES, big
 from real_servers import lacking
 
@@ -53,6 +53,8 @@ THREAD = {
     "mariadb": "SELECT TID FROM information_schema.PROCESSLIST WHERE ID = {}",
 }
 WRITE = "--write"
+COSTS = os.path.join(TOP, "docs", "experiments", "statement-cost.json")
+PAGE_MAKER = os.path.join(TOP, "tools", "statementpage.py")
 HEADINGS = "  clock ms    (max)    cpu ms    (max)  statement"
 
 
@@ -87,7 +89,8 @@ def main() -> int:
 
 def _write(name: str, costs: Costs, load: float) -> None:
     """Save the rows of a server, and write the page of statements."""
-    kept = statementpage.kept_costs()
+    with open(COSTS, encoding="utf-8") as file:
+        kept = json.load(file)
     rows = {
         statement: [round(each(times, 1) * MILLISECONDS, 2) for each in (_median, _most)]
         for statement, times in sorted(costs.items())
@@ -96,10 +99,10 @@ def _write(name: str, costs: Costs, load: float) -> None:
     sizes |= {"transactions": min(TRANSACTIONS, CONNECTIONS), "waits": WAITING}
     today = time.strftime("%Y-%m-%d", time.gmtime())
     kept[name] = {**sizes, "date": today, "load": round(load, 1), "cpu_ms_median_and_maximum": rows}
-    with open(statementpage.COSTS, "w", encoding="utf-8") as file:
+    with open(COSTS, "w", encoding="utf-8") as file:
         json.dump(kept, file, indent=1, sort_keys=True)
         file.write("\n")
-    statementpage.write()
+    subprocess.run([sys.executable, PAGE_MAKER], check=True)
 
 
 def _line(name: str, costs: list[Cost]) -> str:
