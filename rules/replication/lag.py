@@ -39,6 +39,7 @@ THREADS = ("slave_parallel_threads", *WORKERS)
 BEHIND = "seconds_behind"
 ROUNDING = 1  # seconds; both readings of the lag are rounded
 SHORTEST = 5.0  # seconds between two readings of the lag; a trend over less is noise
+WAITS = "The applier waits for a lock of another session."
 
 
 @rule(
@@ -119,14 +120,16 @@ def _commit_age(context: RuleContext, channel: dict[str, str]) -> int | None:
 
 
 def _dated_wrongly(context: RuleContext, channel: dict[str, str]) -> Finding:
+    locked = _waits_for_lock(context, channel)
+    number = "compare the GTIDs of source and replica while it lasts; do not alarm by this number"
     return replica_lag.finding(
         f"{_lag_column(context)}{channel_suffix(channel)} is {channel[BEHIND]}, but the newest transactions were "
         f"committed {format_duration(_commit_age(context, channel) or 0)} ago: the number goes by the times of "
         "statements, which ran long on the source or were given by its sessions (TIMESTAMP), as in a replay of binary "
-        "logs.",
+        f"logs.{f' {WAITS}' if locked else ''}",
         severity=Severity.NOTE,
         confidence=Confidence.LIKELY,
-        help="compare the GTIDs of source and replica while it lasts; do not alarm by this number",
+        help=_next_step(context, channel, None) if locked else number,
     )
 
 
@@ -262,7 +265,7 @@ def _lag_details(context: RuleContext, channel: dict[str, str]) -> str:
         if times and times.workers > 1
         else "",
         f"Received and not yet applied: {format_size(waiting)} bytes of binary log." if waiting else "",
-        "The applier waits for a lock of another session." if _waits_for_lock(context, channel) else "",
+        WAITS if _waits_for_lock(context, channel) else "",
     ]
     return "".join(f" {sentence}" for sentence in sentences if sentence)
 
