@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity
+from advisor.redaction import quote_value
 from advisor.verdict import REFUSED, Outcome, judge_value
 from advisor.verdict.names import NOT_LOADED, is_component_option
 from advisor.verdict.words import MAX_SHOWN, named_members
@@ -285,6 +286,42 @@ def refused_start(context: RuleContext) -> Iterator[Finding]:
     """Report lines with which the server stops after it has read its option files."""
     for line in lines_with(context, Outcome.STOPS):
         yield _refusal(refused_start, context, line, "set what it needs beside it, or remove the line")
+
+
+@rule(
+    "OPT021",
+    "named-time-zone",
+    severity=Severity.NOTE,
+    summary="The default time zone has a name, which a server without time zone tables refuses to start with.",
+    options=("default_time_zone",),
+    evidence=("ASK-OPT-01",),
+    docs=Docs(
+        why="Names of time zones come from tables in the schema mysql. They are empty in a new data directory, and a "
+        "server that does not find the name there stops at its start, after it has read its option files.",
+        fix="Fill the tables with mysql_tzinfo_to_sql (mariadb-tzinfo-to-sql) while the server runs without the line, "
+        "or write an offset such as +01:00, or SYSTEM. An offset has no daylight saving time.",
+        risk="Filling the tables changes no data. Another time zone changes what NOW() returns.",
+        restart=True,
+        exceptions="Servers with filled tables: they start, and one that runs with the zone is not reported.",
+        reconsider_when="A server that starts with the line.",
+    ),
+)
+def named_time_zone(context: RuleContext) -> Iterator[Finding]:
+    """Report option lines with a default time zone that is neither an offset nor the system's."""
+    line = context.file_verdict.effective.get("default_time_zone")
+    zone = (line.value or "") if line is not None else ""
+    if line is None or line.outcome is not Outcome.ACCEPTED or zone[:1] in ("", "+", "-") or zone.upper() == "SYSTEM":
+        return
+    runs = context.server.variables.get("time_zone", "") if context.has("server") else ""
+    if context.target.is_managed or runs.lower() == zone.lower():
+        return
+    yield named_time_zone.finding(
+        f"Without rows for {quote_value(zone)} in its time zone tables, which are empty in a new data directory, the "
+        "server will not start.",
+        verdict_subject(line),
+        confidence=Confidence.LIKELY,
+        help="fill the time zone tables before the next start, or write an offset or SYSTEM",
+    )
 
 
 def _nearest_value(line: LineVerdict) -> str:
