@@ -119,7 +119,7 @@ def _target(args: argparse.Namespace, paths: list[str], given: dict[str, bytes],
 
 def _entry(name: str, line: LineVerdict, verdict: FileVerdict) -> dict[str, Any]:
     return {
-        "value": redact_value(name, _collected(name, verdict) or line.value or ""),
+        "value": redact_value(name, _collected(name, verdict) if line.value is None else line.value),
         "running": None if line.running is None else redact_value(name, line.running),
         "note": None if verdict.catalog.target.is_managed else host_note(verdict, name),
         **_written(name, line),
@@ -128,7 +128,10 @@ def _entry(name: str, line: LineVerdict, verdict: FileVerdict) -> dict[str, Any]
 
 
 def _collected(name: str, verdict: FileVerdict) -> str:
-    """The values of all lines of an option that collects them; empty for the others."""
+    """The values of all lines of an option that collects them; empty for the others.
+
+    Servers show performance_schema_instrument otherwise, the last line alone; the verdict has that value.
+    """
     if name not in LISTS:
         return ""
     lines = [line for line in verdict.lines if line.canonical == name and line.outcome not in REFUSED]

@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from probes.sandbox.binary import ask_help, help_values
+
 if TYPE_CHECKING:
     from pathlib import Path
 
     from mycnf_command import Mycnf
+
+    from probes.sandbox import Binary
 
 FIELDS = ("value", "running", "note", "raw", "file", "line", "group", "overridden")
 CANARY = "kanarienvogel-7391"
@@ -60,6 +64,16 @@ def test_lines_that_collect(mycnf: Mycnf, tmp_path: Path) -> None:
     found = options(mycnf, "my.cnf")
     assert {name: o["value"] for name, o in found.items()} == {"replicate_do_db": "a,b", "binlog_do_db": "c"}
     assert "replicate_do_db  a,b  my.cnf:3\n" in mycnf("show", "--target", "mysql-8.0", "my.cnf").out
+
+
+@pytest.mark.servers("mysql-8.0", "mysql-9.7", "mariadb-10.11")
+def test_instruments_are_shown_as_servers_show_them(mycnf: Mycnf, tmp_path: Path, binary: Binary) -> None:
+    """The lines of performance_schema_instrument add up too, but servers print the last one, MySQL its name alone."""
+    file = tmp_path / "my.cnf"
+    file.write_text("[mysqld]\nperformance_schema_instrument = '%=ON'\nperformance_schema_instrument = 'wait/%=OFF'\n")
+    printed = help_values(ask_help(binary, file).stdout)["performance-schema-instrument"]
+    found = json.loads(mycnf("show", "--target", str(binary.target), "--format", "json", "my.cnf").out)
+    assert found["options"]["performance_schema_instrument"]["value"] == printed
 
 
 def test_text_tells_the_same(mycnf: Mycnf, tmp_path: Path) -> None:
