@@ -21,6 +21,8 @@ import psutil
 import pytest
 from skip_list import pytest_terminal_summary  # noqa: F401  pytest finds its hooks here
 
+from advisor.collect.host.cgroup import read_cgroup
+from advisor.collect.host.root import LiveRoot
 from probes.sandbox import Binary, Sandbox, describe_binary
 from probes.sandbox import start_server as start_sandbox
 
@@ -168,7 +170,9 @@ def memory_folder(binary: Binary) -> str | None:
         room = os.statvfs(MEMORY)
     except OSError:
         return None
-    free = min(room.f_bavail * room.f_frsize, psutil.virtual_memory().available // 2)
+    group = read_cgroup(LiveRoot())
+    limit = group.limit if group and group.limit else sys.maxsize
+    free = min(room.f_bavail * room.f_frsize, psutil.virtual_memory().available // 2, limit // 2)
     return MEMORY if os.access(MEMORY, os.W_OK) and free >= MEMORY_NEEDED else None
 
 
