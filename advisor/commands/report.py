@@ -94,7 +94,7 @@ def report_many(
     tally = Tally()
     worker = ReportTask(asked, tuple(name for name, _ in pairs), page_for("", fail_on))
     try:
-        sinks += [bulk_writer(form).open(out, page_for(out, fail_on)) for form, out in pairs]
+        sinks.extend(bulk_writer(form).open(out, page_for(out, fail_on)) for form, out in pairs)
         for judged in _snapshots(_judge_all(paths, worker, jobs or _processors()), words):
             if judged.broken:
                 print_notice(judged.broken)

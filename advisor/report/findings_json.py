@@ -81,7 +81,7 @@ def finding(f: Finding) -> dict[str, Any]:
     }
 
 
-def audited(f: Finding) -> dict[str, Any]:
+def audited_finding(f: Finding) -> dict[str, Any]:
     """One finding of an audit: as `finding`, with its actions and with what was measured on the server's host."""
     return {
         **finding(f),
@@ -108,10 +108,10 @@ def jsonl_report(files: Sequence[Checked], page: Page) -> str:  # noqa: ARG001 -
     return "".join(json.dumps(entry, ensure_ascii=True) + "\n" for entry in found)
 
 
-def jsonl_audit(audit: Audited, page: Page) -> str:  # noqa: ARG001 - every format is called alike
+def jsonl_audit(audited: Audited, page: Page) -> str:  # noqa: ARG001 - every format is called alike
     """The same of one server, with its name."""
     import json
 
-    about = {"server": audit.facts.server.variables.get("hostname"), "target": str(audit.known.target)}
-    found = ({**about, **audited(f)} for f in audit.findings)
+    about = {"server": audited.facts.server.variables.get("hostname"), "target": str(audited.known.target)}
+    found = ({**about, **audited_finding(f)} for f in audited.findings)
     return "".join(json.dumps(entry, ensure_ascii=True) + "\n" for entry in found)

@@ -9,7 +9,7 @@ from advisor.core.model import Severity
 from advisor.redaction import redact_value
 from advisor.report.document import Code, Document, Items, Paragraph, Section, Table, Value, shortened
 from advisor.report.findings_json import VERSION, dumps
-from advisor.report.findings_json import audited as finding
+from advisor.report.findings_json import audited_finding as finding
 from advisor.report.fleet_survey import (
     by_area,
     by_host,

@@ -1,9 +1,12 @@
 """The registry of formats: the command line, the configuration, the app, documentation and tests read FORMATS.
 
-To add a format, write its writer and add one Format. A writer is imported when a report asks for it.
+To add a format, write its writer, add one Format, and a case to the loaders of its reports: a writer is imported when a
+report asks for it.
 """
 
 from __future__ import annotations
+
+from advisor.core.value_types import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,32 +27,24 @@ SUGGESTED = frozenset({"suggest"})
 BY_HAND = MARKDOWN_TOO | {"show", "suggest"}
 
 
-class Format:
+class Format(NamedTuple):
     """One format: its name on the command line, what people call it, how its files end, and what it is for.
 
-    `finding` says what lint makes of a finding. `lint`, `audit` and `report` load the writers of these commands, None
-    where the format has no such report, `document` that of any other report; `others` are commands that write it.
+    `finding` says what lint makes of a finding. `lint`, `audit` and `report` load the writers of these commands by the
+    format's name, None where the format has no such report, `document` that of any other report; `others` are commands
+    that write it.
     """
 
-    __slots__ = ("audit", "document", "extension", "finding", "lint", "name", "others", "report", "title", "use")
-
-    def __init__(
-        self,
-        name: str,
-        title: str,
-        extension: str,
-        use: str,
-        *,
-        finding: str = "",
-        lint: Callable[[], LintWriter] | None = None,
-        audit: Callable[[], AuditWriter] | None = None,
-        report: Callable[[], BulkWriter] | None = None,
-        document: Callable[[], DocumentWriter] | None = None,
-        others: frozenset[str] = frozenset(),
-    ) -> None:
-        self.name, self.title, self.extension, self.use = name, title, extension, use
-        self.finding, self.lint, self.audit, self.report = finding, lint, audit, report
-        self.document, self.others = document, others
+    name: str
+    title: str
+    extension: str
+    use: str
+    finding: str = ""
+    lint: Callable[[str], LintWriter] | None = None
+    audit: Callable[[str], AuditWriter] | None = None
+    report: Callable[[str], BulkWriter] | None = None
+    document: Callable[[str], DocumentWriter] | None = None
+    others: frozenset[str] = frozenset()
 
     def has(self, command: str) -> bool:
         """Whether the reports of a command come in this format."""
@@ -102,11 +97,11 @@ def by_hand(command: str, name: str, own: Mapping[str, Callable[[], str]]) -> st
     return own[name]()
 
 
-def _writer(command: str, name: str, loader: Callable[[Format], Callable[[], Writer] | None]) -> Writer:
+def _writer(command: str, name: str, loader: Callable[[Format], Callable[[str], Writer] | None]) -> Writer:
     for form in FORMATS:
         load = loader(form) if form.name == name else None
         if load is not None:
-            return load()
+            return load(name)
     raise no_format(command, name)
 
 
@@ -115,267 +110,132 @@ def no_format(command: str, name: str) -> ValueError:
     return ValueError(f"mycnf {command} has no format {name!r}")
 
 
-def _of_findings(lint: Callable[[], LintWriter]) -> Callable[[], AuditWriter]:
-    """An audit in a format of lint, its findings as those of one file."""
-
-    def load() -> AuditWriter:
-        from advisor.report.audit.as_lint import written_as_lint
-
-        return written_as_lint(lint())
-
-    return load
-
-
-def _counted_in(document: Callable[[], DocumentWriter]) -> Callable[[], BulkWriter]:
-    """Many snapshots as tables of counts, in a format of documents."""
-
-    def load() -> BulkWriter:
-        from advisor.report.bulk.streams import tables_in
-
-        return tables_in(document())
-
-    return load
-
-
-def _text() -> LintWriter:
-    from advisor.report.lint import report
-
-    return report
-
-
-def _text_audit() -> AuditWriter:
-    from advisor.report.audit.document import in_text
-
-    return in_text
-
-
-def _text_document() -> DocumentWriter:
-    from advisor.report.render.text import write
-
+def _lint(name: str) -> LintWriter:
+    match name:
+        case "text":
+            from advisor.report.lint import report as write
+        case "concise":
+            from advisor.report.lint import concise as write
+        case "json":
+            from advisor.report.findings_json import report as write
+        case "jsonl":
+            from advisor.report.findings_json import jsonl_report as write
+        case "csv":
+            from advisor.report.findings_csv import report as write
+        case "sarif":
+            from advisor.report.lint.sarif import report as write
+        case "github":
+            from advisor.report.lint.forges import github_report as write
+        case "gitlab":
+            from advisor.report.lint.forges import gitlab_report as write
+        case "junit":
+            from advisor.report.lint.junit import report as write
+        case "markdown":
+            from advisor.report.lint.markdown import report as write
+        case _:
+            raise no_format("lint", name)
     return write
 
 
-def _concise() -> LintWriter:
-    from advisor.report.lint import concise
+def _audit(name: str) -> AuditWriter:
+    match name:
+        case "text":
+            from advisor.report.audit.document import in_text as write
+        case "concise":
+            from advisor.report.audit.as_lint import concise as write
+        case "json":
+            from advisor.report.audit.as_lint import audit_as_json as write
+        case "jsonl":
+            from advisor.report.findings_json import jsonl_audit as write
+        case "csv":
+            from advisor.report.findings_csv import audit as write
+        case "markdown":
+            from advisor.report.audit.ticket import in_markdown as write
+        case "html":
+            from advisor.report.audit.ticket import in_html as write
+        case "prometheus":
+            from advisor.report.audit.prometheus import report as write
+        case _:  # an audit in a format of lint, its findings as those of one file
+            from advisor.report.audit.as_lint import written_as_lint
 
-    return concise
-
-
-def _concise_audit() -> AuditWriter:
-    from advisor.report.audit.as_lint import concise
-
-    return concise
-
-
-def _concise_bulk() -> BulkWriter:
-    from advisor.report.bulk.streams import CONCISE
-
-    return CONCISE
-
-
-def _json() -> LintWriter:
-    from advisor.report.findings_json import report
-
-    return report
-
-
-def _json_audit() -> AuditWriter:
-    from advisor.report.audit.as_lint import audit_as_json
-
-    return audit_as_json
-
-
-def _json_bulk() -> BulkWriter:
-    from advisor.report.bulk.streams import JSON
-
-    return JSON
-
-
-def _jsonl() -> LintWriter:
-    from advisor.report.findings_json import jsonl_report
-
-    return jsonl_report
-
-
-def _jsonl_audit() -> AuditWriter:
-    from advisor.report.findings_json import jsonl_audit
-
-    return jsonl_audit
-
-
-def _jsonl_bulk() -> BulkWriter:
-    from advisor.report.bulk.streams import JSONL
-
-    return JSONL
-
-
-def _csv() -> LintWriter:
-    from advisor.report.findings_csv import report
-
-    return report
-
-
-def _csv_audit() -> AuditWriter:
-    from advisor.report.findings_csv import audit
-
-    return audit
-
-
-def _csv_bulk() -> BulkWriter:
-    from advisor.report.bulk.streams import CSV
-
-    return CSV
-
-
-def _sarif() -> LintWriter:
-    from advisor.report.lint.sarif import report
-
-    return report
-
-
-def _sarif_bulk() -> BulkWriter:
-    from advisor.report.bulk.streams import SARIF
-
-    return SARIF
-
-
-def _github() -> LintWriter:
-    from advisor.report.lint.forges import github_report
-
-    return github_report
-
-
-def _gitlab() -> LintWriter:
-    from advisor.report.lint.forges import gitlab_report
-
-    return gitlab_report
-
-
-def _junit() -> LintWriter:
-    from advisor.report.lint.junit import report
-
-    return report
-
-
-def _junit_bulk() -> BulkWriter:
-    from advisor.report.bulk.streams import JUNIT
-
-    return JUNIT
-
-
-def _markdown() -> LintWriter:
-    from advisor.report.lint.markdown import report
-
-    return report
-
-
-def _markdown_audit() -> AuditWriter:
-    from advisor.report.audit.ticket import in_markdown
-
-    return in_markdown
-
-
-def _markdown_document() -> DocumentWriter:
-    from advisor.report.render.markdown import write
-
+            return written_as_lint(_lint(name))
     return write
 
 
-def _html_document() -> DocumentWriter:
-    from advisor.report.render.html import write
+def _bulk(name: str) -> BulkWriter:
+    if name == "parquet":
+        from advisor.report.bulk.parquet import PARQUET
 
+        return PARQUET
+    from advisor.report.bulk.streams import WRITERS, tables_in
+
+    return WRITERS.get(name) or tables_in(_document(name))  # as tables of counts, in a format of documents
+
+
+def _document(name: str) -> DocumentWriter:
+    match name:
+        case "text":
+            from advisor.report.render.text import write
+        case "markdown":
+            from advisor.report.render.markdown import write
+        case "html":
+            from advisor.report.render.html import write
+        case _:
+            raise no_format("document", name)
     return write
-
-
-def _html_audit() -> AuditWriter:
-    from advisor.report.audit.ticket import in_html
-
-    return in_html
-
-
-def _html_bulk() -> BulkWriter:
-    from advisor.report.bulk.streams import HTML
-
-    return HTML
-
-
-def _prometheus_audit() -> AuditWriter:
-    from advisor.report.audit.prometheus import report
-
-    return report
-
-
-def _prometheus_bulk() -> BulkWriter:
-    from advisor.report.bulk.streams import PROMETHEUS
-
-    return PROMETHEUS
-
-
-def _parquet_bulk() -> BulkWriter:
-    from advisor.report.bulk.parquet import PARQUET
-
-    return PARQUET
 
 
 FORMATS = [
     Format(
         "text", "text", "txt", "people", finding="the line, carets under the place, what is wrong, what to do",
-        lint=_text, audit=_text_audit, report=_counted_in(_text_document), document=_text_document, others=BY_HAND,
+        lint=_lint, audit=_audit, report=_bulk, document=_document, others=BY_HAND,
     ),
     Format(
         "concise", "one line a finding", "txt", "editors, grep, problem matchers",
         finding="`path:line:column: CODE name option: message`",
-        lint=_concise, audit=_concise_audit, report=_concise_bulk,
+        lint=_lint, audit=_audit, report=_bulk,
     ),
     Format(
         "json", "JSON", "json", "programs",
         finding="the fields of [lint.schema.json](../schemas/lint.schema.json)",
-        lint=_json, audit=_json_audit, report=_json_bulk, others=BY_HAND | DOCUMENTS,
+        lint=_lint, audit=_audit, report=_bulk, others=BY_HAND | DOCUMENTS,
     ),
     Format(
         "jsonl", "JSON lines", "jsonl", "jq, log shippers",
         finding="one object a line, as [lint-line.schema.json](../schemas/lint-line.schema.json)",
-        lint=_jsonl, audit=_jsonl_audit, report=_jsonl_bulk,
+        lint=_lint, audit=_audit, report=_bulk,
     ),
     Format(
         "csv", "CSV", "csv", "spreadsheets, databases", finding="a row, with the [columns below](#csv)",
-        lint=_csv, audit=_csv_audit, report=_csv_bulk,
+        lint=_lint, audit=_audit, report=_bulk,
     ),
     Format(
         "sarif", "SARIF", "sarif", "code scanning, editors", finding="a result of SARIF 2.1.0",
-        lint=_sarif, audit=_of_findings(_sarif), report=_sarif_bulk,
+        lint=_lint, audit=_audit, report=_bulk,
     ),
     Format(
         "github", "GitHub Actions", "txt", "GitHub Actions",
-        finding="a workflow command: an annotation beside the line", lint=_github,
+        finding="a workflow command: an annotation beside the line", lint=_lint,
     ),
     Format(
-        "gitlab", "GitLab code quality", "json", "GitLab",
-        finding="an entry of the code quality report", lint=_gitlab,
+        "gitlab", "GitLab code quality", "json", "GitLab", finding="an entry of the code quality report", lint=_lint,
     ),
     Format(
         "junit", "JUnit", "xml", "Jenkins, GitLab, other CI servers",
         finding="a test, failed where the finding fails the run",
-        lint=_junit, audit=_of_findings(_junit), report=_junit_bulk,
+        lint=_lint, audit=_audit, report=_bulk,
     ),
     Format(
         "markdown", "ticket (Markdown)", "md", "tickets, comments on merge requests",
         finding="a row of a table",
-        lint=_markdown, audit=_markdown_audit, report=_counted_in(_markdown_document), document=_markdown_document,
-        others=MARKDOWN_TOO,
+        lint=_lint, audit=_audit, report=_bulk, document=_document, others=MARKDOWN_TOO,
     ),
     Format(
         "html", "page (HTML)", "html", "browsers: one file that loads nothing",
-        audit=_html_audit, report=_html_bulk, document=_html_document,
+        audit=_audit, report=_bulk, document=_document,
     ),
-    Format(
-        "prometheus", "Prometheus", "prom", "node_exporter's textfile collector",
-        audit=_prometheus_audit, report=_prometheus_bulk,
-    ),
-    Format(
-        "parquet", "Parquet", "parquet", "query engines, many servers at once",
-        report=_parquet_bulk,
-    ),
+    Format("prometheus", "Prometheus", "prom", "node_exporter's textfile collector", audit=_audit, report=_bulk),
+    Format("parquet", "Parquet", "parquet", "query engines, many servers at once", report=_bulk),
     Format("svg", "drawing (SVG)", "svg", "web pages, documents", others=frozenset({"probe"})),
     Format(
         "terraform", "Terraform", "tf", "parameter groups, database flags and server parameters of managed services",

@@ -51,9 +51,6 @@ def write(text: str, path: str | None) -> None:
     A link stays a link, to the new file, which has the old one's mode. What is no ordinary file, such as /dev/stdout or
     a FIFO, is written as it is.
     """
-    if path is None or path == "-":
-        to_stdout(text)
-        return
     draft = Draft(path)
     try:
         draft.write(text)
@@ -78,18 +75,20 @@ def to_stdout(text: str) -> None:
 
 
 class Draft:
-    """A report that is written bit by bit beside the file whose place it takes once it is whole.
+    """A report that is written bit by bit beside the file whose place it takes once it is whole, or to stdout.
 
-    What fails is a MycnfError, and leaves the old file as it was. `file` takes bytes.
+    What fails is a MycnfError, and leaves the old file as it was. `file` takes bytes; None for stdout.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str | None) -> None:
+        self.file: IO[bytes] | None = None
+        self._ordinary = self._made = False
+        if path is None or path == "-":
+            return
         self.path = path
         self._place = os.path.realpath(path)
         self._ordinary = os.path.isfile(self._place) or not os.path.lexists(path)
         self._beside = f"{self._place}.mycnf-{os.urandom(4).hex()}" if self._ordinary else path
-        self.file: IO[bytes] | None = None
-        self._made = False
         from advisor.core.signals import raise_on_signals
 
         raise_on_signals()
@@ -111,9 +110,11 @@ class Draft:
 
     def write(self, text: str) -> None:
         """Write on."""
+        if self.file is None:
+            to_stdout(text)
+            return
         try:
-            if self.file:
-                self.file.write(text.encode("utf-8", "surrogateescape"))
+            self.file.write(text.encode("utf-8", "surrogateescape"))
         except OSError as error:
             raise self.failed(error) from error
 

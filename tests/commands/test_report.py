@@ -196,6 +196,17 @@ def test_parquet_needs_pyarrow(mycnf: Mycnf, tmp_path: Path) -> None:
     assert "name a file with -o" in mycnf(*words).err
 
 
+@pytest.mark.parametrize("form", ["json", "jsonl"])
+def test_a_report_that_cannot_be_written_leaves_nothing_of_the_others(
+    mycnf: Mycnf, folder: Path, tmp_path: Path, form: str
+) -> None:
+    """Where the second report has no place, the first is not begun beside its file."""
+    first, second = tmp_path / "first", tmp_path / "nowhere" / "second"
+    ran = mycnf("report", "--isolated", folder, "--format", form, "-o", first, "--format", "csv", "-o", second)
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert [path.name for path in tmp_path.iterdir()] == ["home"]
+
+
 @pytest.mark.parametrize("form", [form for form in names("report") if form != "parquet"])
 def test_no_secret(mycnf: Mycnf, tmp_path: Path, form: str) -> None:
     """A secret that nobody took out of a snapshot comes out in no format."""

@@ -83,6 +83,14 @@ def test_an_unknown_format_raises() -> None:
             made()
 
 
+@pytest.mark.parametrize("kind", ["lint", "audit", "report", "document"])
+def test_a_format_loads_its_own_writers(kind: str) -> None:
+    """Each format has a writer where the registry names a loader, and no two formats have the same one."""
+    loaders = {form.name: loader for form in formats.FORMATS if (loader := getattr(form, kind))}
+    writers = {name: load(name) for name, load in loaders.items()}
+    assert len({id(writer) for writer in writers.values()}) == len(loaders) >= 3
+
+
 def test_a_format_is_added_in_one_place(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -93,9 +101,9 @@ def test_a_format_is_added_in_one_place(
         "tmp",
         "this test",
         finding="a dot",
-        lint=lambda: lambda files, _: "lint " + "." * sum(len(c.findings) for c in files),
-        audit=lambda: lambda audited, _: f"audit of {audited.known.target}",
-        report=lambda: BulkWriter(partial(Counts, lambda tally, _: f"report of {tally.read}")),
+        lint=lambda _: lambda files, _: "lint " + "." * sum(len(c.findings) for c in files),
+        audit=lambda _: lambda audited, _: f"audit of {audited.known.target}",
+        report=lambda _: BulkWriter(partial(Counts, lambda tally, _: f"report of {tally.read}")),
     )
     monkeypatch.setattr(formats, "FORMATS", [*formats.FORMATS, throwaway])
     monkeypatch.syspath_prepend(CHECKOUT / "tools")

@@ -10,7 +10,7 @@ from advisor.redaction import escape_text, redact_value
 from advisor.report import Checked
 from advisor.report.audit.document import missing_grants
 from advisor.report.findings_json import VERSION, dumps
-from advisor.report.findings_json import audited as finding
+from advisor.report.findings_json import audited_finding as finding
 from rules.core.statements import action_place, permanent_setting
 
 if TYPE_CHECKING:

@@ -187,7 +187,7 @@ def _about(f: Finding) -> str:
 
 def jsonl(path: str, audited: Audited, page: Page) -> str:  # noqa: ARG001 - every maker is called alike
     """One object a finding: that of an audit, with the snapshot's path."""
-    from advisor.report.findings_json import audited as finding
+    from advisor.report.findings_json import audited_finding as finding
 
     about = {"server": name_of(audited), "target": str(audited.known.target), "snapshot": path, "broken": None}
     return "".join(json.dumps({**about, **finding(f)}) + "\n" for f in audited.findings)

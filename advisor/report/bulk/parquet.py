@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from advisor.core.errors import MycnfError
-from advisor.report.bulk.streams import BulkWriter
+from advisor.report.bulk.streams import BulkWriter, Sink
 from advisor.report.findings_csv import AUDIT, BROKEN, FINDING, rows
-from advisor.report.output import Draft
 
 if TYPE_CHECKING:
     from advisor.report import Page
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 GROUP = 50_000  # rows
 
 
-class Parquet:
+class Parquet(Sink):
     """The file; at most one group of rows is in memory. Raises MycnfError without pyarrow, and where there is no -o."""
 
     def __init__(self, path: str | None) -> None:
@@ -24,7 +23,7 @@ class Parquet:
             raise MycnfError("--format parquet is no text for a terminal or a pipe; name a file with -o")
         self._arrow, self._parquet = _library()
         self._schema = _schema(self._arrow)
-        self._draft = Draft(path or "")
+        super().__init__(path)
         self._writer = self._parquet.ParquetWriter(self._draft.file, self._schema, compression="zstd")
         self._rows: list[tuple[Any, ...]] = []
 
@@ -38,16 +37,13 @@ class Parquet:
         if len(self._rows) >= GROUP:
             self._flush()
 
-    def end(self, tally: Tally) -> None:  # noqa: ARG002 - every sink is ended alike
+    def end(self, tally: Tally) -> None:
         self._flush()
         try:
             self._writer.close()
         except OSError as error:
             raise self._draft.failed(error) from error
-        self._draft.keep()
-
-    def drop(self) -> None:
-        self._draft.drop()
+        super().end(tally)
 
     def _flush(self) -> None:
         if not self._rows:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import tempfile
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from advisor.core.errors import MycnfError
 from advisor.report import findings_csv
 from advisor.report.bulk import counts
 from advisor.report.findings_json import VERSION, dumps
 from advisor.report.lint.sarif import SCHEMA
-from advisor.report.output import Draft, to_stdout
+from advisor.report.output import Draft
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,12 +25,25 @@ if TYPE_CHECKING:
     DocumentWriter = Callable[[Document, Paper], str]
 
 
-class Sink(Protocol):
-    """Where a report goes: `take` one snapshot, `end` with the counts of all, or `drop` what was begun."""
+class Sink:
+    """Where a report goes: `take` one snapshot, `end` with the counts of all, or `drop` what was begun.
 
-    def take(self, summary: SnapshotSummary) -> None: ...
-    def end(self, tally: Tally) -> None: ...
-    def drop(self) -> None: ...
+    The report is whole before it takes the place of a file at `path`; None and - are stdout.
+    """
+
+    def __init__(self, path: str | None) -> None:
+        self._draft = Draft(path)
+
+    def take(self, summary: SnapshotSummary) -> None:
+        """What the report has of one snapshot; nothing where the counts suffice."""
+
+    def end(self, tally: Tally) -> None:  # noqa: ARG002 - every sink is ended alike
+        """What stands behind the snapshots."""
+        self._draft.keep()
+
+    def drop(self) -> None:
+        """Leave the old file as it was."""
+        self._draft.drop()
 
 
 class BulkWriter(NamedTuple):
@@ -42,27 +55,6 @@ class BulkWriter(NamedTuple):
 
     open: Callable[[str | None, Page], Sink]
     piece: Callable[[str, Audited, Page], Any] | None = None
-
-
-class _Out:
-    """Stdout, or a file that is whole before it takes its place."""
-
-    def __init__(self, path: str | None) -> None:
-        self._draft = None if path in (None, "-") else Draft(path or "")
-
-    def write(self, text: str) -> None:
-        if self._draft:
-            self._draft.write(text)
-        else:
-            to_stdout(text)
-
-    def end(self) -> None:
-        if self._draft:
-            self._draft.keep()
-
-    def drop(self) -> None:
-        if self._draft:
-            self._draft.drop()
 
 
 class Frame(NamedTuple):
@@ -77,34 +69,32 @@ class Frame(NamedTuple):
     broken: Callable[[str, str], str]
 
 
-class Stream:
+class Stream(Sink):
     """A text with a piece a snapshot."""
 
-    def __init__(self, out: _Out, form: str, frame: Frame) -> None:
-        self._out, self._form, self._frame = out, form, frame
+    def __init__(self, path: str | None, form: str, frame: Frame) -> None:
+        super().__init__(path)
+        self._form, self._frame = form, frame
         self._count = 0
-        out.write(frame.before)
+        self._draft.write(frame.before)
 
     def take(self, summary: SnapshotSummary) -> None:
         piece = self._frame.broken(summary.path, summary.broken) if summary.broken else summary.pieces[self._form]
         if self._form == "junit":
             piece = piece.replace(' id="0"', f' id="{self._count}"', 1)
-        self._out.write(f"{self._frame.between}{piece}" if self._count else piece)
+        self._draft.write(f"{self._frame.between}{piece}" if self._count else piece)
         self._count += bool(piece)
 
-    def end(self, tally: Tally) -> None:  # noqa: ARG002 - every sink is ended alike
-        self._out.write(self._frame.after)
-        self._out.end()
-
-    def drop(self) -> None:
-        self._out.drop()
+    def end(self, tally: Tally) -> None:
+        self._draft.write(self._frame.after)
+        super().end(tally)
 
 
-class Families:
+class Families(Sink):
     """Metrics, of which each family must stand together: they wait in files of their own."""
 
-    def __init__(self, out: _Out) -> None:
-        self._out = out
+    def __init__(self, path: str | None) -> None:
+        super().__init__(path)
         self._waiting: dict[str, IO[str]] = {}
         self._seen: dict[str, int] = {}
 
@@ -128,14 +118,11 @@ class Families:
 
         for metric in METRICS:
             if metric.name in self._waiting:
-                self._out.write(head(metric))
+                self._draft.write(head(metric))
                 self._copy(self._waiting[metric.name])
         unread = Metric("unread_snapshots", "Snapshots that the last report could not read.")
-        self._out.write(f"{head(unread)}mycnf_{unread.name} {tally.broken}\n")
-        self._out.end()
-
-    def drop(self) -> None:
-        self._out.drop()
+        self._draft.write(f"{head(unread)}mycnf_{unread.name} {tally.broken}\n")
+        super().end(tally)
 
     def _copy(self, waiting: IO[str]) -> None:
         try:
@@ -143,26 +130,20 @@ class Families:
         except OSError as error:
             raise _no_room(error) from error
         while piece := waiting.read(1 << 20):
-            self._out.write(piece)
+            self._draft.write(piece)
         waiting.close()
 
 
-class Counts:
+class Counts(Sink):
     """A report of the counts alone, written once all are known."""
 
     def __init__(self, write: Callable[[Tally, Page], str], path: str | None, page: Page) -> None:
-        self._write, self._path, self._page = write, path, page
-
-    def take(self, summary: SnapshotSummary) -> None:
-        pass
+        super().__init__(path)
+        self._write, self._page = write, page
 
     def end(self, tally: Tally) -> None:
-        from advisor.report.output import write
-
-        write(self._write(tally, self._page), self._path)
-
-    def drop(self) -> None:
-        pass
+        self._draft.write(self._write(tally, self._page))
+        super().end(tally)
 
 
 def _no_room(error: OSError) -> MycnfError:
@@ -220,7 +201,7 @@ def _nothing_but(write: LintWriter, path: str, why: str) -> str:
 
 
 def _streamed(form: str, piece: Callable[[str, Audited, Page], str], frame: Frame) -> BulkWriter:
-    return BulkWriter(lambda path, _: Stream(_Out(path), form, frame), piece)
+    return BulkWriter(lambda path, _: Stream(path, form, frame), piece)
 
 
 def _counted(write: Callable[[Tally, Page], str]) -> BulkWriter:
@@ -247,16 +228,6 @@ def _page_of_counts(tally: Tally, page: Page) -> str:  # noqa: ARG001 - every fo
     return write(document(tally), Paper())
 
 
-RUNS = f'{{"$schema": "{SCHEMA}", "version": "2.1.0", "runs": [\n'
-SUITES = '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n'
-JSONL = _streamed("jsonl", counts.jsonl, Frame("", "", "", _broken_object))
-CONCISE = _streamed("concise", counts.concise, Frame("", "", "", _broken_line))
-CSV = _streamed("csv", findings_csv.snapshot, Frame(findings_csv.heads(), "", "", findings_csv.broken))
-SARIF = _streamed("sarif", counts.sarif, Frame(RUNS, ",\n", "\n]}\n", _broken_run))
-JUNIT = _streamed("junit", counts.junit, Frame(SUITES, "", "</testsuites>\n", _broken_suite))
-PROMETHEUS = BulkWriter(lambda path, _: Families(_Out(path)), counts.prometheus)
-
-
 def counts_as_json(tally: Tally, page: Page) -> str:  # noqa: ARG001 - every format is called alike
     """For programs: the fields of schemas/report.schema.json."""
     servers = [
@@ -277,12 +248,22 @@ def counts_as_json(tally: Tally, page: Page) -> str:  # noqa: ARG001 - every for
     )
 
 
-JSON = _counted(counts_as_json)
-HTML = _counted(_page_of_counts)
-
-
 def _rule_counts(tally: Tally) -> Iterator[dict[str, Any]]:
     for r in tally.rules:
         examples = [{"server": server, "about": about} for server, about in r.examples]
         yield {"code": r.code, "name": r.name, "severity": r.severity, "servers": r.servers, "findings": r.findings,
                "examples": examples}  # fmt: skip
+
+
+RUNS = f'{{"$schema": "{SCHEMA}", "version": "2.1.0", "runs": [\n'
+SUITES = '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n'
+WRITERS = {
+    "concise": _streamed("concise", counts.concise, Frame("", "", "", _broken_line)),
+    "json": _counted(counts_as_json),
+    "jsonl": _streamed("jsonl", counts.jsonl, Frame("", "", "", _broken_object)),
+    "csv": _streamed("csv", findings_csv.snapshot, Frame(findings_csv.heads(), "", "", findings_csv.broken)),
+    "sarif": _streamed("sarif", counts.sarif, Frame(RUNS, ",\n", "\n]}\n", _broken_run)),
+    "junit": _streamed("junit", counts.junit, Frame(SUITES, "", "</testsuites>\n", _broken_suite)),
+    "html": _counted(_page_of_counts),
+    "prometheus": BulkWriter(lambda path, _: Families(path), counts.prometheus),
+}
