@@ -86,7 +86,7 @@ def _render(found: Comparison, args: argparse.Namespace) -> str:
     from advisor.report import diff
     from advisor.report.diff import document
     from advisor.report.formats import render
-    from advisor.report.paper import Paper
+    from advisor.report.output import Paper
 
     own = {"json": partial(diff.as_json, found, every=args.all)}
     return render("diff", args.format, Paper.of_width(args.output), partial(document, found, every=args.all), own)

@@ -8,8 +8,7 @@ from advisor.catalog.targets import BUILD_SERIES, SERIES, newest_target, parse_t
 from advisor.core import errors
 from advisor.core.model import Target
 from advisor.report.formats import render
-from advisor.report.output import write
-from advisor.report.paper import Paper
+from advisor.report.output import Paper, write
 from rules import all_rules, find_rule
 
 TYPE_CHECKING = False

@@ -35,8 +35,7 @@ def run(args: argparse.Namespace) -> int:
     from advisor.report import fleet
     from advisor.report.fleet import document
     from advisor.report.formats import render
-    from advisor.report.output import write
-    from advisor.report.paper import Paper
+    from advisor.report.output import Paper, write
 
     _refuse_contradictions(args)
     for name in _SINGLE_SERVER:

@@ -34,8 +34,7 @@ def run(args: argparse.Namespace) -> int:
         raise MycnfError(f"--last {args.last} is invalid; write the number of changes, 1 or more")
     from advisor.report.formats import render
     from advisor.report.history import as_json, listing, of_server
-    from advisor.report.output import write
-    from advisor.report.paper import Paper
+    from advisor.report.output import Paper, write
 
     summaries = list(_judge_histories(args))
     document = partial(of_server, summaries[0]) if args.words else partial(listing, summaries)

@@ -80,7 +80,7 @@ def _of_service(facts: Facts, args: argparse.Namespace) -> Facts:
 
 def _render(found: Preflight, args: argparse.Namespace) -> str:
     from advisor.report import preflight
-    from advisor.report.paper import Paper
+    from advisor.report.output import Paper
     from advisor.report.preflight import document
 
     own = {"json": partial(preflight.as_json, found)}

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.commands.probe_place import current_host_id
 from advisor.core import errors
 from advisor.core.errors import MycnfError, did_you_mean, print_notice
-from advisor.report.output import pair, write
-from advisor.report.paper import Paper
+from advisor.report.output import Paper, pair, write
 from advisor.report.probe import listing
 from probes import results
 from probes.choices import parse_duration

@@ -13,8 +13,7 @@ from advisor.core import errors
 from advisor.core.errors import MycnfError
 from advisor.core.model import Confidence, Severity
 from advisor.report.formats import render
-from advisor.report.output import write
-from advisor.report.paper import Paper
+from advisor.report.output import Paper, write
 from advisor.upgrade.change import LineChange, LineEffect
 from advisor.upgrade.move import compare_verdicts
 from advisor.verdict import judge_file

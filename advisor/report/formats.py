@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from advisor.report import AuditWriter, Checked, LintWriter, Page
     from advisor.report.bulk.streams import BulkWriter, DocumentWriter
     from advisor.report.document import Document
-    from advisor.report.paper import Paper
+    from advisor.report.output import Paper
 
     Writer = TypeVar("Writer")
 # Commands whose report is a document, with JSON beside it; then those whose formats are written by hand.

@@ -1,4 +1,4 @@
-"""Which report goes where: to stdout, or to a file that is only replaced once the new one is whole."""
+"""Which report goes where: to stdout, on how wide a page, or to a file that is only replaced once it is whole."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import os
 import sys
 
 from advisor.core.errors import MycnfError
+from advisor.core.value_types import NamedTuple
+from advisor.report.words import WIDTH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,6 +15,13 @@ if TYPE_CHECKING:
     from typing import IO
 
 AS_USUAL = 0o666  # what the umask leaves of it: nothing secret is in a report
+NARROWEST, WIDEST = 40, 120
+# What reports are written with beyond ASCII, and what stands for it where the terminal has no more.
+PLAIN = str.maketrans({
+    "\u2013": "-", "…": "...", "·": "-", "\u00d7": "x", "≥": ">=", "≤": "<=", "µ": "u", "±": "+-",
+    "─": "-", "│": "|", "┌": "+", "┐": "+", "└": "+", "┘": "+", "┤": "|", "├": "|", "┬": "+", "┴": "+", "┼": "+",
+    "←": "<-", "→": "->", "†": "*",
+})  # fmt: skip
 
 
 def pair(given: Iterable[tuple[str, str]], default: str = "text") -> list[tuple[str, str | None]]:
@@ -152,6 +161,37 @@ def colour_wanted(path: str | None) -> bool:
     if path is not None or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
     return sys.stdout.isatty()
+
+
+class Paper(NamedTuple):
+    """`width` in columns; `plain` where nothing beyond ASCII can be shown."""
+
+    width: int = WIDTH
+    colour: bool = False
+    plain: bool = False
+
+    @classmethod
+    def to(cls, path: str | None) -> Paper:
+        """The page for a file, or for stdout: as wide as its terminal and in what it can show."""
+        if path is not None:
+            return cls()
+        return cls(_columns(), colour_wanted(path), "utf" not in (sys.stdout.encoding or "").lower())
+
+    @classmethod
+    def of_width(cls, path: str | None) -> Paper:
+        """The page for a file, or for stdout: of the usual width everywhere, coloured on a terminal that wants it."""
+        return cls(colour=colour_wanted(path))
+
+    def fitted(self, text: str) -> str:
+        """The text in the page's characters; a question mark stands for what has no other."""
+        return text.translate(PLAIN).encode("ascii", "replace").decode() if self.plain else text
+
+
+def _columns() -> int:
+    try:
+        return max(NARROWEST, min(WIDEST, os.get_terminal_size(sys.stdout.fileno()).columns))
+    except (OSError, ValueError):
+        return WIDTH
 
 
 def working_directory() -> str:

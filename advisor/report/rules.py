@@ -240,7 +240,7 @@ def anchor(rule: Rule) -> str:
 
 def section(rule: Rule, store: Mapping[str, Evidence]) -> str:
     """One rule under a heading of its own."""
-    from advisor.report.paper import Paper
+    from advisor.report.output import Paper
     from advisor.report.render.markdown import write
 
     evidence = [store[identity] for identity in rule.evidence if identity in store]

@@ -27,7 +27,7 @@ def test_a_rule_with_its_evidence(mycnf: Mycnf) -> None:
 
 def test_every_rule_has_a_page() -> None:
     """Each rule can be explained, with all its evidence on the page and no line beyond the width but addresses."""
-    from advisor.report.paper import Paper
+    from advisor.report.output import Paper
     from advisor.report.render.text import write
     from advisor.report.rules import of_rule
     from rules.core.areas import find_evidence

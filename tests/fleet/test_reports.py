@@ -29,7 +29,7 @@ from advisor.report.fleet_survey import (
     count_advice,
     most_common,
 )
-from advisor.report.paper import Paper
+from advisor.report.output import Paper
 from advisor.report.render.text import write
 
 NOW = "2026-11-21T20:00:00"

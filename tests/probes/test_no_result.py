@@ -11,7 +11,7 @@ import pytest
 from advisor.core.errors import MycnfError
 from advisor.facts.host import Host
 from advisor.facts.probes import Metric, ProbeResult
-from advisor.report.paper import Paper
+from advisor.report.output import Paper
 from advisor.report.probe.result import render
 from probes.conclusion import conclude
 from probes.experiment import BlockMeasurement, Choice, Cost, Environment, ProbeRequest, RunPlan, Turn, Variant

@@ -10,7 +10,7 @@ from local_results import BEGAN, scans
 from advisor.core.model import Action, Confidence, Finding, Severity
 from advisor.report.document import Chart
 from advisor.report.evidence import axis_marks, passage
-from advisor.report.paper import Paper
+from advisor.report.output import Paper
 from advisor.report.render import svg_chart
 from advisor.report.render.curves import AxisMark, Curve, Point
 from advisor.report.render.terminal_chart import ASCII, UNICODE, draw

@@ -29,7 +29,7 @@ from advisor.report.document import (
     Table,
     Value,
 )
-from advisor.report.paper import Paper
+from advisor.report.output import Paper
 from advisor.report.render.curves import AxisMark, Curve, Point
 from advisor.report.render.text import write as write_text
 

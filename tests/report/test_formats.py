@@ -21,8 +21,7 @@ from advisor.report.bulk.streams import BulkWriter, Counts
 from advisor.report.document import Document
 from advisor.report.formats import Format, names
 from advisor.report.formats import render_lint as render
-from advisor.report.output import pair, run_time, write
-from advisor.report.paper import Paper
+from advisor.report.output import Paper, pair, run_time, write
 from advisor.tui.screens.report.preview import report_formats
 
 SNAPSHOT = CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json"

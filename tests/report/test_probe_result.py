@@ -14,7 +14,7 @@ from advisor.core.model import Confidence, Finding, Severity
 from advisor.facts.probes import OTHER_PROCESSES, PROBE_SCHEMA, Arm, Block, Metric, ProbeResult, RunPlace
 from advisor.report import Page
 from advisor.report.formats import render_audit
-from advisor.report.paper import Paper
+from advisor.report.output import Paper
 from advisor.report.probe.figures import (
     axis_name,
     change,

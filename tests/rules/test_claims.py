@@ -15,7 +15,7 @@ from advisor.collect.host import open_root, read_host
 from advisor.core.model import Target
 from advisor.facts.probes import Metric
 from advisor.optionfile.lines import ResolvedFiles
-from advisor.report.paper import Paper
+from advisor.report.output import Paper
 from advisor.report.render.text import write
 from advisor.report.rules import of_rule
 from advisor.verdict import judge_file, judge_value

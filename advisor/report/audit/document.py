@@ -26,7 +26,7 @@ NEEDS = "needs "
 
 def in_text(audited: Audited, page: Page) -> str:
     """The report for a terminal, at most 80 columns wide where words allow."""
-    from advisor.report.paper import Paper
+    from advisor.report.output import Paper
     from advisor.report.render.text import write
 
     blocks: tuple[Block, ...] = (

@@ -13,7 +13,7 @@ from advisor.report.audit.document import after, since
 from advisor.report.audit.fitting import Fitted, Room, fit_findings, fit_lists, fit_whole, masked
 from advisor.report.document import Chart, Code, Document, Entries, Facts, Listing, Paragraph, Section, shortened
 from advisor.report.finding import SHORT, Lengths, as_step, for_ticket, place_names
-from advisor.report.paper import Paper
+from advisor.report.output import Paper
 from advisor.report.words import counted, plural
 from rules.core.advice import advised_value
 from rules.core.areas import by_urgency, group_by_area

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from advisor.report import LintWriter, Page
     from advisor.report.bulk.counts import SnapshotSummary, Tally
     from advisor.report.document import Document
-    from advisor.report.paper import Paper
+    from advisor.report.output import Paper
 
     DocumentWriter = Callable[[Document, Paper], str]
 
@@ -213,7 +213,7 @@ def tables_in(write: DocumentWriter) -> BulkWriter:
 
     def report(tally: Tally, page: Page) -> str:
         from advisor.report.bulk.tables import document
-        from advisor.report.paper import Paper
+        from advisor.report.output import Paper
 
         return write(document(tally), Paper(colour=page.colour))
 
@@ -222,7 +222,7 @@ def tables_in(write: DocumentWriter) -> BulkWriter:
 
 def _page_of_counts(tally: Tally, page: Page) -> str:  # noqa: ARG001 - every format is called alike
     from advisor.report.bulk.tables import page as document
-    from advisor.report.paper import Paper
+    from advisor.report.output import Paper
     from advisor.report.render.html import write
 
     return write(document(tally), Paper())

@@ -14,7 +14,7 @@ from advisor.report.words import bold, plural, wrap
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from advisor.report.paper import Paper
+    from advisor.report.output import Paper
     from probes.experiment import Experiment, ProbeEntry
     from probes.results import KeptResult
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from advisor.facts.probes import Metric, ProbeResult
     from advisor.report.document import Block
-    from advisor.report.paper import Paper
+    from advisor.report.output import Paper
     from advisor.report.probe.figures import Row
     from advisor.report.probe.words import Proof
     from advisor.report.render.curves import AxisMark, Curve

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from advisor.report.document import Block, Document, Value, Words
-    from advisor.report.paper import Paper
+    from advisor.report.output import Paper
 
 MOST = 1_000  # rows of a table and items of a list
 STATEMENT = 4_000  # characters of a statement or line to copy, which is whole or not there

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from advisor.report.document import Block, Document, Value, Words
-    from advisor.report.paper import Paper
+    from advisor.report.output import Paper
 
 
 # A word with the punctuation of the sentence around it.

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from advisor.report.paper import Paper
+    from advisor.report.output import Paper
     from advisor.report.render.curves import AxisMark, Curve, Point, Scale
 
 HEIGHT = 14

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from advisor.report.document import Block, Document, Value, Words
-    from advisor.report.paper import Paper
+    from advisor.report.output import Paper
 
 LABEL = 10  # columns of a fact's name
 MOST = 40  # rows of a table and items of a list

@@ -10,7 +10,7 @@ from browser import ASKED, Tab
 
 from advisor.report.bulk.counts import Brief, SnapshotSummary, Tally
 from advisor.report.bulk.tables import page as document
-from advisor.report.paper import Paper
+from advisor.report.output import Paper
 from advisor.report.render.html import write
 
 PLANTED = """<script>window.planted=1</script>"onload="x" ]]>"""

@@ -11,7 +11,7 @@ from advisor.core.model import Confidence
 from advisor.redaction import redact_value
 from advisor.report.evidence import newest_result, passage
 from advisor.report.finding import in_brief
-from advisor.report.paper import Paper
+from advisor.report.output import Paper
 from advisor.report.render.text import written
 from advisor.report.words import wrap
 from advisor.tui.text import SEVERITY_STYLES, fold, joined, safe_line, safe_text

@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from advisor.core.model import format_size
-from advisor.report.paper import Paper
+from advisor.report.output import Paper
 from advisor.report.probe import listing
 from advisor.report.probe.figures import NO_SERVER, axis_name
 from advisor.report.probe.listing import lasts
@@ -315,7 +315,7 @@ def _result_key(result: ProbeResult, variables: Mapping[str, str]) -> TextKey:
 
 
 def _report(result: ProbeResult, variables: Mapping[str, str], width: int) -> str:
-    from advisor.report.paper import Paper
+    from advisor.report.output import Paper
     from advisor.report.probe.result import render
 
     return replace_flags(render(result, "text", Paper(width), variables=variables).rstrip())

@@ -9,7 +9,7 @@ from textual.content import Content
 
 from advisor import __version__
 from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, ProbeResult, RunPlace
-from advisor.report.paper import Paper
+from advisor.report.output import Paper
 from advisor.report.probe.figures import NO_SERVER, curves, number, numeric, own_marks
 from advisor.report.probe.words import relation
 from advisor.report.render import terminal_chart
