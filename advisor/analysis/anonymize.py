@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from advisor.analysis.audited import Audited
-    from advisor.core.model import Action, Finding
+    from advisor.core.model import Finding
     from advisor.facts import Facts
 
 NAMED_BY = ("hostname", "report_host", "wsrep_node_name")
@@ -138,24 +138,9 @@ def _finding(f: Finding, without: Callable[[str], str]) -> Finding:
         value=None if f.value is None else without(f.value),
         set_by=without(f.set_by),
         location=f.location and f.location._replace(path=without(f.location.path)),
-        actions=tuple(_action(a, without) for a in f.actions),
+        actions=tuple(a.with_texts(without) for a in f.actions),
         local=f.local and f.local._replace(words=without(f.local.words)),
         fix=f.fix and f.fix._replace(edits=tuple(e._replace(text=without(e.text)) for e in f.fix.edits)),
-    )
-
-
-def _action(a: Action, without: Callable[[str], str]) -> Action:
-    def maybe(text: str | None) -> str | None:
-        return None if text is None else without(text)
-
-    return a._replace(
-        option_line=maybe(a.option_line),
-        statement=maybe(a.statement),
-        risk=without(a.risk),
-        undo=maybe(a.undo),
-        argument=maybe(a.argument),
-        place=a.place and a.place._replace(path=without(a.place.path)),
-        replaces=without(a.replaces),
     )
 
 

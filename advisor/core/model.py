@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from advisor.core.value_types import NamedTuple, StrEnum
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 
 class Severity(StrEnum):
     """The severity of a finding, worst first."""
@@ -177,6 +181,23 @@ class Action(NamedTuple):
     argument: str | None = None
     place: Location | None = None
     replaces: str = ""
+
+    def with_texts(self, change: Callable[[str], str]) -> Action:
+        """The action with each of its texts changed, as where secrets are masked."""
+
+        def maybe(text: str | None) -> str | None:
+            return None if text is None else change(text)
+
+        return self._replace(
+            option_line=maybe(self.option_line),
+            statement=maybe(self.statement),
+            risk=change(self.risk),
+            undo=maybe(self.undo),
+            watch=maybe(self.watch),
+            argument=maybe(self.argument),
+            place=self.place and self.place._replace(path=change(self.place.path)),
+            replaces=change(self.replaces),
+        )
 
 
 class LocalResult(NamedTuple):

@@ -18,6 +18,8 @@ from advisor.redaction import escape_text, redact_text, redact_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from advisor.core.model import Severity
     from advisor.report.render.curves import AxisMark, Curve
 
@@ -254,6 +256,11 @@ def shortened(text: str, longest: int) -> str:
 def parts(words: Words) -> tuple[str, ...]:
     """The texts that words are made of."""
     return (words,) if isinstance(words, str) else words
+
+
+def listed(words: Iterable[str], between: str = ", ") -> tuple[str, ...]:
+    """The texts of a list with what stands between them."""
+    return tuple(part for text in words for part in (between, text))[1:]
 
 
 def plain(words: Words) -> str:

@@ -6,6 +6,7 @@ from advisor.core.model import exact_size
 from advisor.core.value_types import NamedTuple
 from advisor.report.document import Chart, Code, Facts, Items, Link, Own, Paragraph, Section, shortened
 from advisor.report.document import Table as TableBlock
+from advisor.verdict.number import SUFFIXES, parse_digits
 from rules.core.advice import value_of_actions
 from rules.core.areas import find_evidence
 
@@ -29,7 +30,6 @@ STRENGTHS = {
 }
 THOUSANDS = 10_000  # from here on an axis counts in thousands
 TITLE = 80  # characters above a drawing
-DIGITS = 20  # of a number of 64 bits
 LABEL = 6  # columns of the names of conditions
 
 
@@ -134,7 +134,6 @@ def _beside(e: Evidence, result: ProbeResult) -> Chart | None:
 
 
 _SCALES = {"": 1.0, "GB": float(1 << 30), "GiB": float(1 << 30), "MB": float(1 << 20)}
-_SIZE = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 def axis_marks(finding: Finding, axis: str) -> tuple[AxisMark, ...]:
@@ -148,16 +147,13 @@ def axis_marks(finding: Finding, axis: str) -> tuple[AxisMark, ...]:
     advised = change.after if change is not None and change.option == option else ""
     found = []
     for name, text in (("you", finding.value), ("advice", advised)):
-        number = _parse(text or "")
+        number = _parse((text or "").strip())
         if number:  # zero has no place by its logarithm
-            shown = exact_size(number) if number >= _SIZE["K"] else str(number)
-            found.append(AxisMark(f"{name}: {shown}", number / _SCALES[unit]))
+            found.append(AxisMark(f"{name}: {exact_size(number)}", number / _SCALES[unit]))
     return tuple(found)
 
 
-def _parse(text: str) -> int | None:
-    """The number of a setting such as 8M; None for text that is no number."""
-    digits, letter = text.strip()[:-1], text.strip()[-1:].upper()
-    if letter.isdecimal():
-        digits, letter = digits + letter, ""
-    return int(digits) * _SIZE[letter] if digits.isdecimal() and len(digits) <= DIGITS and letter in _SIZE else None
+def _parse(text: str) -> int:
+    """The number of a setting such as 8M; 0 for text that is no number."""
+    letter = text[-1:].lower()
+    return (parse_digits(text[:-1] if letter in SUFFIXES else text) or 0) << SUFFIXES.get(letter, 0)

@@ -8,7 +8,7 @@ from enum import IntEnum
 from advisor.core.model import Confidence
 from advisor.core.value_types import NamedTuple
 from advisor.redaction import MASK, redact_value
-from advisor.report.document import Code, Copy, Entry, Facts, Items, Own, Paragraph, Section, shortened
+from advisor.report.document import Code, Copy, Entry, Facts, Items, Own, Paragraph, Section, listed, shortened
 from advisor.report.words import WIDTH
 from rules.core.advice import value_of_actions
 from rules.core.areas import area_of
@@ -128,9 +128,9 @@ def for_ticket(f: Finding, lengths: Lengths) -> Entry:
 
 def _named_in_short(f: Finding) -> tuple[str, ...]:
     """The first pieces of evidence by name, and how many more there are."""
-    named = [piece for name in f.evidence[:MOST_NAMED] for piece in (", ", Code(name))]
+    named = listed(map(Code, f.evidence[:MOST_NAMED]))
     more = f" and {len(f.evidence) - MOST_NAMED} more" if len(f.evidence) > MOST_NAMED else ""
-    return (" Evidence: " if f.message else "Evidence: ", *named[1:], more) if named else ()
+    return (" Evidence: " if f.message else "Evidence: ", *named, more) if named else ()
 
 
 def _ticket_rows(a: Action, f: Finding) -> Iterator[Words]:
@@ -244,8 +244,7 @@ def subject(written: str, where: str) -> tuple[Paragraph, ...]:
 
 def names_of_evidence(f: Finding) -> Words:
     """`RBS-01, RBS-06 · mycnf explain BUF001`; empty where there is no evidence."""
-    names = [part for name in f.evidence for part in (", ", Code(name))]
-    return (*names[1:], " · ", Code(f"mycnf explain {f.code}")) if names else ""
+    return (*listed(map(Code, f.evidence)), " · ", Code(f"mycnf explain {f.code}")) if f.evidence else ""
 
 
 def _entry(f: Finding, blocks: tuple[Block, ...]) -> Entry:

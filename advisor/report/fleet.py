@@ -23,7 +23,7 @@ from advisor.report.fleet_survey import (
     state,
     unseen,
 )
-from advisor.report.words import plural
+from advisor.report.words import plural, severity_counts
 from rules.core.areas import Area
 
 TYPE_CHECKING = False
@@ -96,8 +96,7 @@ def _title(survey: Survey) -> tuple[str, ...]:
 
 
 def _tally(survey: Survey) -> str:
-    found = counts(survey.findings)
-    parts = [plural(count, severity.value) for severity, count in found.items() if count] or ["nothing to say"]
+    parts = severity_counts(survey.findings) or ["nothing to say"]
     return f"{', '.join(parts)} on {plural(len(survey.judged), 'server')}"
 
 
@@ -233,10 +232,9 @@ def _unseen(judged: tuple[Judged, ...]) -> Iterator[str]:
         yield f"{reason} · {few(hosts, NAMED)} · {plural(count, 'rule or part', 'rules or parts')}"
 
 
-def short(variable: str, text: str) -> str:
+def short(variable: str, text: str, longest: int = LONGEST) -> str:
     """A value fit for a line: secrets masked, (empty) for nothing, cut where it is long."""
-    shown = redact_value(variable, text) or "(empty)"
-    return shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 1]}…"
+    return shortened(redact_value(variable, text) or "(empty)", longest)
 
 
 def as_json(survey: Survey) -> str:

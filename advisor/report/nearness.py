@@ -6,6 +6,7 @@ import re
 
 from advisor.core.model import format_size
 from advisor.core.value_types import NamedTuple
+from advisor.report.words import plural
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class Here(NamedTuple):
         return ", ".join(
             (
                 self.server.label + (" (assumed; --target names another)" if self.assumed else ""),
-                "processors unknown" if self.cpus is None else _counted(self.cpus),
+                "processors unknown" if self.cpus is None else plural(self.cpus, "processor"),
                 "memory unknown" if self.memory is None else f"{format_size(self.memory)} of memory",
                 " and ".join(self.disks) or "disks unknown",
             )
@@ -90,7 +91,7 @@ def apart(e: Evidence, here: Here) -> Iterator[str]:
     yield from _other_server(servers(e.versions), here.server)
     cpus, memory, disks = machine(e.hardware)
     if cpus and here.cpus and _is_far(cpus, here.cpus):
-        yield _counted(cpus)
+        yield plural(cpus, "processor")
     if memory and here.memory and _is_far(memory, here.memory):
         yield f"{format_size(memory)} of memory"
     if disks and here.disks and not set(disks) & set(here.disks):
@@ -146,7 +147,3 @@ def _listed(words: list[str]) -> str:
 
 def _is_far(one: float, other: float) -> bool:
     return max(one, other) >= FAR * min(one, other)
-
-
-def _counted(cpus: int) -> str:
-    return f"{cpus} processor" + ("" if cpus == 1 else "s")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from advisor.catalog.targets import catalog_for, lists_names
 from advisor.core.model import BUILDS
-from advisor.report.document import Code, Document, Facts, Items, Own, Paragraph, Section, plain
+from advisor.report.document import Code, Document, Facts, Items, Own, Paragraph, Section, listed, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,8 +43,6 @@ def of_rule(rule: Rule, evidence: Sequence[Evidence], near: Here | None = None) 
 
     docs = rule.docs
     needs = f"; looks at the option files and the {', the '.join(rule.needs)}" if rule.needs else ""
-    options = tuple(part for name in rule.options for part in (", ", Code(name)))[1:]
-    commands = tuple(part for command in measure(rule) for part in (", or ", Code(command)))[1:]
     blocks: tuple[Block, ...] = (
         Paragraph(Own(rule.summary)),
         Paragraph(f"{rule.severity.value}, {rule.confidence.value}; for {targets(rule)}{needs}"),
@@ -57,8 +55,8 @@ def of_rule(rule: Rule, evidence: Sequence[Evidence], near: Here | None = None) 
         _part("Exceptions", docs.exceptions),
         _part("Sources disagree", docs.disagree),
         _part("Reconsider when", docs.reconsider_when),
-        _part("Measure it here", commands),
-        _part("Options", (*options, ".") if options else ""),
+        _part("Measure it here", listed(map(Code, measure(rule)), ", or ")),
+        _part("Options", (*listed(map(Code, rule.options)), ".") if rule.options else ""),
     )
     return Document((f"{rule.code} {rule.name}",), blocks)
 

@@ -39,11 +39,7 @@ def option_file(suggestion: Suggestion, host: str) -> str:
 
 
 def _line(target: Target, choice: SuggestedLine) -> str:
-    if not target.is_managed:
-        return choice.line
-    from rules.core.statements import service_value
-
-    return f"{choice.option} = {service_value(target, load(target).get(choice.option), choice.value)}"
+    return f"{choice.option} = {_value(target, choice)}" if target.is_managed else choice.line
 
 
 def introduction(suggestion: Suggestion, host: str) -> list[str]:
@@ -97,7 +93,7 @@ def terraform(suggestion: Suggestion, host: str) -> str:
         blocks = [_azure(target, choice) for choice in suggestion.choices]
     else:
         raise _no_service("terraform", "rds-mysql-8.0, aurora-mysql-3, cloudsql-mysql-8.0 or azure-mysql-8.0")
-    return "\n\n".join(["\n".join(introduction(suggestion, host)), *("\n".join(lines) for lines in blocks)]) + "\n"
+    return "\n\n".join("\n".join(lines) for lines in (introduction(suggestion, host), *blocks)) + "\n"
 
 
 def cloudformation(suggestion: Suggestion, host: str) -> str:
@@ -170,17 +166,12 @@ def _groups(suggestion: Suggestion) -> Iterator[tuple[str, list[SuggestedLine]]]
 
 def _group(target: Target, scope: str, choices: Sequence[SuggestedLine]) -> list[str]:
     resource = "aws_rds_cluster_parameter_group" if scope == "cluster" else "aws_db_parameter_group"
-    lines = [f'resource "{resource}" "suggested" {{', f'{INDENT}name   = "{NAME}"']
-    lines.append(f'{INDENT}family = "{family_of(target)}"')
+    *lines, end = _block(f'resource "{resource}" "suggested"', name=f'"{NAME}"', family=f'"{family_of(target)}"')
     for choice in choices:
-        method = _apply_method(target, choice)
-        lines += ["", *_indented(remarks(choice), 1), f"{INDENT}parameter {{"]
-        lines += [
-            f'{INDENT * 2}name         = "{choice.option}"',
-            f'{INDENT * 2}value        = "{_value(target, choice)}"',
-        ]
-        lines += [f'{INDENT * 2}apply_method = "{method}"', f"{INDENT}}}"]
-    return [*lines, "}"]
+        method = f'"{_apply_method(target, choice)}"'
+        block = _block("parameter", **_named(target, choice), apply_method=method)
+        lines += ["", *_indented([*remarks(choice), *block], 1)]
+    return [*lines, end]
 
 
 def _apply_method(target: Target, choice: SuggestedLine) -> str:
@@ -190,25 +181,23 @@ def _apply_method(target: Target, choice: SuggestedLine) -> str:
 
 def _flag(target: Target, choice: SuggestedLine) -> list[str]:
     """Return one flag, a block of the settings of google_sql_database_instance."""
-    lines = [
-        "database_flags {",
-        f'{INDENT}name  = "{choice.option}"',
-        f'{INDENT}value = "{_value(target, choice)}"',
-        "}",
-    ]
-    return [*remarks(choice), *lines, ""]
+    return [*remarks(choice), *_block("database_flags", **_named(target, choice)), ""]
 
 
 def _azure(target: Target, choice: SuggestedLine) -> list[str]:
-    return [
-        *remarks(choice),
-        f'resource "azurerm_mysql_flexible_server_configuration" "{choice.option}" {{',
-        f'{INDENT}name                = "{choice.option}"',
-        f'{INDENT}value               = "{_value(target, choice)}"',
-        f"{INDENT}resource_group_name = var.resource_group_name",
-        f"{INDENT}server_name         = var.server_name",
-        "}",
-    ]
+    head = f'resource "azurerm_mysql_flexible_server_configuration" "{choice.option}"'
+    of_server = {name: f"var.{name}" for name in ("resource_group_name", "server_name")}
+    return [*remarks(choice), *_block(head, **_named(target, choice), **of_server)]
+
+
+def _named(target: Target, choice: SuggestedLine) -> dict[str, str]:
+    return {"name": f'"{choice.option}"', "value": f'"{_value(target, choice)}"'}
+
+
+def _block(head: str, **arguments: str) -> list[str]:
+    """Return the lines of a block of Terraform, its equals signs in one column."""
+    width = max(map(len, arguments))
+    return [f"{head} {{", *(f"{INDENT}{name:<{width}} = {value}" for name, value in arguments.items()), "}"]
 
 
 def _value(target: Target, choice: SuggestedLine) -> str:

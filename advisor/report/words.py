@@ -47,6 +47,10 @@ def plural(count: int, one: str, many: str | None = None) -> str:
 
 def counted(findings: Iterable[Finding]) -> str:
     """`1 error, 2 warnings`, leaving out what there is none of; `nothing found` where there is nothing at all."""
+    return ", ".join(severity_counts(findings)) or "nothing found"
+
+
+def severity_counts(findings: Iterable[Finding]) -> list[str]:
+    """`1 error` and `2 warnings`, leaving out what there is none of."""
     severities = [f.severity for f in findings]
-    parts = [plural(severities.count(s), s.value) for s in Severity if s in severities]
-    return ", ".join(parts) or "nothing found"
+    return [plural(severities.count(s), s.value) for s in Severity if s in severities]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.collect.privileges import grants_for, quoted, schema_grants_for
-from advisor.core.model import Confidence, Severity, format_duration
+from advisor.core.model import Confidence, format_duration
 from advisor.report.audit import fact_lines
 from advisor.report.document import Code, Document, Entries, Facts, Items, Listing, Paragraph, Section
 from advisor.report.finding import for_terminal
-from advisor.report.words import WIDTH, plural, wrap
+from advisor.report.words import WIDTH, plural, severity_counts, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -54,8 +54,7 @@ def _title(audited: Audited) -> Iterator[str]:
 
 def _tally(audited: Audited) -> Paragraph:
     """`1 error   3 warnings   12 skipped`."""
-    severities = [f.severity for f in audited.findings]
-    counts = [plural(severities.count(s), s.value) for s in Severity if s in severities] or ["nothing to say"]
+    counts = severity_counts(audited.findings) or ["nothing to say"]
     counts += [f"{len(audited.skipped)} skipped"] if audited.skipped else []
     counts += [f"{len(audited.suppressed)} suppressed"] if audited.suppressed else []
     return Paragraph((Code("   ".join(counts)),), indent=2)

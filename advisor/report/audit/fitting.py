@@ -14,7 +14,7 @@ from advisor.report.finding import Detail, on_page, place_names
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from advisor.core.model import Action, Finding
+    from advisor.core.model import Finding
     from advisor.facts.probes import ProbeResult
     from advisor.report.document import Block, Words
     from advisor.report.finding import Lengths
@@ -131,7 +131,7 @@ def masked(f: Finding) -> Finding:
         message=without(f.message),
         help=without(f.help),
         value=f.value and without(f.value),
-        actions=tuple(_action(a, without) for a in f.actions),
+        actions=tuple(a.with_texts(without) for a in f.actions),
         local=f.local and f.local._replace(words=without(f.local.words)),
     )
 
@@ -148,18 +148,3 @@ def _hidden(f: Finding) -> list[str]:
         return []
     literals = {found.strip("'\"") for found in re.findall(_LITERAL, value)}
     return sorted(literals - {""}, key=len, reverse=True)
-
-
-def _action(a: Action, without: Callable[[str], str]) -> Action:
-    def maybe(words: str | None) -> str | None:
-        return None if words is None else without(words)
-
-    return a._replace(
-        option_line=maybe(a.option_line),
-        statement=maybe(a.statement),
-        risk=without(a.risk),
-        undo=maybe(a.undo),
-        watch=maybe(a.watch),
-        argument=maybe(a.argument),
-        replaces=without(a.replaces),
-    )

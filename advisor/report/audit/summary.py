@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -22,15 +21,16 @@ from advisor.report.document import (
     StackedBar,
     Table,
     Value,
+    listed,
 )
-from advisor.report.finding import headline, place_names
+from advisor.report.finding import headline
 from advisor.report.render.curves import Curve, Point
 from advisor.report.words import counted, plural
 from rules.core.areas import group_by_area
 from rules.core.counters import hour_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from advisor.analysis.audited import AuditComparison, Audited
     from advisor.core.model import Finding
@@ -66,10 +66,8 @@ def _risks(audited: Audited, names: Mapping[int, str]) -> Section:
     """How many findings each area has, each leading to the worst of them."""
     rows: list[Words] = []
     for area, found in group_by_area(audited.findings).items():
-        severities = Counter(f.severity for f in found)
         worst = min(found, key=lambda f: list(Severity).index(f.severity))
-        counts = ", ".join(plural(severities[s], s.value) for s in Severity if severities[s])
-        rows.append((Link.to(f"#{names[id(worst)]}", area.in_words(len(found))), f": {counts}"))
+        rows.append((Link.to(f"#{names[id(worst)]}", area.in_words(len(found))), f": {counted(found)}"))
     tally = f"{counted(audited.findings)} · {plural(len(audited.passed), 'check')} passed"
     tally += f" · {len(audited.skipped):,} skipped" if audited.skipped else ""
     return Section("risks", (Paragraph(tally), Items(tuple(rows))))
@@ -132,8 +130,8 @@ def _storage(audited: Audited, names: Mapping[int, str]) -> Section:
         steps.append(f"{format_size(storage.space.free)} of {format_size(storage.space.size)} ({share}) free")
     steps += [latency] if (latency := fact_lines.latency(audited).removeprefix(" · ")) else []
     found = [f for f in audited.findings if f.code.startswith(("STO", "GRO"))]
-    links = [piece for f in found for piece in (", ", Link.to(f"#{names[id(f)]}", f"{f.code} {f.name}"))]
-    return Section("storage", (Items(tuple(steps)), Paragraph(("Found: ", *links[1:]) if links else "")))
+    links = listed(Link.to(f"#{names[id(f)]}", f"{f.code} {f.name}") for f in found)
+    return Section("storage", (Items(tuple(steps)), Paragraph(("Found: ", *links) if links else "")))
 
 
 def _redo(audited: Audited) -> Section:
@@ -262,12 +260,12 @@ def _used(reading: SpaceReading, start: int) -> Point:
     return Point(day, float(reading.at - start), used, used, used)
 
 
-def comparison(audited: Audited) -> Section:
+def comparison(audited: Audited, names: Mapping[int, str]) -> Section:
     """The whole comparison; empty without an earlier audit."""
     since = audited.since
     if since is None:
         return Section("", ())
-    findings = tuple(_compared(audited, since))
+    findings = tuple(_compared(since, names))
     settings = tuple((Code(s.name), _value(s.name, s.before), _value(s.name, s.after)) for s in since.settings)
     counters = tuple(_counter(*counter) for counter in since.counters)
     load = since.load.words if since.load and (since.load.differs or since.idle) else ""
@@ -298,23 +296,20 @@ def _since_tally(since: AuditComparison) -> str:
     return f"{', '.join(results) or 'no findings'}; {changed}."
 
 
-def _compared(audited: Audited, since: AuditComparison) -> Iterator[Row]:
-    names = {id(f): name for f, name in zip(audited.findings, place_names(audited.findings), strict=True)}
-    for finding in since.gone:
-        yield _compared_row("gone", finding, names, "checked again, not found")
-    for finding in since.idle:
-        yield _compared_row("load differs", finding, names, "not found at another load: compare again at a similar one")
-    for finding, reason in since.unjudged:
-        yield _compared_row("not judged", finding, names, reason)
-    for finding in since.new:
-        yield _compared_row(
-            "new", finding, names, "the rule was skipped in the earlier audit" if finding in since.unseen else ""
-        )
-    for finding in since.kept:
-        yield _compared_row("still there", finding, names, "")
+def _compared(since: AuditComparison, names: Mapping[int, str]) -> Iterator[Row]:
+    idle = "not found at another load: compare again at a similar one"
+    unseen = "the rule was skipped in the earlier audit"
+    results: tuple[tuple[str, Iterable[tuple[Finding, str]]], ...] = (
+        ("gone", ((f, "checked again, not found") for f in since.gone)),
+        ("load differs", ((f, idle) for f in since.idle)),
+        ("not judged", since.unjudged),
+        ("new", ((f, unseen if f in since.unseen else "") for f in since.new)),
+        ("still there", ((f, "") for f in since.kept)),
+    )
+    return (_compared_row(result, f, names, remark) for result, found in results for f, remark in found)
 
 
-def _compared_row(result: str, finding: Finding, names: dict[int, str], remark: str) -> Row:
+def _compared_row(result: str, finding: Finding, names: Mapping[int, str], remark: str) -> Row:
     line = headline(finding)
     place = names.get(id(finding))
     code = Link.to(f"#{place}", finding.code) if place else Code(finding.code)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import UTC, datetime
+from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
 from advisor import __version__
@@ -11,7 +12,18 @@ from advisor.core.model import format_duration
 from advisor.report.audit import fact_lines, summary
 from advisor.report.audit.document import after, since
 from advisor.report.audit.fitting import Fitted, Room, fit_findings, fit_lists, fit_whole, masked
-from advisor.report.document import Chart, Code, Document, Entries, Facts, Listing, Paragraph, Section, shortened
+from advisor.report.document import (
+    Chart,
+    Code,
+    Document,
+    Entries,
+    Facts,
+    Listing,
+    Paragraph,
+    Section,
+    listed,
+    shortened,
+)
 from advisor.report.finding import SHORT, Lengths, as_step, for_ticket, place_names
 from advisor.report.output import Paper
 from advisor.report.words import counted, plural
@@ -99,7 +111,7 @@ def _page(audited: Audited, room: Room) -> Document:
     pressing = first(audited.findings)
     names = {id(f): name for f, name in zip(audited.findings, place_names(audited.findings), strict=True)}
     steps = tuple(as_step(f, names[id(f)]) for f in pressing)
-    head: list[Block] = [*_head(audited), summary.comparison(audited), summary.cards(audited, names)]
+    head: list[Block] = [*_head(audited), summary.comparison(audited, names), summary.cards(audited, names)]
     before = [fit_lists(block, room) for block in head]
     before.append(_first(audited, fit_whole(steps, room.items, lambda step: _step_size(step, room))))
     parts = [summary.workload(audited), *_measured(audited), *after(audited), _facts(audited, room)]
@@ -201,13 +213,11 @@ def _shorter(found: Fitted, lost: Sequence[Finding], room: Room) -> Iterator[str
 def _rules(findings: Sequence[Finding]) -> Iterator[str]:
     """`TST001 3 times, TST002, …` of findings."""
     counts = Counter(f.code for f in findings)
-    for at, (code, count) in enumerate(counts.items()):
-        if at == NAMED:
-            yield ", …"
-            return
+    for at, (code, count) in enumerate([*counts.items()][:NAMED]):
         yield from [", "] * bool(at)
         yield Code(code)
         yield f" {count:,} times" if count > 1 else ""
+    yield ", …" if len(counts) > NAMED else ""
 
 
 def _measured(audited: Audited) -> Iterator[Section]:
@@ -239,8 +249,8 @@ def _facts(audited: Audited, room: Room, *, folded: bool = False) -> Section:
     if folded:
         named_by = {f.location.path for f in audited.findings if f.location}
         paths = [path for path in paths if path in named_by]
-    named = [piece for path in paths[:FILES] for piece in (", ", Code(shortened(path, room.lengths.value)))]
-    files: Words = (*named[1:], " and more" if len(paths) > FILES else "")
+    named = listed(Code(shortened(path, room.lengths.value)) for path in paths[:FILES])
+    files: Words = (*named, " and more" if len(paths) > FILES else "")
     rows = Facts((("Server", about), *fact_lines.rows(audited), ("Option files", files if paths else "")))
     return Section("facts", (rows,), folded=folded, name="facts")
 
@@ -262,17 +272,10 @@ def short_ticket(audited: Audited, findings: Sequence[Finding], states: Sequence
 
     selected = [masked(f) for f in findings]
     head = Paragraph(f"Read on {audited.facts.taken_at[:16].replace('T', ' ')} UTC. mycnf changed nothing.")
-    shown: list[Block] = []
-    left: list[Finding] = []
-    room = LONGEST - length(head) - _reserve(selected)
-    for at, finding in enumerate(selected):
-        block = _entry(finding, states[at] if at < len(states) else "")
-        room -= length(block)
-        if left or room < 0:
-            left.append(finding)
-        else:
-            shown.append(block)
-    foot = (Paragraph(tuple(_omitted(left))),) if left else ()
+    entries = [_entry(f, state) for f, state in zip(selected, chain(states, repeat("")), strict=False)]
+    shown = fit_whole(entries, LONGEST - length(head) - _reserve(selected), length)
+    left = listed(Code(f.code) for f in selected[len(shown) :])
+    foot = (Paragraph((f"{len(selected) - len(shown)} more do not fit into a short ticket: ", *left)),) if left else ()
     return write(Document(tuple(_finding_title(audited, selected)), (head, *shown, *foot), ""), Paper())
 
 
@@ -296,10 +299,3 @@ def _finding_title(audited: Audited, findings: Sequence[Finding]) -> Iterator[st
 def _entry(finding: Finding, state: str) -> Section:
     """One finding as in the ticket of an audit, and what became of it."""
     return Section("", (Entries((for_ticket(finding, LENGTHS),)), Paragraph(f"State: {state}." if state else "")))
-
-
-def _omitted(findings: Sequence[Finding]) -> Iterator[str]:
-    yield f"{len(findings)} more do not fit into a short ticket: "
-    for at, finding in enumerate(findings):
-        yield from [", "] * bool(at)
-        yield Code(finding.code)

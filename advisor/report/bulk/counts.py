@@ -9,9 +9,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from advisor.core.model import Severity
-from advisor.redaction import redact_value
 from advisor.report.audit.fitting import masked
 from advisor.report.audit.prometheus import METRICS, lines, name_of, samples
+from advisor.report.fleet import short
 from advisor.report.fleet_survey import advice_of, count_advice, most_common
 from rules.core.areas import Area, area_of
 
@@ -179,10 +179,7 @@ def _brief(f: Finding) -> Brief:
 
 def _about(f: Finding) -> str:
     name = f.canonical or f.option or ""
-    if not name or f.value is None:
-        return name
-    value = redact_value(f.option or name, f.value) or "(empty)"
-    return f"{name} = {value if len(value) <= VALUE else f'{value[: VALUE - 1]}…'}"
+    return f"{name} = {short(f.option or name, f.value, VALUE)}" if name and f.value is not None else name
 
 
 def jsonl(path: str, audited: Audited, page: Page) -> str:  # noqa: ARG001 - every maker is called alike

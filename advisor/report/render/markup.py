@@ -9,8 +9,8 @@ from functools import cache
 from html import escape
 
 from advisor import __version__
-from advisor.redaction import escape_text, redact_value
-from advisor.report.document import Own
+from advisor.redaction import escape_text
+from advisor.report.document import shortened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,10 +51,7 @@ def joined(parts: Iterable[str], between: str = "") -> Html:
 
 def text(words: str, longest: int = LONGEST) -> Html:
     """Words of any origin: secrets masked, on one line, nothing in them that acts, no longer than a page bears."""
-    if isinstance(words, Own):
-        return Html(escape(escape_text(words)))
-    masked = escape_text(redact_value("", words))
-    return Html(escape(masked if len(masked) <= longest else f"{masked[: longest - 1]}…"))
+    return Html(escape(escape_text(shortened(words, longest))))
 
 
 def listed(name: str, items: Iterable[str], /, **attributes: str | bool | None) -> Html:
