@@ -74,11 +74,11 @@ def interrupt(number: int = signal.SIGINT) -> None:
 
 
 def test_the_list_says_what_each_answers(probe: Any) -> None:
-    """Name, kind, time and evidence stand on one line, the question below; JSON has the same."""
+    """Name, kind, time, evidence and question are a row of a table; JSON has the same."""
     ended = probe()
     assert ended.code == 0
-    assert ended.out.splitlines()[0].split() == ["scan", "server", "20", "s", "RBS-01,", "RBS-06"]
-    assert "  Which read_buffer_size is fastest for full scans on this host?" in ended.out
+    row = " ".join(ended.out.split()).partition(" question ")[2]
+    assert row.startswith("scan server 20 s RBS-01, RBS-06 Which read_buffer_size is fastest for full scans on this")
     (entry,) = checked(probe("--json").out)["probes"]
     assert entry["plan"]["variants"] == list(controlled_experiment.SPEEDS)
     assert entry["plan"]["creates"] == ["a table of 3M in a scratch directory"]
@@ -102,6 +102,19 @@ def test_a_dry_run_says_what_it_takes(probe: Any, scan: Steered, tmp_path: Path)
         assert words in ended.out
     assert scan.opened == 0
     assert read_all().kept == ()
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "html"])
+@pytest.mark.parametrize("words", [(), ("scan", "--describe"), ("scan", "--dry-run"), ("results",)])
+def test_what_is_no_result_is_a_document_too(probe: Any, words: tuple[str, ...], form: str) -> None:
+    """Lists, a description and a dry run come in each format of documents, but not as a drawing."""
+    ended = probe(*words, "--format", form)
+    assert ended.code == 0
+    expected = {(): "1 experiment", ("results",): "No result is kept yet"}
+    assert expected.get(words, "What a run does") in ended.out
+    refused = probe(*words, "--format", "svg")
+    assert (refused.code, refused.err.count("\n")) == (2, 1)
+    assert "--format svg is for results" in refused.err
 
 
 def test_a_dry_run_tells_of_refusals(probe: Any, tmp_path: Path) -> None:
@@ -191,7 +204,7 @@ def test_choices_reach_the_experiment(probe: Any, scan: Steered) -> None:
     (("scan", "--option", "readers=many"), "readers=many"),
     (("scan", "--set", "a=1,2"), "no parameter --set; its parameters are readers, workload, acceptable-qps"),
     (("scan", "--server", "nowhere/mysqld"), "is not an executable"),
-    (("--format", "svg"), "text or json"),
+    (("--format", "svg"), "take text, markdown, html or json"),
     (("results", "abcdef"), "mycnf probe results lists them"),
 ])  # fmt: skip
 def test_mistakes_are_one_line(probe: Any, scan: Steered, words: tuple[str, ...], said: str) -> None:

@@ -13,6 +13,7 @@ from advisor.core.errors import MycnfError
 from advisor.core.model import Confidence, Finding, Severity
 from advisor.facts.probes import OTHER_PROCESSES, PROBE_SCHEMA, Arm, Block, Metric, ProbeResult, RunPlace
 from advisor.report import Page
+from advisor.report.document import Paragraph, Table, plain, value
 from advisor.report.formats import render_audit
 from advisor.report.output import Paper
 from advisor.report.probe.figures import (
@@ -180,12 +181,22 @@ def test_a_single_variant_has_no_drawing() -> None:
     assert "scanned is 1.82 MB/s (128K)." in render(one, "text", Paper())
 
 
+def tables(made: ProbeResult) -> list[Table]:
+    """The tables of a result."""
+    return [block for sheet in sheets(made) for block in sheet.blocks if isinstance(block, Table)]
+
+
+def texts(table: Table) -> list[list[str]]:
+    """The cells of a table, without what colours or explains them."""
+    return [[plain(value(cell).words) for cell in row] for row in table.rows]
+
+
 def test_options_in_names_become_the_axis() -> None:
     """Where every variant is a value of one option, its name is said once."""
     pair = result(arm("flush=1", (1.0, 2.0)), arm("flush=0", (2.0, 3.0)), baseline="flush=1", axis="")
     assert axis_name(pair) == "flush"
     assert [short(pair, a.name) for a in pair.arms] == ["1", "0"]
-    assert sheets(pair)[0].heads[:3] == ("flush", "MB/s", "to 1")
+    assert tables(pair)[0].heads[:3] == ("flush", "MB/s", "to 1")
     mixed = result(arm("a=1", (1.0,)), arm("b=1", (1.0,)), baseline="a=1", axis="")
     assert axis_name(mixed) == "variant"
     assert short(mixed, "a=1") == "a=1"
@@ -201,7 +212,7 @@ def test_metrics_with_the_same_values_have_the_same_mean(points: tuple[float, fl
         for a in pair
     ]
     made = result(*both, baseline="flush 1", evidence=(), metrics=(RATE, Metric("qps", "queries/s")))
-    shown = {cell.rstrip("* ") for whole in sheets(made) for row in whole.rows for cell in row[1:]}
+    shown = {cell.rstrip("† ") for table in tables(made) for row in texts(table) for cell in row[1:]}
     assert {"200.0", "513.0"} <= shown
     assert not shown & {"500.0", "233.3"}
 
@@ -227,9 +238,9 @@ def test_variants_at_one_point_are_curves_of_their_own() -> None:
     assert [c.name for c in curves(many)] == ["here, flush 1", "here, flush 0"]
     assert [p.label for p in curves(many)[0].points] == ["1 at once", "8 at once"]
     assert numeric(many)
-    whole = sheets(many)[0]
+    whole = tables(many)[0]
     assert whole.heads == ("read_buffer_size", "flush 1", "flush 0")
-    assert [row[0] for row in whole.rows] == ["1 at once", "8 at once"]
+    assert [row[0] for row in texts(whole)] == ["1 at once", "8 at once"]
     etree.fromstring(render(many, "svg", Paper()).encode())
 
 
@@ -249,10 +260,10 @@ def test_groups_are_drawn_beside_their_own_baselines() -> None:
     page = render(many, "text", Paper(80))
     assert "relative to flush=1 sync=1 at the same threads" in page
     assert "here, flush=0 sync=0" in page
-    first, changes = sheets(many)[:2]
-    assert [row[1] for row in first.rows] == ["1.00 ", "8.00 "]
-    assert changes.title == "to flush=1 sync=1 at the same threads (95 %)"
-    assert [row[-1].partition(" (")[0] for row in changes.rows] == ["6.0 times†", "6.0 times†"]
+    first, changes = tables(many)[:2]
+    assert [row[1] for row in texts(first)] == ["1.00 ", "8.00 "]
+    assert sheets(many)[1].blocks[0] == Paragraph("to flush=1 sync=1 at the same threads (95 %)", indent=2)
+    assert [row[-1].partition(" (")[0] for row in texts(changes)] == ["6.0 times†", "6.0 times†"]
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "json"])
@@ -292,7 +303,7 @@ def test_names_that_tell_no_curve_are_points_in_a_row() -> None:
 @pytest.mark.parametrize("width", [40, 60, 80])
 def test_tables_are_parted_to_fit(width: int) -> None:
     """Columns that have no room go below, each piece with the names first, none of them lost."""
-    whole = sheets(scan())[0]
+    whole = tables(scan())[0]
     lines = render(scan(), "text", Paper(width)).splitlines()
     heads = [line for line in lines if line.startswith(f"  {whole.heads[0]}  ")]
     rows = [line for line in lines if line.startswith("  2M  ")]

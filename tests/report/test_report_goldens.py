@@ -30,8 +30,6 @@ def formats_of(command: str) -> tuple[str, ...]:
 CASES = [(name, form) for name, words in COMMANDS.items() for form in formats_of(words[0])]
 # Formats of the command that this report of it lacks.
 LACKING = {
-    ("probes-kept", "html"),
-    ("probes-kept", "markdown"),
     ("probes-kept", "svg"),
     ("report", "parquet"),
     ("since", "parquet"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from advisor.core.errors import MycnfError
 from advisor.report.document import Chart, Code, Document, Items, Paragraph, Section, Table
@@ -42,7 +42,7 @@ from advisor.report.render import svg_chart
 from probes.conclusion import metric_means
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from advisor.facts.probes import Metric, ProbeResult
     from advisor.report.document import Block
@@ -79,28 +79,19 @@ def document(result: ProbeResult, proof: Proof | None = None, marks: tuple[AxisM
     purpose, outcome = question(result), (Paragraph(each, strong=True) for each in answers(result))
     conclusions = (Paragraph(purpose), *outcome, *map(Paragraph, claims(result)))
     chart = Chart(curves(result), relation(result), axis_name(result), numeric(result), purpose, answer(result), marks)
-    blocks: list[Block] = [Section("", proved), Section("", conclusions), chart, *_numbers(result)]
+    blocks: list[Block] = [Section("", proved), Section("", conclusions), chart, *sheets(result)]
     blocks += [
-        _listed("Found besides", found(result)),
-        _listed("What this run can't show", unseen(result)),
-        _listed("Notes", result.notes),
-        _listed("Where", where(result)),
-        _listed("Published", published(result)),
+        titled_list("Found besides", found(result)),
+        titled_list("What this run can't show", unseen(result)),
+        titled_list("Notes", result.notes),
+        titled_list("Where", where(result)),
+        titled_list("Published", published(result)),
     ]
     return Document((headline(result), ended(result)), tuple(blocks))
 
 
-def _numbers(result: ProbeResult) -> Iterator[Section]:
-    for at, sheet in enumerate(sheets(result)):
-        numbers = tuple(range(1, len(sheet.heads)))
-        rows = tuple((Code(name), *cells) for name, *cells in sheet.rows)
-        has_claims = not at and any(cell.endswith(CLAIMED) for row in sheet.rows for cell in row)
-        words = f"{CLAIMED} differs from {beside(result)} by more than noise of this run's size does"
-        note = Items((words,) if has_claims else ())
-        yield Section("", (Paragraph(sheet.title, indent=2), Table(sheet.heads, rows, numbers), note))
-
-
-def _listed(title: str, entries: Iterable[str]) -> Section:
+def titled_list(title: str, entries: Iterable[str]) -> Section:
+    """A list under a title, without its empty entries."""
     return Section(title, (Items(tuple(entry for entry in entries if entry)),))
 
 
@@ -113,15 +104,7 @@ def _drawing(result: ProbeResult, marks: tuple[AxisMark, ...]) -> str:
     return svg_chart.draw(shown, title, answer(result), words, joined=numeric(result), marks=marks)
 
 
-class Sheet(NamedTuple):
-    """Column heads and rows of texts; the first column is words, the others are numbers. `title` may be empty."""
-
-    title: str
-    heads: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-
-def sheets(result: ProbeResult) -> list[Sheet]:
+def sheets(result: ProbeResult) -> list[Section]:
     """All numbers: a row a variant, or a row a point and a column a curve where variants make several curves."""
     if len(set(curve_of(result).values())) > 1:
         first, *others = (_by_curve(result, metric) for metric in known(result))
@@ -129,12 +112,23 @@ def sheets(result: ProbeResult) -> list[Sheet]:
     return [_by_variant(result), *_others(result)]
 
 
+def _sheet(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]], note: str = "") -> Section:
+    """A table whose first column is words and whose others are numbers."""
+    cells = tuple((Code(name), *numbers) for name, *numbers in rows)
+    table = Table(tuple(heads), cells, tuple(range(1, len(heads))))
+    return Section("", (Paragraph(title, indent=2), table, Items((note,) if note else ())))
+
+
+def _claim_note(result: ProbeResult, marked: bool) -> str:
+    return f"{CLAIMED} differs from {beside(result)} by more than noise of this run's size does" if marked else ""
+
+
 def known(result: ProbeResult) -> list[Metric]:
     """The metrics that were measured in some block."""
     return [m for m in result.metrics if any(m.name in block.metrics for arm in result.arms for block in arm.blocks)]
 
 
-def _by_variant(result: ProbeResult) -> Sheet:
+def _by_variant(result: ProbeResult) -> Section:
     """The main metric of each variant, what it differs from the baseline by, and what published curves differ by."""
     metric = result.metrics[0]
     found = rows(result)
@@ -150,10 +144,10 @@ def _by_variant(result: ProbeResult) -> Sheet:
         cells += _beside(row, marked) if compared else []
         cells += [_share(curve, row, short(result, row.name)) for curve in published]
         made.append(tuple(cells))
-    return Sheet("", tuple(heads), tuple(made))
+    return _sheet("", heads, made, _claim_note(result, marked))
 
 
-def _others(result: ProbeResult) -> list[Sheet]:
+def _others(result: ProbeResult) -> list[Section]:
     """The means of the further metrics; none where there are none."""
     metrics = [metric for metric in known(result) if metric != result.metrics[0]]
     if not metrics:
@@ -161,10 +155,10 @@ def _others(result: ProbeResult) -> list[Sheet]:
     heads = (axis_name(result), *map(_named, metrics))
     columns = [metric_means(result, metric) for metric in metrics]
     made = ((short(result, arm.name), *(number(column.get(arm.name)) for column in columns)) for arm in result.arms)
-    return [Sheet("", heads, tuple(made))]
+    return [_sheet("", heads, made)]
 
 
-def _by_curve(result: ProbeResult, metric: Metric) -> Sheet:
+def _by_curve(result: ProbeResult, metric: Metric) -> Section:
     """One metric; in the first one a dagger says where the mean differs from the baseline's."""
     compared = rows(result) if metric == result.metrics[0] else ()
     claimed = {row.name for row in compared if row.claim in CLAIMS}
@@ -179,10 +173,10 @@ def _by_curve(result: ProbeResult, metric: Metric) -> Sheet:
     for point in sorted({place for place, _ in cells}):
         line = [cells.get((point, column), ("", "")) for column in columns]
         made.append((next(name for name, _ in line if name), *(text for _, text in line)))
-    return Sheet(_named(metric), (axis_name(result), *columns), tuple(made))
+    return _sheet(_named(metric), (axis_name(result), *columns), made, _claim_note(result, bool(claimed)))
 
 
-def _changes(result: ProbeResult) -> list[Sheet]:
+def _changes(result: ProbeResult) -> list[Section]:
     """A row for each point and a column for each curve: the change against its baseline with the 95 % interval."""
     found, named = curve_of(result), labels(result)
     compared = {row.name: row for row in rows(result) if row.claim != "baseline" and row.ratio is not None}
@@ -200,10 +194,10 @@ def _changes(result: ProbeResult) -> list[Sheet]:
         for point in sorted(points)
         if any((point, column) in cells for column in columns)
     ]
-    return [Sheet(f"to {beside(result)} (95 %)", (axis_name(result), *columns), tuple(made))]
+    return [_sheet(f"to {beside(result)} (95 %)", (axis_name(result), *columns), made)]
 
 
-def _published(result: ProbeResult) -> list[Sheet]:
+def _published(result: ProbeResult) -> list[Section]:
     """The published curves as shares of the baseline, at the points that were measured here."""
     published, named = [c for c in curves(result) if not c.here], labels(result)
     points = {arm.point or 0.0: named[arm.name] for arm in result.arms}
@@ -215,7 +209,7 @@ def _published(result: ProbeResult) -> list[Sheet]:
         made.append((points[point], *map(change, shares)))
     base = result.arm(result.baseline)
     title = f"published, to {named[base.name]}" if base else "published"
-    return [Sheet(title, (axis_name(result), *(c.name for c in published)), tuple(made))]
+    return [_sheet(title, (axis_name(result), *(c.name for c in published)), made)]
 
 
 def _named(metric: Metric) -> str:

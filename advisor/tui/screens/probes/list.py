@@ -137,8 +137,8 @@ def probe_summary(entry: ProbeEntry, status: ProbeStatus, width: int) -> Content
 
 
 def probe_description(entry: ProbeEntry, width: int) -> str:
-    """The description of `mycnf probe NAME --describe` without its first lines; it reads files."""
-    _, _, text = listing.description(entry, "text", Paper(max(LEAST, width))).partition("\n\n")
+    """The description of `mycnf probe NAME --describe` without its title and question; it reads files."""
+    _, _, text = listing.description(entry, "text", Paper(max(LEAST, width))).split("\n\n", 2)
     return replace_flags(text.rstrip())
 
 
