@@ -82,7 +82,6 @@ def rows(found: Sequence[Outdated], path: str) -> list[tuple[str, str, str, str]
 SHOWN = 66
 VERDICTS = "OPT"  # the family of what the server itself makes of a line
 INFERRED = "No server of {} itself was examined, so the OPT findings are likely, not certain."
-DEPRECATED, FEW = "OPT008", 2
 
 
 def report(files: Sequence[Checked], page: Page) -> str:
@@ -96,12 +95,10 @@ def report(files: Sequence[Checked], page: Page) -> str:
 
 def _file(c: Checked, *, colour: bool, several: bool) -> list[str]:
     """The findings of a file, its deprecated options in one block at the end where they are many."""
-    rest, last = c.findings, []
-    if sum(f.code == DEPRECATED for f in c.findings) > FEW:
-        old = outdated(c)
-        known = {id(one.finding) for one in old}
-        rest = tuple(f for f in c.findings if id(f) not in known)
-        last = [_deprecated(old, c, colour=colour, several=several)] if old else []
+    old = outdated(c)
+    known = {id(one.finding) for one in old}
+    rest = (f for f in c.findings if id(f) not in known)
+    last = [_deprecated(old, c, colour=colour, several=several)] if old else []
     return [*(_block(f, c, colour=colour, several=several) for f in rest), *last]
 
 
