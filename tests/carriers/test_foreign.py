@@ -48,9 +48,9 @@ WITHOUT_USER_VALUES = "az.json"  # all of its values are the provider's
 def test_the_one_line_names_the_kind_and_what_is_read(name: str) -> None:
     """The document is refused whole, with a remedy, and no line of it is judged."""
     text, kind = DOCUMENTS[name]
-    with pytest.raises(CarrierError) as told:
+    with pytest.raises(CarrierError) as caught:
         read_carrier(name, {name: text.encode()})
-    message = str(told.value)
+    message = str(caught.value)
     assert message.startswith(f"{name}: ")
     assert kind in message
     assert "below [mysqld] and check that file" in message

@@ -69,8 +69,8 @@ def refuses(binary: Binary, words: list[str], printed: CompletedProcess[str], st
             start(binary.name, arguments=["--performance-schema=OFF", *words], small=True)
         return True
     if binary.target.since("mysql", 8, 0, 16):
-        said = validate_config(binary, arguments=words).stderr
-        return bool(re.search(r"\[ERROR\].*(?:unknown|requires|while setting|Unknown suffix|Empty value)", said))
+        errors = validate_config(binary, arguments=words).stderr
+        return bool(re.search(r"\[ERROR\].*(?:unknown|requires|while setting|Unknown suffix|Empty value)", errors))
     return printed.returncode != 0
 
 
@@ -83,10 +83,10 @@ def test_servers_agree(words: list[str], binary: Binary, start: Start) -> None:
     options = tuple(PlacedLine("x", line) for line in reading.order)
     verdict = judge_file(ResolvedFiles((OptionFile("x", reading.lines),), options, ()), catalog)
     ours = any(line.outcome in REFUSED and not line.loose for line in verdict.lines)
-    told = ask_help(binary, arguments=words)
-    assert (ours or any(stray.fatal for stray in reading.strays)) == refuses(binary, words, told, start)
+    answer = ask_help(binary, arguments=words)
+    assert (ours or any(stray.fatal for stray in reading.strays)) == refuses(binary, words, answer, start)
     if ours or reading.strays:
         return
-    printed = {k.replace("-", "_"): v for k, v in help_values(told.stdout).items()}
+    printed = {k.replace("-", "_"): v for k, v in help_values(answer.stdout).items()}
     set_here = {name: line.value for name, line in verdict.effective.items() if name in COMPARED}
     assert set_here == {name: printed[name] for name in set_here}

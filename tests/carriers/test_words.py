@@ -66,6 +66,6 @@ def test_unit_words(text: str, words: list[str]) -> None:
 
 def test_a_unit_with_an_open_quote() -> None:
     """An open quote is told with its place."""
-    with pytest.raises(OpenQuoteError) as told:
+    with pytest.raises(OpenQuoteError) as caught:
         unit_words(verbatim_piece("a 'b", 0))
-    assert told.value.args[0] == 2
+    assert caught.value.args[0] == 2

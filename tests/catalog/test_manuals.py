@@ -94,15 +94,15 @@ def test_the_defaults_that_8_4_changed(target: str, defaults: dict[str, str | No
 def test_every_sentence_of_the_past_is_the_manuals(target: Target, manuals: Tables) -> None:
     """Of every name that a catalog knows: a version in the verdict stands in a manual's table, and fits the target."""
     catalog = load(target)
-    told = 0
+    count = 0
     for name in json.loads(ELSEWHERE.read_text(encoding="utf-8")):
         line = judge_value(name, None, catalog)
         assert not VAGUE.search(line.reason), line.reason
         for named, event, number in PAST.findall(line.reason):
-            told += 1
+            count += 1
             assert number in manuals[target.flavour, named, event], line.reason
             assert (tuple(map(int, number.split("."))) <= target.version) == (event == "removed"), line.reason
-    assert told > 20
+    assert count > 20
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=str)

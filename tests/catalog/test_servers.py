@@ -97,11 +97,11 @@ def test_an_untouched_server_runs_with_what_the_catalog_says(any_server: Sandbox
         running = {str(name).lower(): str(value) for name, value in cursor.fetchall()}
     differing = {}
     for option in options_of(catalog):
-        said = option.running or option.default
-        if said is None or option.host or option.name in GIVEN or option.variable not in running:
+        default = option.running or option.default
+        if default is None or option.host or option.name in GIVEN or option.variable not in running:
             continue
-        if notation(said) != notation(running[option.variable]):
-            differing[option.name] = (said, running[option.variable])
+        if notation(default) != notation(running[option.variable]):
+            differing[option.name] = (default, running[option.variable])
     assert differing == {}
 
 
@@ -149,9 +149,9 @@ def test_what_maximum_does(binary: Binary, tmp_path: Path, lower_first: bool) ->
     done = ask_help(binary, path)
     assert done.returncode == 0, done.stderr
     printed = {canonical(n): v for n, v in help_values(done.stdout).items()}
-    told = {n: line.value for n, line in judge_lines("\n".join(lines), catalog).effective.items()}
-    assert len(told) > 20
-    assert {n: (v, printed[n]) for n, v in told.items() if printed[n] != v} == {}
+    effective = {n: line.value for n, line in judge_lines("\n".join(lines), catalog).effective.items()}
+    assert len(effective) > 20
+    assert {n: (v, printed[n]) for n, v in effective.items() if printed[n] != v} == {}
 
 
 def test_what_can_be_set_while_the_server_runs(server_name: str, binary: Binary, start: Start) -> None:

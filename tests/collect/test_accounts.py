@@ -71,9 +71,9 @@ def test_ed25519_gets_in(live: Live, mode: str) -> None:
 def test_parsec_is_one_line(live: Live) -> None:
     """An account with a plugin that the driver lacks is told with the remedy."""
     install(live, "auth_parsec")
-    said = r"logs in with parsec.*mycnf grants"
+    pattern = r"logs in with parsec.*mycnf grants"
     how = f"IDENTIFIED VIA parsec USING PASSWORD('{PASSWORD}')"
-    with live.user("par", how) as user, pytest.raises(ConnectError, match=said):
+    with live.user("par", how) as user, pytest.raises(ConnectError, match=pattern):
         connect(live.account(user, BYTES))
 
 
@@ -105,11 +105,11 @@ def test_a_wrong_password_is_one_line(live: Live) -> None:
     """The message has the user and where the password came from, and never the password."""
     with live.user("native", f"IDENTIFIED BY '{PASSWORD}'") as user, pytest.raises(ConnectError) as caught:
         connect(live.account(user, b"hunter2", credential_source="password from /home/me/.my.cnf"))
-    said = str(caught.value)
-    assert "'native'" in said
-    assert "/home/me/.my.cnf" in said
-    assert "hunter2" not in said
-    assert "\n" not in said
+    message = str(caught.value)
+    assert "'native'" in message
+    assert "/home/me/.my.cnf" in message
+    assert "hunter2" not in message
+    assert "\n" not in message
     assert caught.value.code == 3
 
 
@@ -187,13 +187,13 @@ def test_accounts_are_counted_by_kind(live: Live) -> None:
         live.run(f"DROP USER {', '.join(names)}, opened@'192.0.2.1'", *(("DROP ROLE some_role",) if role else ()))
     kinds = facts.server.accounts
     assert kinds is not None
-    told = {(k.anonymous, k.passwordless, k.supreme, k.reach): (k.count, k.names) for k in kinds}
-    assert told[True, True, False, "anywhere"] == (1, "@10.%")
-    assert told[False, True, False, "anywhere"] == (2, "bare@%, bare2@%")
-    assert told[False, False, True, "anywhere"] == (1, "boss@%")
-    assert told[False, False, False, "anywhere"] == (1, "kept@%")
-    assert told[False, True, False, "there"] == (1, "opened@192.0.2.1")
-    assert told[False, True, True, "here"][0] == (4 if live.is_mariadb else 1)
+    by_kind = {(k.anonymous, k.passwordless, k.supreme, k.reach): (k.count, k.names) for k in kinds}
+    assert by_kind[True, True, False, "anywhere"] == (1, "@10.%")
+    assert by_kind[False, True, False, "anywhere"] == (2, "bare@%, bare2@%")
+    assert by_kind[False, False, True, "anywhere"] == (1, "boss@%")
+    assert by_kind[False, False, False, "anywhere"] == (1, "kept@%")
+    assert by_kind[False, True, False, "there"] == (1, "opened@192.0.2.1")
+    assert by_kind[False, True, True, "here"][0] == (4 if live.is_mariadb else 1)
     assert not any("shut" in k.names or "some_role" in k.names for k in kinds)
     assert all(k.plugin in {"mysql_native_password", "caching_sha2_password"} for k in kinds)
     stored = live.run("SELECT authentication_string FROM mysql.user WHERE authentication_string <> ''")
@@ -216,8 +216,8 @@ def test_privileges_and_tls_are_told_apart(live: Live) -> None:
         kinds = collect_from_account(live.account(), CollectRequest(window=0.01)).server.accounts or ()
     finally:
         live.run(f"DROP USER {', '.join(user.partition(' ')[0] for user in users)}")
-    told = {k.names: (k.grants, k.files, k.plain, k.admin or k.supreme) for k in kinds if k.reach == "anywhere"}
-    assert told == {
+    by_names = {k.names: (k.grants, k.files, k.plain, k.admin or k.supreme) for k in kinds if k.reach == "anywhere"}
+    assert by_names == {
         "giver@%": (True, False, True, False),
         "filer@%": (False, True, False, False),
         "admin@%": (False, False, False, True),

@@ -43,11 +43,11 @@ def test_few_statements_are_sent_and_counted(live: Live, tmp_path: Path) -> None
     """The general log shows as many statements as the facts count, at most 25, all of them listed."""
     with live.general_log(tmp_path / "general.log") as log:
         facts = collect_from_account(live.account(), AT_ONCE)
-    said = logged(log)
-    sent = ours(said)
+    entries = logged(log)
+    sent = ours(entries)
     assert len(sent) == facts.statements
     assert 10 < len(sent) <= MOST_STATEMENTS
-    assert {one.text for one in unlisted(said)}.isdisjoint(sent)
+    assert {one.text for one in unlisted(entries)}.isdisjoint(sent)
 
 
 def test_no_transaction_stays_open(live: Live) -> None:
@@ -84,13 +84,13 @@ def test_the_session_cannot_write(live: Live) -> None:
 def test_answers_are_the_servers_own(live: Live) -> None:
     """Variables, version, plugins and engines are what the server tells anybody."""
     server = collect_from_account(live.account(), NO_WINDOW).server
-    told = {name.lower(): value for name, value in live.run("SHOW GLOBAL VARIABLES")}
-    moving = {n for n in told if re.search(r"timestamp|gtid|rand_seed|insert_id|identity|pseudo", n)}
+    variables = {name.lower(): value for name, value in live.run("SHOW GLOBAL VARIABLES")}
+    moving = {n for n in variables if re.search(r"timestamp|gtid|rand_seed|insert_id|identity|pseudo", n)}
     assert {n: v for n, v in server.variables.items() if n not in moving and v != MASK} == {
-        n: v for n, v in told.items() if n not in moving and server.variables[n] != MASK
+        n: v for n, v in variables.items() if n not in moving and server.variables[n] != MASK
     }
     assert server.flavour == ("mariadb" if live.is_mariadb else "mysql")
-    assert told["version"].startswith(server.version)
+    assert variables["version"].startswith(server.version)
     assert live.name.endswith(".".join(server.version.split(".")[:2]))
     assert [plugin.name for plugin in server.plugins] == [row[0] for row in live.run("SHOW PLUGINS")]
     assert server.engines["innodb"] == "DEFAULT"
@@ -286,7 +286,7 @@ def test_a_silent_statement_is_followed_by_a_second_connection(
     assert "no answer within 0.5 s" in notes[0].reason
     assert again.status
     assert session.lost == ""
-    texts = [(said.connection, said.text) for said in logged(log) if said.command == "Query"]
+    texts = [(entry.connection, entry.text) for entry in logged(log) if entry.command == "Query"]
     number = next(connection for connection, text in texts if TAG in text)
     assert [text for _, text in texts].count(OWN_RUNNING.text(number)) == 1
     assert {text for _, text in texts if "KILL" in text} <= {KILL_OWN.text(number)}

@@ -124,13 +124,13 @@ def test_rows_as_json(live: Live, tmp_path: Path) -> None:
     rest = {name: int(v) if v and v.isdigit() else v for name, v in real[0].items() if name not in keys}
     sorted_ = {"changed": False, "slave_status": {host: {port: {user: rest}}}}
     path = tmp_path / "r"
-    for said in (
+    for document in (
         json.dumps({"hasData": True, "rows": real}),
         "\n".join(json.dumps(one, indent=4) for one in real),
         f"db1 | SUCCESS => {json.dumps(sorted_, indent=4)}\n",
         f"TASK [debug] ****\nok: [db1] => {json.dumps({'found': sorted_}, indent=4)}\n\nPLAY RECAP ****\n",
     ):
-        path.write_text(said)
+        path.write_text(document)
         assert facts_of_texts([*texts, str(path)]).server.replication.replica_rows == real
 
 
@@ -190,11 +190,11 @@ def vertical(*rows: dict[str, str]) -> str:
 
 def test_a_session_with_other_answers() -> None:
     """Rows stand among other words; what an error quotes is left out, and its empty lines don't end the row."""
-    said = row(Last_SQL_Error=ERROR, Retrieved_Gtid_Set="", Executed_Gtid_Set="a:1-5,\nb:1", Using_Gtid="No")
-    rows = vertical(said, row(Connection_name="c"))
+    status = row(Last_SQL_Error=ERROR, Retrieved_Gtid_Set="", Executed_Gtid_Set="a:1-5,\nb:1", Using_Gtid="No")
+    rows = vertical(status, row(Connection_name="c"))
     text = f"mysql> SHOW ALL SLAVES STATUS\\G\n{rows}2 rows in set (0.00 sec)\n\nmysql> x\n"
     first, second = replica_rows(vertical({"Id": "5", "Last_Name": "x"}) + text) or ()
-    assert first == said | {"Last_SQL_Error": first["Last_SQL_Error"]}
+    assert first == status | {"Last_SQL_Error": first["Last_SQL_Error"]}
     assert CANARY not in json.dumps(first)
     assert second == row(Connection_name="c")
     assert replica_rows(text + vertical(row(Slave_IO_Running="No"))) == (row(Slave_IO_Running="No"), second)
@@ -225,15 +225,15 @@ def test_cut_off_anywhere(form: str, tmp_path: Path) -> None:
     fields = "".join(f'\t<field name="{name}">{html.escape(value)}</field>\n' for name, value in whole.items())
     lines = (("TH", whole.keys()), ("TD", whole.values()))
     cells = [f"<TR>{''.join(f'<{t}>{html.escape(one)}</{t}>' for one in line)}</TR>" for t, line in lines]
-    said = {
+    expected = {
         "vertical": vertical(whole),
         "XML": f'<resultset statement="SHOW SLAVE STATUS">\n  <row>\n{fields}  </row>\n</resultset>\n',
         "HTML": f"<TABLE BORDER=1>{''.join(cells)}</TABLE>",
     }[form]
     path = tmp_path / "t"
     counts = set()
-    for cut in range(len(said) + 1):
-        path.write_text("Variable_name\tValue\nversion\t8.0.36\n\n" + said[:cut])
+    for cut in range(len(expected) + 1):
+        path.write_text("Variable_name\tValue\nversion\t8.0.36\n\n" + expected[:cut])
         told_rows = facts_of_texts([str(path)]).server.replication
         counts.add(told_rows and len(told_rows.replica_rows))
         assert told_rows is None or told_rows.replica_rows[0].items() <= whole.items()

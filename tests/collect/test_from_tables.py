@@ -154,9 +154,9 @@ def test_batch_mode_ends_at_another_table() -> None:
 def test_one_text_of_both() -> None:
     """Variables and counters are told apart by their names, in one text; information_schema's capitals too."""
     text = boxed(ROWS) + vertical(SAID) + tabbed({n.upper(): v for n, v in SAID.items()})
-    told = read_plain("t", text.split("\n"), 0.0)
-    assert told.variables == (ROWS,)
-    assert told.samples == ({n.lower(): v for n, v in SAID.items()},) * 2
+    plain_read = read_plain("t", text.split("\n"), 0.0)
+    assert plain_read.variables == (ROWS,)
+    assert plain_read.samples == ({n.lower(): v for n, v in SAID.items()},) * 2
 
 
 def write(folder: Path, name: str, data: str | bytes) -> str:
@@ -248,8 +248,8 @@ def test_what_differs_from_the_default_was_set(tmp_path: Path) -> None:
     facts = facts_of_texts(
         [write(tmp_path, "v", tabbed(ROWS | {"sort_buffer_size": "1", "join_buffer_size": "262144"}))]
     )
-    told = {name: origin.source for name, origin in facts.server.origins.items()}
-    assert (told["sort_buffer_size"], told["join_buffer_size"]) == ("DIFFERS", "COMPILED")
+    sources = {name: origin.source for name, origin in facts.server.origins.items()}
+    assert (sources["sort_buffer_size"], sources["join_buffer_size"]) == ("DIFFERS", "COMPILED")
 
 
 def _of_two(folder: Path) -> list[str]:

@@ -85,10 +85,10 @@ def test_more_samples_take_no_more_memory() -> None:
 def test_a_restart_anywhere_is_told(restart: int) -> None:
     """A clock that falls among thousands of samples leaves no window, though only a few of them are kept."""
     uptimes = [number if number < restart else number - restart for number in range(SAMPLES)]
-    told = read_plain("t", (line for at in uptimes for line in sample(at).split("\n")), 0.0)
-    assert [at["uptime"] for at in (told.samples[0], told.samples[-1])] == ["0", str(uptimes[-1])]
-    assert len(told.samples) < 5
-    assert workload_of(told.samples) == (None, UPTIME_FELL)
+    plain_read = read_plain("t", (line for at in uptimes for line in sample(at).split("\n")), 0.0)
+    assert [at["uptime"] for at in (plain_read.samples[0], plain_read.samples[-1])] == ["0", str(uptimes[-1])]
+    assert len(plain_read.samples) < 5
+    assert workload_of(plain_read.samples) == (None, UPTIME_FELL)
 
 
 def test_differences_between_samples(tmp_path: Path) -> None:
@@ -108,8 +108,8 @@ def test_what_stands_between_the_samples(tmp_path: Path) -> None:
     path.write_text("".join(parts) + REPLICA.format("db2", "No") + REPLICA.format("db3", "Yes"))
     server = facts_of_texts([str(path)]).server
     assert "Log sequence number 99" in server.innodb_status
-    told = [(row["Master_Host"], row["Slave_SQL_Running"]) for row in server.replication.replica_rows]
-    assert told == [("db2", "No"), ("db3", "Yes")]
+    replicas = [(row["Master_Host"], row["Slave_SQL_Running"]) for row in server.replication.replica_rows]
+    assert replicas == [("db2", "No"), ("db3", "Yes")]
 
 
 def test_another_server_among_many_tables(tmp_path: Path) -> None:

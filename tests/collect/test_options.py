@@ -142,11 +142,13 @@ def test_a_certificate_on_the_command_line_is_checked() -> None:
     assert resolve_account(ConnectRequest(host="h", ssl_ca="/ca.pem", ssl_mode="required")).ssl_mode == "required"
 
 
-@pytest.mark.parametrize(("text", "said"), [("port=abc", "not a TCP port"), ("ssl-mode=maybe", "use one of disabled")])
-def test_nonsense_in_a_file_is_one_line(tmp_path: Path, text: str, said: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "message"), [("port=abc", "not a TCP port"), ("ssl-mode=maybe", "use one of disabled")]
+)
+def test_nonsense_in_a_file_is_one_line(tmp_path: Path, text: str, message: str) -> None:
     """An option that makes no sense is named with what it may be."""
     home_file(tmp_path, f"[client]\nhost=h\n{text}\n")
-    with pytest.raises(ConnectError, match=said):
+    with pytest.raises(ConnectError, match=message):
         resolve_account(ConnectRequest())
 
 

@@ -59,10 +59,10 @@ def test_what_is_no_server_is_said_in_one_line(greeting: bytes) -> None:
     """Other services, broken packets and silence each end in one line that names the address, never the password."""
     with impostor(greeting) as account, pytest.raises(ConnectError) as caught:
         connect(account, QUICK)
-    said = str(caught.value)
-    assert account.place in said
-    assert "\n" not in said
-    assert "hunter2" not in said
+    message = str(caught.value)
+    assert account.place in message
+    assert "\n" not in message
+    assert "hunter2" not in message
     assert caught.value.code == CONNECTION
 
 

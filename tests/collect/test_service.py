@@ -44,8 +44,8 @@ def systemd(tmp_path_factory: pytest.TempPathFactory) -> None:
     root = tmp_path_factory.mktemp("alone")
     write(root, f"{LIBRARY}/alone.service", "[Service]\nExecStart=/bin/true\n")
     if read_by_systemd(root, "alone.service") != [f"/{LIBRARY}/alone.service"]:
-        said = verified(root, "alone.service")[:200]
-        pytest.skip(f"this systemd-analyze cannot read units below a root: {said}")
+        printed = verified(root, "alone.service")[:200]
+        pytest.skip(f"this systemd-analyze cannot read units below a root: {printed}")
 
 
 CASES = {

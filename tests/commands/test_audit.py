@@ -230,6 +230,6 @@ def test_a_line_is_kept_for_its_own_option(mycnf: Mycnf, tmp_path: Path) -> None
 def test_a_setting_and_its_place_fit_the_page(mycnf: Mycnf) -> None:
     """Where both together are wider than a terminal the place has a line to itself."""
     out = mycnf("audit", "--snapshot", CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json").out
-    told = [line for line in out.splitlines() if not line.startswith("  keep ")]
-    assert max(map(len, told)) <= 80
+    lines = [line for line in out.splitlines() if not line.startswith("  keep ")]
+    assert max(map(len, lines)) <= 80
     assert "\n  loose_binlog_expire_logs_seconds = 0\n  /etc/" in out

@@ -21,9 +21,9 @@ def test_what_was_known_is_left_out_until_something_is_new(mycnf: Mycnf, tmp_pat
     known = mycnf(*DEMO, "--baseline", str(kept))
     assert known.code == 0
     assert f"{len(every)} findings left out" in known.err
-    told = json.loads(kept.read_text(encoding="utf-8"))
-    gone = told["findings"].pop()
-    kept.write_text(json.dumps(told), encoding="utf-8")
+    report = json.loads(kept.read_text(encoding="utf-8"))
+    gone = report["findings"].pop()
+    kept.write_text(json.dumps(report), encoding="utf-8")
     again = mycnf(*DEMO, "--baseline", str(kept))
     assert again.code == 1
     assert {f["code"] for f in json.loads(again.out)["findings"]} == {gone["code"]}

@@ -32,10 +32,10 @@ def texts(tmp_path: Path) -> list[str]:
 def test_texts_are_audited(mycnf: Mycnf, texts: list[str]) -> None:
     """What somebody set is found, the window is the samples', and what text leaves out is skipped with that reason."""
     ended = mycnf("audit", "--isolated", "--from", *texts, "--format", "json")
-    told = json.loads(ended.out)
-    assert [(f["code"], f["canonical"]) for f in told["findings"]] == [("BUF003", "sort_buffer_size")]
-    assert (ended.code, told["window"], told["server"]["hostname"]) == (0, 10.0, "db1")
-    reasons = {entry["code"]: entry["reason"] for entry in told["skipped"]}
+    report = json.loads(ended.out)
+    assert [(f["code"], f["canonical"]) for f in report["findings"]] == [("BUF003", "sort_buffer_size")]
+    assert (ended.code, report["window"], report["server"]["hostname"]) == (0, 10.0, "db1")
+    reasons = {entry["code"]: entry["reason"] for entry in report["skipped"]}
     assert "came from text" in reasons["files"]
     assert "came from text" in reasons["server.replication"]
 

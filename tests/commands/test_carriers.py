@@ -50,8 +50,8 @@ def test_each_service_for_its_own_server(mycnf: Mycnf) -> None:
 def test_a_manifest(mycnf: Mycnf) -> None:
     """An option file in a ConfigMap is for the server whose image stands beside it."""
     (found,) = findings(mycnf, EXAMPLES / "configmap.yaml").values()
-    told = {(f["name"], f["line"]) for f in found}
-    assert {("removed-option", 10), ("invalid-value", 11), ("syntax-error", 26)} <= told
+    places = {(f["name"], f["line"]) for f in found}
+    assert {("removed-option", 10), ("invalid-value", 11), ("syntax-error", 26)} <= places
 
 
 def test_the_target_that_is_named(mycnf: Mycnf) -> None:
@@ -196,10 +196,10 @@ def test_show(mycnf: Mycnf, tmp_path: Path) -> None:
     (tmp_path / "my.cnf").write_text("[mysqld]\nmax_connections=5\n")
     (tmp_path / "compose.yml").write_text("services: {db: {image: 'mysql:8.0', command: --max-connections=6}}\n")
     ended = mycnf("show", "--format", "json", "my.cnf", "compose.yml")
-    told = json.loads(ended.out)
-    assert told["target"] == "mysql-8.0.43"
-    assert told["options"]["max_connections"]["value"] == "6"
-    assert told["options"]["max_connections"]["overridden"][0]["file"] == "my.cnf"
+    report = json.loads(ended.out)
+    assert report["target"] == "mysql-8.0.43"
+    assert report["options"]["max_connections"]["value"] == "6"
+    assert report["options"]["max_connections"]["overridden"][0]["file"] == "my.cnf"
     several = mycnf("show", "--format", "json", EXAMPLES / "compose.yaml")
     assert (several.code, len(json.loads(several.out)["sets"]) > 1) == (0, True)
     refused = mycnf("show", "my.cnf", EXAMPLES / "compose.yaml")

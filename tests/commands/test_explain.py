@@ -156,17 +156,17 @@ def test_how_near_the_sources_are(mycnf: Mycnf) -> None:
     """A measured rule says what is here, by the user's words where they are given, and how far each source is."""
     ended = mycnf("explain", "BUF001", "--target", "mariadb-10.11", "--ram", "64G", "--cpus", "8", "--disk", "nvme")
     assert (ended.code, ended.err) == (0, "")
-    said = " ".join(ended.out.split())
-    assert "Here: MariaDB 10.11.19, 8 processors, 64G of memory, NVMe." in said
-    assert "on MySQL 5.1, 8 processors" not in said
-    assert "2G of memory, rotating disks: expect the order of the values, not the factors." in said
+    printed = " ".join(ended.out.split())
+    assert "Here: MariaDB 10.11.19, 8 processors, 64G of memory, NVMe." in printed
+    assert "on MySQL 5.1, 8 processors" not in printed
+    assert "2G of memory, rotating disks: expect the order of the values, not the factors." in printed
 
 
 def test_an_assumed_server(mycnf: Mycnf) -> None:
     """Without --target the newest series that the rule is for is held against the sources, and said to be assumed."""
-    told = json.loads(mycnf("explain", "BUF001", "--format", "json").out)["here"]
-    assert told["server"].startswith("mariadb-")
-    assert told["assumed"]
+    report = json.loads(mycnf("explain", "BUF001", "--format", "json").out)["here"]
+    assert report["server"].startswith("mariadb-")
+    assert report["assumed"]
     assert "(assumed; --target names another)" in " ".join(mycnf("explain", "BUF001").out.split())
 
 

@@ -72,8 +72,8 @@ def test_what_could_not_be_looked_at_is_not_gone(mycnf: Mycnf, snapshot: Any) ->
     _rewritten(days[1], lambda facts: facts | {"workload": None})
     mycnf("history", "add", *days)
     (server,) = json.loads(mycnf("history", "db1", "--isolated", "--format", "json").out)["servers"]
-    told = {f["code"] for change in server["changes"] for kind in ("new", "gone", "back") for f in change[kind]}
-    assert not told
+    codes = {f["code"] for change in server["changes"] for kind in ("new", "gone", "back") for f in change[kind]}
+    assert not codes
 
 
 def _rewritten(path: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
@@ -199,8 +199,8 @@ def test_a_real_server(server_name: str, start: Start, mycnf: Mycnf) -> None:
     assert mycnf("audit", *there, "--isolated").code in (0, 1)
     (one,) = json.loads(mycnf("history", "--isolated", "--format", "json").out)["servers"]
     (change,) = one["changes"]
-    told = {setting["name"]: setting for setting in change["settings"]}
-    assert set(told) == {"sort_buffer_size"}
-    assert told["sort_buffer_size"]["source"] == "set at run time"
+    settings = {setting["name"]: setting for setting in change["settings"]}
+    assert set(settings) == {"sort_buffer_size"}
+    assert settings["sort_buffer_size"]["source"] == "set at run time"
     assert "sort_buffer_size" in [f["option"] for f in change["new"]]
     assert not change["restarted"]

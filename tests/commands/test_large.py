@@ -27,8 +27,8 @@ def measured(*words: object) -> tuple[float, int, str]:
     """Megabytes of a process of mycnf at its peak, its exit code and its stderr, as the figures measure them."""
     command = [sys.executable, str(CHECKOUT / "tools" / "figures" / "large.py"), *map(str, words)]
     ran = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, timeout=600, check=True)
-    peak, code, said = json.loads(ran.stdout)
-    return peak, code, said
+    peak, code, printed = json.loads(ran.stdout)
+    return peak, code, printed
 
 
 @pytest.mark.parametrize("name", ["my.cnf", "compose.yml", "mysql.service", "Dockerfile", "mysqld-auto.cnf"])
@@ -113,8 +113,8 @@ def _refused(folder: Path, command: str, name: str, size: int = LARGE) -> None:
     with path.open("wb") as file:
         file.write(b"[mysqld]\nport = 3306\n")
         file.truncate(size)
-    peak, code, said = measured(*COMMANDS[command], path)
+    peak, code, printed = measured(*COMMANDS[command], path)
     assert code == 2
-    assert len(said.splitlines()) == 1
-    assert "larger than" in said
+    assert len(printed.splitlines()) == 1
+    assert "larger than" in printed
     assert peak <= MOST

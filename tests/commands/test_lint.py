@@ -281,9 +281,9 @@ def test_host_that_is_none(mycnf: Mycnf, mixed: str, words: tuple[str, str]) -> 
 def test_selected_rule_that_cannot_look_is_told(mycnf: Mycnf, mixed: str) -> None:
     """Skipped is not passed: who selects a rule that needs a host or a server is told so."""
     words = ("lint", "--target", "mysql-8.0", "--select", "MEM001,VER002")
-    told = mycnf(*words, mixed).err.splitlines()
-    assert [("MEM001" in line, "VER002" in line) for line in told] == [(False, True), (True, False)]
-    assert "--ram" in told[1]
+    lines = mycnf(*words, mixed).err.splitlines()
+    assert [("MEM001" in line, "VER002" in line) for line in lines] == [(False, True), (True, False)]
+    assert "--ram" in lines[1]
     assert "MEM001" not in mycnf(*words, "--ram", "16G", mixed).err
     assert mycnf("lint", "--target", "mysql-8.0", mixed).err == ""
 

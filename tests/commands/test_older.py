@@ -44,8 +44,8 @@ def test_an_audit_keeps_to_what_holds_for_every_version(older: Path) -> None:
     """It says how old the server is and what is not judged, and nothing of its options."""
     ran = mycnf("audit", "--snapshot", older, "--format", "json")
     assert ran.returncode in (0, 1), ran.stderr
-    told = json.loads(ran.stdout)
-    codes = {finding["code"] for finding in told["findings"]}
+    report = json.loads(ran.stdout)
+    codes = {finding["code"] for finding in report["findings"]}
     assert {"VER001", "VER003"} <= codes
     assert {code[:3] for code in codes} <= {"VER", "SYS", "STO"}
     of_recorded = json.loads(mycnf("audit", "--snapshot", RECORDED, "--format", "json").stdout)

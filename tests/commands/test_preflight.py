@@ -96,10 +96,10 @@ def test_a_restart_is_foretold(mycnf: Mycnf, server_name: str, start: Start, tmp
     before = variables(sandbox)
     ended = preflight(mycnf, sandbox, "--format", "json")
     assert ended.code == 1, ended.err
-    told = {i["variable"]: (i["running"], i["next"]) for i in items(ended)}
+    by_variable = {i["variable"]: (i["running"], i["next"]) for i in items(ended)}
     sandbox.restart()
     real = differing(before, variables(sandbox))
-    assert told == real
+    assert by_variable == real
     assert len(real) > 30
 
 
@@ -136,10 +136,12 @@ def test_what_follows_is_foretold(mycnf: Mycnf, server_name: str, start: Start, 
     found = items(preflight(mycnf, sandbox, "--format", "json"))
     sandbox.restart()
     real = differing(before, variables(sandbox))
-    told = {i["variable"]: (i["running"], i["next"]) for i in found}
+    by_variable = {i["variable"]: (i["running"], i["next"]) for i in found}
     # Of MariaDB's Performance Schema the server alone knows what it becomes.
-    untold = {n for n, (_, after) in told.items() if after is None}
-    assert {n: v for n, v in told.items() if n not in untold} == {n: v for n, v in real.items() if n not in untold}
+    untold = {n for n, (_, after) in by_variable.items() if after is None}
+    assert {n: v for n, v in by_variable.items() if n not in untold} == {
+        n: v for n, v in real.items() if n not in untold
+    }
     assert untold <= {n for n in real if n.startswith("performance_schema_")}
     follows = {i["variable"]: i["follows"] for i in found}
     assert follows["log_bin_basename"] == ["log_bin"]
@@ -200,8 +202,8 @@ def test_a_broken_file_of_persisted_options(mycnf: Mycnf, server_name: str, star
     run(sandbox, "SET PERSIST max_connections = 30")
     auto = Path(sandbox.datadir, "mysqld-auto.cnf")
     auto.write_text(auto.read_text()[:20])
-    told = items(preflight(mycnf, sandbox, "--format", "json"))
-    assert [i["path"] for i in told if i["kind"] == "refused"] == [str(auto)]
+    entries = items(preflight(mycnf, sandbox, "--format", "json"))
+    assert [i["path"] for i in entries if i["kind"] == "refused"] == [str(auto)]
     assert stops(sandbox)
 
 
@@ -214,14 +216,14 @@ def test_persisted_options_that_everybody_may_write(
     run(sandbox, "SET PERSIST_ONLY back_log = 88", "SET PERSIST max_connections = 30")
     Path(sandbox.datadir, "mysqld-auto.cnf").chmod(0o642)
     ended = preflight(mycnf, sandbox, "--format", "json")
-    told = {i["variable"]: (i["running"], i["next"]) for i in items(ended)}
+    by_variable = {i["variable"]: (i["running"], i["next"]) for i in items(ended)}
     (skipped,) = (s["reason"] for s in json.loads(ended.out)["skipped"])
     assert "mysqld-auto.cnf: it is world-writable" in skipped
     before = variables(sandbox)
     sandbox.restart()
-    assert told == differing(before, variables(sandbox))
-    assert "max_connections" in told
-    assert "back_log" not in told
+    assert by_variable == differing(before, variables(sandbox))
+    assert "max_connections" in by_variable
+    assert "back_log" not in by_variable
 
 
 @pytest.mark.servers("mysql-8.0", "mysql-9.7")
@@ -233,15 +235,15 @@ def test_persisted_values_outrank_the_command_line(
     sandbox = start(server_name, option_file=file, arguments=["--max-connections=111", "--back-log=77"])
     run(sandbox, "SET PERSIST_ONLY back_log = 88", "SET PERSIST_ONLY max_connections = 122")
     run(sandbox, "SET PERSIST_ONLY sort_buffer_size = 400000")
-    told = {i["variable"]: i["next"] for i in items(preflight(mycnf, sandbox, "--format", "json"))}
+    by_variable = {i["variable"]: i["next"] for i in items(preflight(mycnf, sandbox, "--format", "json"))}
     before = variables(sandbox)
     sandbox.restart()
-    assert told == {n: after for n, (_, after) in differing(before, variables(sandbox)).items()}
-    assert told["back_log"] == "88"
-    assert told["max_connections"] == "122"
+    assert by_variable == {n: after for n, (_, after) in differing(before, variables(sandbox)).items()}
+    assert by_variable["back_log"] == "88"
+    assert by_variable["max_connections"] == "122"
     written(file, f"{QUICKLY}sort_buffer_size = 300000\npersisted_globals_load = OFF\n")
-    told = {i["variable"]: i["next"] for i in items(preflight(mycnf, sandbox, "--format", "json"))}
+    by_variable = {i["variable"]: i["next"] for i in items(preflight(mycnf, sandbox, "--format", "json"))}
     before = variables(sandbox)
     sandbox.restart()
-    assert told == {n: after for n, (_, after) in differing(before, variables(sandbox)).items()}
-    assert told["back_log"] == "77"
+    assert by_variable == {n: after for n, (_, after) in differing(before, variables(sandbox)).items()}
+    assert by_variable["back_log"] == "77"

@@ -64,17 +64,19 @@ def told_and_real(
     run(sandbox, *case.statements)
     written(file, f"{first}{case.after}\n")
     before = variables(sandbox)
-    told = {i["variable"]: (i["running"], i["next"]) for i in items(preflight(mycnf, sandbox, "--format", "json"))}
+    by_variable = {
+        i["variable"]: (i["running"], i["next"]) for i in items(preflight(mycnf, sandbox, "--format", "json"))
+    }
     sandbox.restart()
-    return told, differing(before, variables(sandbox))
+    return by_variable, differing(before, variables(sandbox))
 
 
 @pytest.mark.servers("mysql-8.0", "mysql-9.7")
 @pytest.mark.parametrize("case", PERSISTED, ids=str)
 def test_persisted(case: Restart, server_name: str, mycnf: Mycnf, start: Start, tmp_path: Path) -> None:
     """A character set and a collation bring each other; 8.0.15 never sets what it persisted for key caches."""
-    told, real = told_and_real(case, server_name, mycnf, start, tmp_path)
-    assert told == real
+    predicted, real = told_and_real(case, server_name, mycnf, start, tmp_path)
+    assert predicted == real
 
 
 @pytest.mark.servers("mysql-8.0")
@@ -82,8 +84,8 @@ def test_persisted_over_a_line(mycnf: Mycnf, server_name: str, start: Start, tmp
     """On 8.0 a persisted character set, which is set late, takes the place of a collation of another one."""
     line = "collation_server = utf8mb4_bin"
     case = Restart("", line, ("SET PERSIST_ONLY character_set_server = latin1",), line)
-    told, real = told_and_real(case, server_name, mycnf, start, tmp_path)
-    assert told == real
+    predicted, real = told_and_real(case, server_name, mycnf, start, tmp_path)
+    assert predicted == real
 
 
 @pytest.mark.servers("mysql-9.7")
@@ -103,8 +105,8 @@ def test_persisted_against_a_line(mycnf: Mycnf, server_name: str, start: Start, 
 @pytest.mark.parametrize("case", POOLS, ids=str)
 def test_pools(case: Restart, server_name: str, mycnf: Mycnf, start: Start, tmp_path: Path) -> None:
     """The pool, its chunks and what is sized by it are told as the server then has them."""
-    told, real = told_and_real(case, server_name, mycnf, start, tmp_path)
-    assert told == real
+    predicted, real = told_and_real(case, server_name, mycnf, start, tmp_path)
+    assert predicted == real
     assert real
 
 
@@ -121,8 +123,8 @@ def test_no_advice_to_persist_in_vain(mycnf: Mycnf, start: Start, server_name: s
 @pytest.mark.parametrize("case", FILES, ids=str)
 def test_what_needs_files(case: Restart, server_name: str, mycnf: Mycnf, start: Start, tmp_path: Path) -> None:
     """MariaDB asks for a file for each group that a pool of threads would have, and lowers what it gets too few for."""
-    told, real = told_and_real(case, server_name, mycnf, start, tmp_path)
-    assert told == real
+    predicted, real = told_and_real(case, server_name, mycnf, start, tmp_path)
+    assert predicted == real
     assert real.keys() & {"open_files_limit", "max_connections"}
 
 
@@ -134,8 +136,8 @@ def test_a_pool_beyond_the_memory(server_name: str, mycnf: Mycnf, start: Start, 
         file = written(tmp_path / f"{size}.cnf", "[mysqld]\ninnodb_buffer_pool_size = 64M\n")
         sandbox = start(server_name, option_file=file)
         written(file, f"[mysqld]\ninnodb_buffer_pool_size = {size}\n")
-        told = items(preflight(mycnf, sandbox, "--format", "json"))
-        messages += [item["message"] for item in told if item["variable"] == "innodb_buffer_pool_size"]
+        entries = items(preflight(mycnf, sandbox, "--format", "json"))
+        messages += [item["message"] for item in entries if item["variable"] == "innodb_buffer_pool_size"]
     assert ["does not fit in the " in message for message in messages] == [False, True]
 
 
@@ -151,8 +153,8 @@ RATES = (
 @pytest.mark.parametrize("case", RATES, ids=str)
 def test_the_greatest_rate(case: Restart, server_name: str, mycnf: Mycnf, start: Start, tmp_path: Path) -> None:
     """MySQL 8.4 and later double the rate; before, the greatest rate is 2000 or more."""
-    told, real = told_and_real(case, server_name, mycnf, start, tmp_path)
-    assert told == real
+    predicted, real = told_and_real(case, server_name, mycnf, start, tmp_path)
+    assert predicted == real
 
 
 @pytest.mark.servers("mysql-5.7")

@@ -82,11 +82,11 @@ def test_a_copy_of_the_host_s_files(mycnf: Mycnf, staged: tuple[Sandbox, Path]) 
     sandbox, root = staged
     ended = preflight(mycnf, sandbox, "--root", root, "--format", "json")
     assert json.loads(ended.out)["start"]["service"] == "mariadb.service"
-    told = {i["variable"]: (i["next"], i["source"], i["path"], i["line"]) for i in items(ended)}
-    assert told["max_connections"] == ("77", "command line", "/etc/default/mariadb", 2)
-    assert told["sort_buffer_size"] == ("1048576", "command line", "/etc/default/mariadb", 2)
-    assert told["join_buffer_size"] == ("1048576", "file", "/etc/mysql/conf.d/a.cnf", 2)
-    assert told["open_files_limit"][0] == "12000"
+    by_variable = {i["variable"]: (i["next"], i["source"], i["path"], i["line"]) for i in items(ended)}
+    assert by_variable["max_connections"] == ("77", "command line", "/etc/default/mariadb", 2)
+    assert by_variable["sort_buffer_size"] == ("1048576", "command line", "/etc/default/mariadb", 2)
+    assert by_variable["join_buffer_size"] == ("1048576", "file", "/etc/mysql/conf.d/a.cnf", 2)
+    assert by_variable["open_files_limit"][0] == "12000"
 
 
 def refused_below(mycnf: Mycnf, sandbox: Sandbox, root: Path) -> list[dict[str, Any]]:

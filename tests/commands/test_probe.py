@@ -55,8 +55,8 @@ def probe(scan: Steered, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     def run(*args: str) -> Ended:
         forced = ["--dir", str(tmp_path), "--force", "busy,neighbour,full,little"] if "results" not in args[:1] else []
         code = main(["probe", "--seed", "0", *args, *forced])
-        said = capsys.readouterr()
-        return Ended(code, said.out, said.err)
+        printed = capsys.readouterr()
+        return Ended(code, printed.out, printed.err)
 
     return run
 
@@ -193,7 +193,7 @@ def test_choices_reach_the_experiment(probe: Any, scan: Steered) -> None:
     assert wish.force == {"busy", "neighbour", "full", "little"}
 
 
-@pytest.mark.parametrize(("words", "said"), [
+@pytest.mark.parametrize(("words", "message"), [
     (("skan",), "did you mean scan?"),
     (("scan", "two"), "one probe at a time"),
     (("scan", "--time", "soon"), "60s, 10m or 3h"),
@@ -207,11 +207,11 @@ def test_choices_reach_the_experiment(probe: Any, scan: Steered) -> None:
     (("--format", "svg"), "take text, markdown, html or json"),
     (("results", "abcdef"), "mycnf probe results lists them"),
 ])  # fmt: skip
-def test_mistakes_are_one_line(probe: Any, scan: Steered, words: tuple[str, ...], said: str) -> None:
+def test_mistakes_are_one_line(probe: Any, scan: Steered, words: tuple[str, ...], message: str) -> None:
     """Each says what to write instead, with exit code 2, and nothing was made."""
     ended = probe(*words)
     assert ended.code == 2
-    assert said in ended.err.splitlines()[-1]
+    assert message in ended.err.splitlines()[-1]
     assert ended.err.splitlines()[-1].startswith("mycnf: ")
     assert scan.opened == 0
 

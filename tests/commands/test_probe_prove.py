@@ -70,8 +70,8 @@ def prove(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Prove:
 
     def run(*args: str) -> Ended:
         code = main(["probe", "prove", *args, "--dir", str(tmp_path), "--force", FORCED, "--seed", "0"])
-        said = capsys.readouterr()
-        return Ended(code, said.out, said.err)
+        printed = capsys.readouterr()
+        return Ended(code, printed.out, printed.err)
 
     return run
 
@@ -94,10 +94,10 @@ def test_the_example_is_run_on_a_server_that_the_rule_speaks_of(prove: Prove, sc
     assert ended.code == 0, ended.err
     assert "comparing read_buffer_size 128K with 8M on MariaDB 10.11" in ended.err
     assert set(scan.measured) == {"128K", "8M"}
-    said = flat(ended.out)
-    assert "BUF001 oversized-read-buffer, read_buffer_size 8M before, 128K after: better. 128K against 8M: " in said
-    assert " % faster from cache (95 %: " in said
-    assert said.index("BUF001") < said.index("128K", said.index("better"))
+    printed = flat(ended.out)
+    assert "BUF001 oversized-read-buffer, read_buffer_size 8M before, 128K after: better. 128K against 8M: " in printed
+    assert " % faster from cache (95 %: " in printed
+    assert printed.index("BUF001") < printed.index("128K", printed.index("better"))
     assert len(read_all().kept) == 1
 
 
@@ -169,7 +169,7 @@ def test_a_dry_run_measures_nothing(prove: Prove, scan: Scan) -> None:
     assert scan.opened == 0
 
 
-@pytest.mark.parametrize(("words", "said"), [
+@pytest.mark.parametrize(("words", "message"), [
     ((), "mycnf probe prove CODE [FILE]"),
     (("BUF001", "a", "b"), "mycnf probe prove CODE [FILE]"),
     (("BUF0001",), "did you mean BUF001?"),
@@ -179,14 +179,14 @@ def test_a_dry_run_measures_nothing(prove: Prove, scan: Scan) -> None:
     (("BUF001", "nowhere.cnf"), "nowhere.cnf"),
     (("BUF001", "--server", "mysql-8.0"), "BUF001 applies to mysql < 8.0, mariadb, and the servers here are mysql-8.0"),
 ])  # fmt: skip
-def test_mistakes_are_one_line(prove: Prove, scan: Scan, tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+def test_mistakes_are_one_line(prove: Prove, scan: Scan, tmp_path: Path, words: tuple[str, ...], message: str) -> None:
     """What can't be proved is one line with what to do, exit code 2, and nothing is run."""
     file = file_of(tmp_path, "read_buffer_size = 64K")
     ended = prove(*(file if w == "FILE" else w for w in words))
     assert ended.code == 2
     assert ended.out == ""
     assert len(ended.err.splitlines()) == 1
-    assert said in ended.err
+    assert message in ended.err
     assert scan.opened == 0
 
 

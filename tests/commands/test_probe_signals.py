@@ -14,7 +14,7 @@ from probes.stop import StopSignal
 
 def test_a_second_signal_waits_for_what_is_being_drawn() -> None:
     """Both come in mid-draw: the drawing is finished, then the run ends; a third changes nothing."""
-    stop, said, drawn = StopSignal(), list[str](), list[str]()
+    stop, notices, drawn = StopSignal(), list[str](), list[str]()
 
     def draw(text: str) -> None:
         drawn.append(f"begun {text}")
@@ -22,11 +22,11 @@ def test_a_second_signal_waits_for_what_is_being_drawn() -> None:
             os.kill(os.getpid(), signal.SIGINT)
         drawn.append(f"ended {text}")
 
-    with pytest.raises(KeyboardInterrupt), handle_signals(stop, said.append) as signals:
+    with pytest.raises(KeyboardInterrupt), handle_signals(stop, notices.append) as signals:
         signals.uninterrupted(draw)("bar")
     assert drawn == ["begun bar", "ended bar"]
     assert stop.reason == "cancelled"
-    assert len(said) == 1
+    assert len(notices) == 1
     assert signals.clearing
 
 

@@ -51,9 +51,9 @@ def read_lines(text: str) -> list[dict[str, Any]]:
 def test_one_is_as_an_audit(mycnf: Mycnf, form: str) -> None:
     """The report of one snapshot is what an audit of it prints, with its exit code."""
     stamp = {"SOURCE_DATE_EPOCH": "1795237265"}
-    told = mycnf("report", "--isolated", SNAPSHOT, "--format", form, env=stamp)
-    assert told == mycnf("audit", "--isolated", "--snapshot", SNAPSHOT, "--format", form, env=stamp)
-    assert told.code == 1
+    reported = mycnf("report", "--isolated", SNAPSHOT, "--format", form, env=stamp)
+    assert reported == mycnf("audit", "--isolated", "--snapshot", SNAPSHOT, "--format", form, env=stamp)
+    assert reported.code == 1
 
 
 def test_formats() -> None:
@@ -138,21 +138,21 @@ def test_own_reports_are_left_out(mycnf: Mycnf, tmp_path: Path) -> None:
 
 def test_counts(mycnf: Mycnf, folder: Path) -> None:
     """JSON keeps to its schema, and its counts are those of the lines."""
-    told = json.loads(mycnf("report", "--isolated", folder, "--format", "json").out)
+    report = json.loads(mycnf("report", "--isolated", folder, "--format", "json").out)
     schema = json.loads((CHECKOUT / "schemas" / "report.schema.json").read_text(encoding="utf-8"))
     Draft202012Validator.check_schema(schema)
-    Draft202012Validator(schema).validate(told)
+    Draft202012Validator(schema).validate(report)
     lines = [
         line
         for line in read_lines(mycnf("report", "--isolated", folder, "--format", "jsonl").out)
         if not line["broken"]
     ]
-    assert told["snapshots"] == {"read": 4, "broken": 1, "clean": 0}
-    assert told["findings"] == Counter(line["severity"] for line in lines)
-    assert {rule["code"]: rule["findings"] for rule in told["rules"]} == Counter(line["code"] for line in lines)
-    assert {rule["servers"] for rule in told["rules"]} == {4}
-    assert told["targets"] == {"mariadb-10.11.19": 4}
-    assert {server["server"] for server in told["servers"]} == {"db1", "db2", "db10"}
+    assert report["snapshots"] == {"read": 4, "broken": 1, "clean": 0}
+    assert report["findings"] == Counter(line["severity"] for line in lines)
+    assert {rule["code"]: rule["findings"] for rule in report["rules"]} == Counter(line["code"] for line in lines)
+    assert {rule["servers"] for rule in report["rules"]} == {4}
+    assert report["targets"] == {"mariadb-10.11.19": 4}
+    assert {server["server"] for server in report["servers"]} == {"db1", "db2", "db10"}
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "html"])

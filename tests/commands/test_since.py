@@ -49,11 +49,11 @@ def test_advice_that_was_followed_is_gone(server_name: str, start: Start, mycnf:
     with server.connect() as connection, connection.cursor() as cursor:
         for statement in (a["statement"] for f in before if f["code"] in wanted for a in f["actions"]):
             cursor.execute(statement)
-    told = json.loads(mycnf("audit", *there, "--since", snap, "--format", "json").out)["since"]
-    assert wanted <= {one["code"] for one in told["gone"]}
-    assert {one["code"] for one in told["new"]} <= {"OPT016"}  # the file still says what it said
-    assert {one["name"] for one in told["settings"]} >= {"sort_buffer_size", "join_buffer_size"}
-    assert told["other"] == []
+    comparison = json.loads(mycnf("audit", *there, "--since", snap, "--format", "json").out)["since"]
+    assert wanted <= {one["code"] for one in comparison["gone"]}
+    assert {one["code"] for one in comparison["new"]} <= {"OPT016"}  # the file still says what it said
+    assert {one["name"] for one in comparison["settings"]} >= {"sort_buffer_size", "join_buffer_size"}
+    assert comparison["other"] == []
 
 
 def test_what_changed_is_told(mycnf: Mycnf, earlier: Path) -> None:
@@ -78,9 +78,11 @@ def test_a_ticket_tells_it_too(mycnf: Mycnf, earlier: Path) -> None:
 
 def test_nothing_changed_is_said(mycnf: Mycnf) -> None:
     """Beside itself a recording has kept all."""
-    told = json.loads(mycnf("audit", "--demo", "--isolated", "--since", str(DEMO), "--format", "json").out)["since"]
-    assert (told["gone"], told["new"], told["settings"]) == ([], [], [])
-    assert told["kept"]
+    comparison = json.loads(mycnf("audit", "--demo", "--isolated", "--since", str(DEMO), "--format", "json").out)[
+        "since"
+    ]
+    assert (comparison["gone"], comparison["new"], comparison["settings"]) == ([], [], [])
+    assert comparison["kept"]
 
 
 def test_a_snapshot_that_is_none_is_one_line(mycnf: Mycnf, tmp_path: Path) -> None:
@@ -123,8 +125,8 @@ def busy(tmp_path: Path) -> Path:
 def since(mycnf: Mycnf, now: Path, earlier: Path = DEMO) -> dict[str, Any]:
     """What is said of that recording beside an earlier one."""
     ended = mycnf("audit", "--snapshot", now, "--isolated", "--since", str(earlier), "--format", "json")
-    told: dict[str, Any] = json.loads(ended.out)["since"]
-    return told
+    comparison: dict[str, Any] = json.loads(ended.out)["since"]
+    return comparison
 
 
 def test_what_was_not_looked_for_is_not_gone(mycnf: Mycnf, tmp_path: Path) -> None:
@@ -134,18 +136,18 @@ def test_what_was_not_looked_for_is_not_gone(mycnf: Mycnf, tmp_path: Path) -> No
     facts |= {"files": None, "host": None}
     facts["unavailable"] = [{"part": part, "reason": "an audit on the server's host"} for part in ("files", "host")]
     now.write_text(json.dumps(facts), "utf-8")
-    told = since(mycnf, now)
-    assert told["not_judged"], told
-    assert {one["reason"] for one in told["not_judged"]} == {"needs an audit on the server's host"}
-    assert told["gone"] == []
+    comparison = since(mycnf, now)
+    assert comparison["not_judged"], comparison
+    assert {one["reason"] for one in comparison["not_judged"]} == {"needs an audit on the server's host"}
+    assert comparison["gone"] == []
 
 
 def test_what_rests_on_a_load_that_stopped_is_not_gone(mycnf: Mycnf, tmp_path: Path) -> None:
     """Without statements in the window nobody knows whether advice helped; both loads are told."""
-    told = since(mycnf, recorded(tmp_path, "now.json", idle=True), busy(tmp_path))
-    assert told["gone"] == []
-    assert told["load_differs"], told
-    assert told["load"]["before"] > 100 * max(told["load"]["after"], 0.001)
+    comparison = since(mycnf, recorded(tmp_path, "now.json", idle=True), busy(tmp_path))
+    assert comparison["gone"] == []
+    assert comparison["load_differs"], comparison
+    assert comparison["load"]["before"] > 100 * max(comparison["load"]["after"], 0.001)
     text = mycnf(
         "audit", "--snapshot", str(tmp_path / "now.json"), "--isolated", "--since", str(tmp_path / "busy.json")
     ).out
@@ -155,9 +157,9 @@ def test_what_rests_on_a_load_that_stopped_is_not_gone(mycnf: Mycnf, tmp_path: P
 
 def test_after_a_restart_counters_are_not_judged(mycnf: Mycnf, tmp_path: Path) -> None:
     """Right after the restart that was advised settings are judged, and it is said when counters can be."""
-    told = since(mycnf, recorded(tmp_path, "now.json", uptime=120, sort_buffer_size="262144"), busy(tmp_path))
-    assert "BUF003" in {one["code"] for one in told["gone"]}
-    reasons = {one["reason"] for one in told["not_judged"]}
+    comparison = since(mycnf, recorded(tmp_path, "now.json", uptime=120, sort_buffer_size="262144"), busy(tmp_path))
+    assert "BUF003" in {one["code"] for one in comparison["gone"]}
+    reasons = {one["reason"] for one in comparison["not_judged"]}
     assert reasons
     assert all("audit again in 8 min" in reason for reason in reasons), reasons
 
@@ -172,9 +174,9 @@ def test_after_a_real_restart_the_advice_is_gone(server_name: str, start: Start,
     assert mycnf("collect", *there, "-o", snap).code == 0
     file.write_text("[mysqld]\n", "utf-8")
     server.restart()
-    told = json.loads(mycnf("audit", *there, "--isolated", "--since", snap, "--format", "json").out)["since"]
-    assert {one["code"] for one in told["gone"]} >= {"BUF003", "BUF004"}
-    assert told["new"] == []
+    comparison = json.loads(mycnf("audit", *there, "--isolated", "--since", snap, "--format", "json").out)["since"]
+    assert {one["code"] for one in comparison["gone"]} >= {"BUF003", "BUF004"}
+    assert comparison["new"] == []
 
 
 def test_report_compares_two_snapshots(mycnf: Mycnf, earlier: Path, tmp_path: Path) -> None:

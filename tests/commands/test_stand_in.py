@@ -68,13 +68,13 @@ def test_an_upgrade_says_what_it_does_not_know_of_a_newer_server(mycnf: Mycnf, t
     (tmp_path / "my.cnf").write_text("[mysqld]\nnever_heard_of=1\n")
     ended = mycnf("upgrade", "--from", "mysql-9.7.4", "--to", "mysql-26.7", "my.cnf")
     assert "MySQL 26.7 was not examined: it is read as MySQL 9.7.4" in ended.err
-    told = " ".join(ended.out.split())
-    assert "no default changes; what MySQL 26.7 changed is not known" in told
+    printed = " ".join(ended.out.split())
+    assert "no default changes; what MySQL 26.7 changed is not known" in printed
     assert (
         "never_heard_of=1: MySQL 9.7.4 refuses it. never_heard_of is not known up to MySQL 9.7.4; MySQL 26.7 was"
-        in told
+        in printed
     )
-    assert "accepts it" not in told
+    assert "accepts it" not in printed
 
 
 @pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)

@@ -32,21 +32,21 @@ def test_a_file_for_a_described_host(mycnf: Mycnf, tmp_path: Path) -> None:
 def test_this_host_is_read_where_none_is_described(mycnf: Mycnf) -> None:
     """The pool is a share of what this machine, or its control group, has; the target that was assumed is told."""
     ended = mycnf("suggest", "--format", "json", "--workload", "dev")
-    told = json.loads(ended.out)
+    report = json.loads(ended.out)
     assert ended.code == 0
     assert "mycnf: assuming MySQL" in ended.err
-    assert told["version"] == 1
-    assert told["workload"] == "dev"
+    assert report["version"] == 1
+    assert report["workload"] == "dev"
     installed = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    pools = [one["value"] for one in told["options"] if one["option"] == "innodb_buffer_pool_size"]
+    pools = [one["value"] for one in report["options"] if one["option"] == "innodb_buffer_pool_size"]
     assert all(int(pool[:-1]) << {"M": 20, "G": 30}[pool[-1]] <= installed // 4 for pool in pools)
 
 
 def test_json_has_the_reasons(mycnf: Mycnf) -> None:
     """Each option with its line, reason, evidence, risk and what to watch."""
-    told = json.loads(mycnf("suggest", *HOST, "--format", "json").out)
-    assert told["target"].startswith("mysql-8.0.")
-    assert {tuple(one) for one in told["options"]} == {
+    report = json.loads(mycnf("suggest", *HOST, "--format", "json").out)
+    assert report["target"].startswith("mysql-8.0.")
+    assert {tuple(one) for one in report["options"]} == {
         ("option", "value", "reason", "evidence", "risk", "watch", "line")
     }
 
@@ -102,7 +102,7 @@ def test_nothing_to_change_is_said(mycnf: Mycnf, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("--ram", "much"), "is not a size; write it as 64G or 512M"),
         (("--target", "oracle-23"), "oracle-23"),
@@ -111,11 +111,11 @@ def test_nothing_to_change_is_said(mycnf: Mycnf, tmp_path: Path) -> None:
         (("-o", "/nowhere/my.cnf"), "/nowhere"),
     ],
 )
-def test_bad_words_are_one_line(mycnf: Mycnf, words: tuple[str, ...], said: str) -> None:
+def test_bad_words_are_one_line(mycnf: Mycnf, words: tuple[str, ...], message: str) -> None:
     """What makes no sense is refused with a remedy and exit code 2."""
     ended = mycnf("suggest", "--ram", "8G", *words)
     assert (ended.code, ended.out) == (2, "")
-    assert said in ended.err.splitlines()[-1]
+    assert message in ended.err.splitlines()[-1]
 
 
 def test_a_parameter_group_for_an_instance_class(mycnf: Mycnf) -> None:

@@ -226,7 +226,7 @@ def test_a_terminal_is_safe(mycnf: Mycnf, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("--from", "mysql-5.7", "my.cnf"), "--to"),
         (("--from", "mysql-5.7", "--to", "oracle-23", "my.cnf"), "oracle-23"),
@@ -238,12 +238,12 @@ def test_a_terminal_is_safe(mycnf: Mycnf, tmp_path: Path) -> None:
         (WAY, "FILE"),
     ],
 )
-def test_bad_input(mycnf: Mycnf, tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+def test_bad_input(mycnf: Mycnf, tmp_path: Path, words: tuple[str, ...], message: str) -> None:
     """Wrong usage and unreadable files end with one line, exit code 2 and nothing on stdout."""
     (tmp_path / "my.cnf").write_text(OLD)
     ended = mycnf("upgrade", *words)
     assert (ended.code, ended.out) == (2, "")
-    assert said in ended.err
+    assert message in ended.err
     assert len(ended.err.splitlines()) == 1
 
 

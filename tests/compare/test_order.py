@@ -34,7 +34,7 @@ def names() -> frozenset[str]:
 
 def test_every_name_is_a_servers(names: frozenset[str]) -> None:
     """No table names a variable that no server ever had."""
-    said = {
+    known = {
         *compare.NAMES,
         *compare.CHOICES,
         *FOLLOWERS,
@@ -42,7 +42,7 @@ def test_every_name_is_a_servers(names: frozenset[str]) -> None:
         *BOUNDS,
         *BOUNDS.values(),
     }
-    assert {name for name in said - names if find_presence(name) is None} == set()
+    assert {name for name in known - names if find_presence(name) is None} == set()
 
 
 def test_every_pattern_fits_something(names: frozenset[str]) -> None:

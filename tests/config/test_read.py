@@ -191,9 +191,9 @@ def test_what_is_wrong_is_told_in_one_line(text: str, message: str, tmp_path: Pa
 
 def test_a_value_that_no_server_takes(tmp_path: Path) -> None:
     """An allowed value that the servers which list their values all refuse is told, with the list."""
-    told = said("[house.innodb_flush_method]\nallowed = ['O_DIRCT']", tmp_path)
-    assert told.startswith("mycnf.toml:2: house.innodb_flush_method.allowed: no supported server accepts 'O_DIRCT'")
-    assert "O_DIRECT" in told
+    message = said("[house.innodb_flush_method]\nallowed = ['O_DIRCT']", tmp_path)
+    assert message.startswith("mycnf.toml:2: house.innodb_flush_method.allowed: no supported server accepts 'O_DIRCT'")
+    assert "O_DIRECT" in message
 
 
 def test_an_unknown_target(tmp_path: Path) -> None:
@@ -215,8 +215,8 @@ def test_other_targets_may_differ(tmp_path: Path) -> None:
 
 def test_a_pyproject_names_the_whole_key(tmp_path: Path) -> None:
     """In a pyproject.toml the key is told with its tables."""
-    told = said("[tool.mycnf.house.port]\nminimum = 'x'", tmp_path, "pyproject.toml")
-    assert told.startswith("pyproject.toml:2: tool.mycnf.house.port.minimum: 'x' can't be used here")
+    message = said("[tool.mycnf.house.port]\nminimum = 'x'", tmp_path, "pyproject.toml")
+    assert message.startswith("pyproject.toml:2: tool.mycnf.house.port.minimum: 'x' can't be used here")
 
 
 @pytest.mark.parametrize("text", ["", "tool = 1", "[tool]\nmycnf = 1"])

@@ -87,9 +87,9 @@ def test_samples_across_a_jump(jump: int) -> None:
         assert not save_sample(sample(5000 + 600 * number), SERVER, NOON + jump + 600 * number).too_soon
     entries = sample_ring.read(ring_path(SERVER))[1]
     assert [entry.uptime for entry in entries] == [5000 + 600 * number for number in range(16)]
-    told = summarize_samples(entries)
-    assert told is not None
-    assert told.samples == 16
+    sampled = summarize_samples(entries)
+    assert sampled is not None
+    assert sampled.samples == 16
     found = list(hour_spans(entries))
     assert found
     assert not [span for span in found if span.first < 8 <= span.last]

@@ -53,11 +53,11 @@ WRITERS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
 }
 
 
-def one_line(said: str, *, of: int = 1) -> str:
+def one_line(message: str, *, of: int = 1) -> str:
     """The last line, which says what was full, of no more lines than that."""
-    lines = said.splitlines()
-    assert 0 < len(lines) <= of, said
-    assert "No space left on device" in lines[-1] or "File too large" in lines[-1], said
+    lines = message.splitlines()
+    assert 0 < len(lines) <= of, message
+    assert "No space left on device" in lines[-1] or "File too large" in lines[-1], message
     return lines[-1]
 
 
@@ -71,11 +71,11 @@ def test_the_old_file_stays_whole(writer: str, disk: Disk, capsys: pytest.Captur
     there = disk.files()
     with disk.full():
         code = main(list(words))
-    said = capsys.readouterr().err
-    assert code == 2, said
-    one_line(said, of=4)
-    assert "internal error" not in said
-    assert "Traceback" not in said
+    printed = capsys.readouterr().err
+    assert code == 2, printed
+    one_line(printed, of=4)
+    assert "internal error" not in printed
+    assert "Traceback" not in printed
     assert disk.files() == there
 
 

@@ -45,9 +45,9 @@ def together(code: str, tmp_path: Path, *words: str) -> list[str]:
         )
         for number in range(AT_ONCE)
     ]
-    said = [process.communicate(timeout=600)[0] for process in begun]
+    printed = [process.communicate(timeout=600)[0] for process in begun]
     assert [process.returncode for process in begun] == [0] * AT_ONCE
-    return said
+    return printed
 
 
 ASIDE = """
@@ -129,8 +129,8 @@ def test_one_of_several_fixes_a_file(links: int, tmp_path: Path) -> None:
     path.touch()
     if links > 1:
         os.link(path, tmp_path / "other.cnf")
-    said = together(FIXED, tmp_path, str(path))
-    assert sorted("".join(said).split()) == sorted(map(str, range(EACH)))
+    printed = together(FIXED, tmp_path, str(path))
+    assert sorted("".join(printed).split()) == sorted(map(str, range(EACH)))
 
 
 REPORTED = """

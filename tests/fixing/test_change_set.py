@@ -157,14 +157,14 @@ def test_a_short_ticket_has_whole_findings(count: int) -> None:
 def test_advised_values_have_one_notation() -> None:
     """Bytes are compared in the unit of the advice, and the removal of a line says so."""
     demo = audit("--demo")
-    told = {f.code: advised_value(f) for f in demo.findings}
-    assert str(told["BUF001"]).startswith("AdvisedValue(option='read_buffer_size', before='8M', after='128K'")
+    advised = {f.code: advised_value(f) for f in demo.findings}
+    assert str(advised["BUF001"]).startswith("AdvisedValue(option='read_buffer_size', before='8M', after='128K'")
     sort = next(f for f in demo.findings if f.code == "BUF003")._replace(value="268435456")
     value = advised_value(sort)
     assert value is not None
     assert (value.before, value.after, value.restart_words) == ("256M", "2M", "no restart")
-    assert told["SEC003"] is None
-    assert getattr(told["OPT012"], "after", "") == "remove the line"
+    assert advised["SEC003"] is None
+    assert getattr(advised["OPT012"], "after", "") == "remove the line"
 
 
 @pytest.mark.parametrize(

@@ -269,10 +269,10 @@ def test_no_room_for_the_second_file(tmp_path: Path, capsys: pytest.CaptureFixtu
     with file_size_limit(400):
         words = ["lint", "--isolated", "--target", "mysql-8.4", "--fix", *map(str, (first, second, third))]
         assert main(words) == 2
-    told = capsys.readouterr().err
-    assert f"{first}: fixed 1" in told
-    assert f"{second}: can't be written (File too large); it is as it was" in told
-    assert f"{third}: fixed 1" in told
+    printed = capsys.readouterr().err
+    assert f"{first}: fixed 1" in printed
+    assert f"{second}: can't be written (File too large); it is as it was" in printed
+    assert f"{third}: fixed 1" in printed
     assert second.read_bytes() == before
     assert first.read_bytes() == third.read_bytes() != fixable
     assert sorted(os.listdir(tmp_path)) == ["first.cnf", "second.cnf", "third.cnf"]
@@ -282,9 +282,9 @@ def test_the_old_text_cannot_be_put_back(file: Path) -> None:
     """Where writing in place fails, and writing the old text back too, the message names the copy of it."""
     copy = file.with_name(".my.cnf.mycnf-01234567")
     copy.write_bytes(OLD)
-    with file_size_limit(10), pytest.raises(HalfWrittenError) as told:
+    with file_size_limit(10), pytest.raises(HalfWrittenError) as caught:
         fix._overwrite(str(file), str(file), str(copy), OLD, NEW)
-    assert str(told.value) == f"{file}: writing failed half way (File too large); its old text is {copy}"
+    assert str(caught.value) == f"{file}: writing failed half way (File too large); its old text is {copy}"
     assert copy.read_bytes() == OLD
 
 

@@ -49,8 +49,8 @@ def test_drift_between_replicas(report: tuple[dict[str, Any], str]) -> None:
     (one,) = report[0]["equals"]
     assert (one["kind"], one["members"]) == ("replicas", ["b", "c"])
     assert one["name"].startswith("127.0.0.1:")
-    told = {d["variable"]: {v["value"]: v["hosts"] for v in d["values"]} for d in one["differences"] if d["set"]}
-    assert told == {"sync_binlog": {"1": ["b"], "0": ["c"]}, "max_connections": {"151": ["b"], "99": ["c"]}}
+    by_variable = {d["variable"]: {v["value"]: v["hosts"] for v in d["values"]} for d in one["differences"] if d["set"]}
+    assert by_variable == {"sync_binlog": {"1": ["b"], "0": ["c"]}, "max_connections": {"151": ["b"], "99": ["c"]}}
 
 
 def test_the_text_tells_both(report: tuple[dict[str, Any], str]) -> None:
@@ -64,17 +64,17 @@ def test_the_text_tells_both(report: tuple[dict[str, Any], str]) -> None:
 
 def test_ids_within_a_chain(report: tuple[dict[str, Any], str]) -> None:
     """Replicas of one source with the same server_id have a finding each; their source has none."""
-    told = {host["host"]: {f["name"]: f["message"] for f in host["findings"]} for host in report[0]["hosts"]}
-    assert "c and this server have the same server_id, 2." in told["b"]["duplicate-server-id"]
-    assert "b and this server have the same server_id, 2." in told["c"]["duplicate-server-id"]
-    assert "duplicate-server-id" not in told["a"]
+    messages = {host["host"]: {f["name"]: f["message"] for f in host["findings"]} for host in report[0]["hosts"]}
+    assert "c and this server have the same server_id, 2." in messages["b"]["duplicate-server-id"]
+    assert "b and this server have the same server_id, 2." in messages["c"]["duplicate-server-id"]
+    assert "duplicate-server-id" not in messages["a"]
     assert "REP027" not in {skip["code"] for host in report[0]["hosts"] for skip in host["skipped"]}
 
 
 def member(name: str, target: Target = Target("mysql", (8, 0, 36)), **values: str) -> Member:  # noqa: B008 - a tuple
     """A member of the groups db and its own, with these values."""
-    told = {variable: MemberValue(text, is_set=False, where="") for variable, text in values.items()}
-    return Member(name, ("db", name), target, told, dict(values), (("galera", "c"),))
+    member_values = {variable: MemberValue(text, is_set=False, where="") for variable, text in values.items()}
+    return Member(name, ("db", name), target, member_values, dict(values), (("galera", "c"),))
 
 
 def test_nobody_is_the_majority() -> None:

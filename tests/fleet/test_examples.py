@@ -34,9 +34,9 @@ def test_the_inventory(ground: Ground) -> None:
     """ansible reads it, and its groups and variables are what docs/fleet.md tells of."""
     done = ansible(ground, "ansible-inventory", "-i", str(EXAMPLES / "inventory.yml"), "--list")
     assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
+    report = json.loads(done.stdout)
     page = (CHECKOUT / "docs" / "fleet.md").read_text()
-    used = {name for host in told["_meta"]["hostvars"].values() for name in host if name.startswith("mycnf_")}
+    used = {name for host in report["_meta"]["hostvars"].values() for name in host if name.startswith("mycnf_")}
     assert {"mycnf_password", "mycnf_ram", "mycnf_socket"} <= used
     assert all(f"`{name}`" in page for name in used)
 

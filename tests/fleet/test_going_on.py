@@ -131,7 +131,7 @@ def test_vault_password_is_asked_for(ground: Ground, host: dict[str, object]) ->
     assert terminal.process.returncode == 0
 
 
-@pytest.mark.parametrize(("words", "said"), [
+@pytest.mark.parametrize(("words", "message"), [
     (("--limit", "nobody"), "no host was asked: "),
     (("-i", "missing.yml"), "missing.yml does not exist"),
     (("--forks", "0"), "write the number of hosts"),
@@ -140,13 +140,13 @@ def test_vault_password_is_asked_for(ground: Ground, host: dict[str, object]) ->
     (("--resume",), "holds no run to go on with"),
     (("--select", "NOSUCH"), "no rule, name or family"),
 ])  # fmt: skip
-def test_one_line_before_it_begins(ground: Ground, words: tuple[str, ...], said: str) -> None:
+def test_one_line_before_it_begins(ground: Ground, words: tuple[str, ...], message: str) -> None:
     """What can't be meant is one line and exit code 2, and nothing is asked."""
     ground.inventory({"db": {"one": LOCAL}})
     ended = ground.fleet(*words)
     assert ended.code == 2
     last = ended.err.splitlines()[-1]
-    assert said in last, ended.err
+    assert message in last, ended.err
     assert "Traceback" not in ended.err
     assert not ground.run_directory.exists()
 
@@ -209,9 +209,9 @@ def test_without_ansible(ground: Ground) -> None:
     environment = ground.environment(PATH="/nowhere")
     done = subprocess.run(words, cwd=ground.place, env=environment, capture_output=True, timeout=600, check=False)
     assert done.returncode == 2
-    (said,) = done.stderr.decode().splitlines()
-    assert "needs ansible" in said
-    assert "pipx install 'mycnf-advisor[fleet]'" in said
+    (line,) = done.stderr.decode().splitlines()
+    assert "needs ansible" in line
+    assert "pipx install 'mycnf-advisor[fleet]'" in line
     assert not ground.run_directory.exists()
 
 

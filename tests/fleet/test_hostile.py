@@ -38,7 +38,7 @@ HARM: dict[str, tuple[Mischief, str, str]] = {
 def others(recording: Recording) -> dict[str, Mischief]:
     """All other kinds of harm, and a cut at each statement; with MYCNF_TURNS they are tried too."""
     asked = enumerate(recording.answers)
-    cuts = {f"cut at {at}": only(lambda said, one=one: key(said) == one, _cut) for at, one in asked}  # type: ignore[misc] # the loop's
+    cuts = {f"cut at {at}": only(lambda answer, one=one: key(answer) == one, _cut) for at, one in asked}  # type: ignore[misc] # the loop's
     return {**TOO_MUCH, **TOO_LITTLE, **NO_ANSWER, **HEAVY, **cuts}
 
 

@@ -94,8 +94,8 @@ def test_killed(victim: str, ground: Ground, hosts: dict[str, dict[str, object]]
         process.wait()
     if victim not in WITHOUT_GUARD:
         assert _files(ground) == {HOSTS, f"rows/{file_name('one')}.row", f"snapshots/{file_name('one')}.json"}
-        told = {row.name: row.status for row in rows_of(str(ground.run_directory))}
-        assert told == {name: Status.AUDITED if name == "one" else Status.UNASKED for name in hosts}
+        status_of = {row.name: row.status for row in rows_of(str(ground.run_directory))}
+        assert status_of == {name: Status.AUDITED if name == "one" else Status.UNASKED for name in hosts}
     assert finished_hosts(str(ground.run_directory)) == ["one"]
     kept = ground.run_directory / "snapshots" / f"{file_name('one')}.json"
     before = kept.stat().st_ino
@@ -116,8 +116,8 @@ def _midway(ground: Ground) -> bool:
 
 
 def _kinds(ground: Ground) -> set[str]:
-    told = " ".join(marked(ground).values())
-    return {word for word in ("ssh", "ansible", "advisor.fleet.host") if re.search(rf"(^|[ /]){word} ", told)}
+    commands = " ".join(marked(ground).values())
+    return {word for word in ("ssh", "ansible", "advisor.fleet.host") if re.search(rf"(^|[ /]){word} ", commands)}
 
 
 def _files(ground: Ground) -> set[str]:
@@ -167,8 +167,8 @@ def test_a_worker_is_killed(ground: Ground) -> None:
                 _, err = process.communicate()
             assert marked(ground) == {}
     assert process.returncode == 3, err
-    told = {row.name: row.status for row in rows_of(str(ground.run_directory))}
-    assert told == {"lost": Status.UNASKED, "next": Status.FAILED}
+    status_of = {row.name: row.status for row in rows_of(str(ground.run_directory))}
+    assert status_of == {"lost": Status.UNASKED, "next": Status.FAILED}
 
 
 def test_two_at_once(ground: Ground, host: dict[str, object], keys: Key) -> None:

@@ -54,13 +54,13 @@ def test_any_shell_will_do(missing: tuple[str, ...], tmp_path: Path) -> None:
 
 def test_a_terminal_with_a_banner(tmp_path: Path) -> None:
     """Ends of lines and a banner that a terminal brings along do no harm."""
-    told = "Welcome to db1\r\n" + printed().replace("\n", "\r\n") + "bye\r\n"
+    output = "Welcome to db1\r\n" + printed().replace("\n", "\r\n") + "bye\r\n"
     tar = tmp_path / "host.tar"
-    tar.write_bytes(unpack_tar(told))
+    tar.write_bytes(unpack_tar(output))
     assert open_root(str(tar)).read("/proc/meminfo")
 
 
-@pytest.mark.parametrize(("told", "why"), [
+@pytest.mark.parametrize(("output", "why"), [
     ("", "did not run the script"),
     ("sh: not found", "did not run the script"),
     (f"{BEGIN}-base64\nAAAA", "did not run the script"),
@@ -69,9 +69,9 @@ def test_a_terminal_with_a_banner(tmp_path: Path) -> None:
     (f"{BEGIN}-hex\nzz\n{END}\n", "damaged"),
     (f"{BEGIN}-base64\nAAAA\n{END}\n", "can't be read as the tar of a host"),
 ])  # fmt: skip
-def test_what_is_no_tar(told: str, why: str, facts: Facts) -> None:
+def test_what_is_no_tar(output: str, why: str, facts: Facts) -> None:
     """Whatever a shell prints instead becomes the reason why the machine wasn't read."""
-    machine = with_host(facts, {"printed": told}, {})
+    machine = with_host(facts, {"printed": output}, {})
     assert machine.facts.host is None
     assert why in machine.reason
     assert why in machine.facts.reason_missing("host")

@@ -161,10 +161,10 @@ def test_exit_code_of_a_run_in_part(ran: Ran) -> None:
 def test_no_secret_anywhere(ran: Ran) -> None:
     """No output, kept file, command line or environment holds a password of the vault."""
     kept = [file.read_text("utf-8", "replace") for file in ran.ground.run_directory.rglob("*") if file.is_file()]
-    told = [ran.ended.out, ran.ended.err, *kept, *ran.seen]
+    texts = [ran.ended.out, ran.ended.err, *kept, *ran.seen]
     assert any("advisor.fleet.host" in text for text in ran.seen)
     for secret in (SECRET, WRONG):
-        assert not [text for text in told if secret in text]
+        assert not [text for text in texts if secret in text]
 
 
 def test_kept_files_are_the_owners_alone(ran: Ran) -> None:

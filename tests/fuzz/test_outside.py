@@ -111,9 +111,9 @@ def test_what_broke_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     broken = tuple(trying.Broken("ring", bytes([n]), "KeyError: 'x' (ring.py:1)") for n in range(5))
     done = trying.Batch("ring", 7, 3, broken, 0.25, 50 << 20)
     assert telling.tell([done, done._replace(broken=())], str(tmp_path)) == 5
-    said = capsys.readouterr().out
-    assert len(list(tmp_path.iterdir())) == telling.SHOWN == said.count("KeyError")
-    assert "25 inputs, 5 broke a reader, 50 MB" in said
+    printed = capsys.readouterr().out
+    assert len(list(tmp_path.iterdir())) == telling.SHOWN == printed.count("KeyError")
+    assert "25 inputs, 5 broke a reader, 50 MB" in printed
 
 
 def test_every_reader_has_its_share() -> None:

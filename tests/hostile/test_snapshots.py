@@ -33,8 +33,8 @@ Way = tuple[str | int, ...]
 
 def recorded() -> dict[str, Any]:
     """A snapshot as JSON, cut down to a few members of everything that has many."""
-    told: dict[str, Any] = json.loads(RECORDED.read_text("utf-8"))
-    return told
+    document: dict[str, Any] = json.loads(RECORDED.read_text("utf-8"))
+    return document
 
 
 def shortened(node: Any, name: str = "") -> Any:
@@ -85,11 +85,11 @@ def refusals(read: Callable[[str], object], path: Path, whole: Any, each: int) -
         try:
             read(str(path))
         except MycnfError as error:
-            said = str(error)
+            message = str(error)
             refused += 1
         else:
-            said = ""
-        assert "\n" not in said
+            message = ""
+        assert "\n" not in message
     return refused, len(documents)
 
 

@@ -61,8 +61,8 @@ def foreseen(resolved: ResolvedFiles, groups: Iterable[str], end: str = "\n", ma
     if any(stops):
         return None
     read = frozenset(groups)
-    said = [_argument(p.line, mask) + end for p in resolved.options if (p.line.group or "").lower() in read]
-    return "".join(said).encode("utf-8", "surrogateescape")
+    arguments = [_argument(p.line, mask) + end for p in resolved.options if (p.line.group or "").lower() in read]
+    return "".join(arguments).encode("utf-8", "surrogateescape")
 
 
 def _argument(line: Line, mask: str) -> str:

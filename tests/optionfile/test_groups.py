@@ -27,10 +27,10 @@ def test_a_suffix_adds_groups(server: Server, tmp_path: Path) -> None:
     path = tmp_path / "f.cnf"
     names = ("mysqld", "mysqld_X", "SERVER_x", "server_y", "client_x", f"mysqld-{server.target.series}_x")
     path.write_text("".join(f"[{name}]\n{name.lower()}=1\n" for name in names))
-    said = server.arguments(path, "--defaults-group-suffix=_X")
-    assert server.foreseen(path, "_X") == said
-    assert said is not None
-    assert said.count(b"=1") == 4
+    arguments = server.arguments(path, "--defaults-group-suffix=_X")
+    assert server.foreseen(path, "_X") == arguments
+    assert arguments is not None
+    assert arguments.count(b"=1") == 4
 
 
 @pytest.mark.parametrize("series", [(8, 0), (8, 4), (9, 7), (26, 1)])

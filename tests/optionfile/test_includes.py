@@ -95,8 +95,8 @@ def last_ones(arguments: bytes | None) -> bytes | None:
     """The arguments, each at its last place."""
     if arguments is None:
         return None
-    said = arguments.splitlines(keepends=True)
-    return b"".join(a for at, a in enumerate(said) if a not in said[at + 1 :])
+    lines = arguments.splitlines(keepends=True)
+    return b"".join(a for at, a in enumerate(lines) if a not in lines[at + 1 :])
 
 
 def test_a_cycle_ends_as_it_does_for_servers(tree: Tree, print_defaults: PrintDefaults) -> None:
@@ -124,9 +124,9 @@ def test_the_last_byte(tree: Tree, server: Server) -> None:
     """Where the file ends right behind an include path, servers before 9.7 drop the path's last byte."""
     path = tree({"my.cnf": "!include {}/b.cnf", "b.cnf": "[mysqld]\nwhole=1\n", "b.cn": "[mysqld]\ncut=1\n"})
     resolved = server.resolved(path)
-    said = server.arguments(path)
-    assert server.foreseen(path) == said
-    assert ("cut-include" in {p.name for p in resolved.problems}) == (said == b"--cut=1 ")
+    arguments = server.arguments(path)
+    assert server.foreseen(path) == arguments
+    assert ("cut-include" in {p.name for p in resolved.problems}) == (arguments == b"--cut=1 ")
 
 
 def test_the_slash_behind_a_directory_may_be_cut(tree: Tree, server: Server) -> None:

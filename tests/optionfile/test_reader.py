@@ -108,10 +108,10 @@ def test_long_lines(server: Server, tmp_path: Path) -> None:
             (folder / f"{length}-{at}.cnf").write_text(f"[mysqld]\n{start}{'x' * length}\nb=2\n")
     path = tmp_path / "f.cnf"
     path.write_text(f"!includedir {folder}\n")
-    said = server.arguments(path)
-    assert said is not None
-    assert said.count(b"--b=2") == 21
-    assert server.foreseen(path) == said
+    arguments = server.arguments(path)
+    assert arguments is not None
+    assert arguments.count(b"--b=2") == 21
+    assert server.foreseen(path) == arguments
 
 
 def lines(data: bytes, **version: object) -> tuple[Line, ...]:

@@ -76,8 +76,8 @@ def screen_text(app: App[Any]) -> str:
 
 def snapshot_with(folder: Path, change: Callable[[dict[str, Any]], None]) -> Path:
     """The demo's recording with a change, as a snapshot file."""
-    told = json.loads(Path(DEMO).read_text(encoding="utf-8"))
-    change(told)
+    document = json.loads(Path(DEMO).read_text(encoding="utf-8"))
+    change(document)
     path = folder / "changed.json"
-    path.write_text(json.dumps(told), encoding="utf-8")
+    path.write_text(json.dumps(document), encoding="utf-8")
     return path

@@ -38,8 +38,8 @@ class OnTerminal:
     def shows(self, words: bytes) -> bool:
         """Whether this text has been on the screen."""
         with contextlib.suppress(OSError):
-            while said := os.read(self.ours, 1 << 16):  # a terminal returns about 4K at a time
-                self.shown += said
+            while output := os.read(self.ours, 1 << 16):  # a terminal returns about 4K at a time
+                self.shown += output
         return words in self.shown
 
     def ended(self) -> bool:

@@ -50,8 +50,8 @@ class Forks:
         for end in (fed, out, err):
             os.close(end)
         pid = int(self._calls.recv(LARGEST))
-        said: dict[int, bytes] = {}
-        readers = [threading.Thread(target=_drain, args=(end, said), daemon=True) for end in (out_of, err_of)]
+        outputs: dict[int, bytes] = {}
+        readers = [threading.Thread(target=_drain, args=(end, outputs), daemon=True) for end in (out_of, err_of)]
         readers.append(threading.Thread(target=_feed, args=(into, stdin), daemon=True))
         for reader in readers:
             reader.start()
@@ -60,7 +60,7 @@ class Forks:
             if reader.is_alive():
                 os.kill(pid, signal.SIGKILL)
                 raise TimeoutError(f"mycnf {' '.join(args)} did not end")
-        return Ended(int(self._calls.recv(LARGEST)), said[out_of].decode(), said[err_of].decode())
+        return Ended(int(self._calls.recv(LARGEST)), outputs[out_of].decode(), outputs[err_of].decode())
 
     def close(self) -> None:
         """End the process after the runs."""
@@ -68,9 +68,9 @@ class Forks:
         self._parent.communicate(timeout=PATIENCE)
 
 
-def _drain(end: int, said: dict[int, bytes]) -> None:
+def _drain(end: int, outputs: dict[int, bytes]) -> None:
     with open(end, "rb") as pipe:
-        said[end] = pipe.read()
+        outputs[end] = pipe.read()
 
 
 def _feed(end: int, data: bytes) -> None:

@@ -42,17 +42,17 @@ def logged(path: Path) -> list[Said]:
 
 def ours(log: list[Said]) -> list[str]:
     """The statements of connections that sent at least one with mycnf's tag."""
-    tagged = {said.connection for said in log if TAG.strip() in said.text}
-    return [said.text for said in log if said.connection in tagged and said.command not in ("Connect", "Quit")]
+    tagged = {entry.connection for entry in log if TAG.strip() in entry.text}
+    return [entry.text for entry in log if entry.connection in tagged and entry.command not in ("Connect", "Quit")]
 
 
 def unlisted(log: list[Said]) -> list[Said]:
     """Commands that are neither a login nor a quit nor a statement of the closed list with its tag."""
-    return [said for said in log if said.command not in ("Connect", "Quit") and not _listed(said)]
+    return [entry for entry in log if entry.command not in ("Connect", "Quit") and not _listed(entry)]
 
 
-def _listed(said: Said) -> bool:
-    return said.command == "Query" and is_listed(said.text) and (said.text in _DRIVER or said.text.startswith(TAG))
+def _listed(entry: Said) -> bool:
+    return entry.command == "Query" and is_listed(entry.text) and (entry.text in _DRIVER or entry.text.startswith(TAG))
 
 
 class Ear:
@@ -68,15 +68,15 @@ class Ear:
         log = logged(self._path)
         # A server's plugins send statements too, in sessions without an account: X Plugin does so shortly after
         # startup.
-        clients = {said.connection for said in log if said.command == "Connect" and said.text.strip()}
+        clients = {entry.connection for entry in log if entry.command == "Connect" and entry.text.strip()}
         clients.discard(number_of(self._own))
-        others = [said for said in log if said.connection in clients]
+        others = [entry for entry in log if entry.connection in clients]
         new, self._heard = others[self._heard :], len(others)
         return new
 
     def waiting(self) -> bool:
         """Whether a client that read counters has got its answer and is idle."""
-        self._counting |= {said.connection for said in self() if said.text == STATUS.text()}
+        self._counting |= {entry.connection for entry in self() if entry.text == STATUS.text()}
         shown = self.run("SELECT ID, COMMAND FROM information_schema.PROCESSLIST")
         return any(int(number) in self._counting and command == "Sleep" for number, command in shown)
 

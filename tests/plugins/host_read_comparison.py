@@ -59,8 +59,8 @@ def compared(before: Host, other: Host, after: Host) -> Compared:
         values = [read.get(name, LACKING) for read in (first, between, last)]
         if values[0] != values[2]:
             moved.add(name)
-        told = [value not in (None, LACKING) for value in values]
-        if values[0] == values[2] != values[1] or (told[0] and told[2] and not told[1]):
+        known = [value not in (None, LACKING) for value in values]
+        if values[0] == values[2] != values[1] or (known[0] and known[2] and not known[1]):
             differ[name] = (values[2], values[1])
     return Compared(differ, frozenset(moved))
 

@@ -47,29 +47,29 @@ def _between(place: str, server: str, hello: list[bytes], answers: dict[str, tup
 def _listen(
     client: socket.socket, server: socket.socket, hello: list[bytes], answers: dict[str, tuple[bytes, ...]]
 ) -> None:
-    asked, told = client.makefile("rb"), server.makefile("rb")
-    hello.append(read_packet(told))
+    asked, responses = client.makefile("rb"), server.makefile("rb")
+    hello.append(read_packet(responses))
     client.sendall(hello[0])
     while hello[-1][HEADER] not in (OK, ERROR) or len(hello) == 1:
         if hello[-1][HEADER] != MORE:
             server.sendall(read_packet(asked))
-        hello.append(read_packet(told))
+        hello.append(read_packet(responses))
         client.sendall(hello[-1])
     while statement := read_packet(asked):
         server.sendall(statement)
         if statement[HEADER] != QUERY:
             return
-        whole = tuple(_answer(told))
+        whole = tuple(_answer(responses))
         answers[key(statement[HEADER + 1 :].decode())] = whole
         client.sendall(b"".join(whole))
 
 
-def _answer(told: BinaryIO) -> Iterator[bytes]:
+def _answer(responses: BinaryIO) -> Iterator[bytes]:
     """The packets of one answer: only a success or an error, or columns, an end packet, rows, and an end packet."""
-    yield (first := read_packet(told))
+    yield (first := read_packet(responses))
     ends = 0 if first[HEADER] in (OK, ERROR) else 2
     while ends:
-        yield (whole := read_packet(told))
+        yield (whole := read_packet(responses))
         ends -= is_end(whole)
         if whole[HEADER] == ERROR:
             return

@@ -112,21 +112,21 @@ def _converse(client: socket.socket, recording: Recording, mischief: Mischief, h
             _say(client, mischief(GREETING, recording.hello[:1]))
             if heard.tls is not None and client.recv(HEADER + TLS_ASKED, socket.MSG_WAITALL):
                 client = heard.tls.wrap_socket(client, server_side=True)
-            with client.makefile("rb") as said:
-                _answer(client, said, recording, mischief, heard)
+            with client.makefile("rb") as requests:
+                _answer(client, requests, recording, mischief, heard)
         except Hold:
             while client.recv(STEP):
                 pass
 
 
-def _answer(client: socket.socket, said: BinaryIO, recording: Recording, mischief: Mischief, heard: Heard) -> None:
-    if _hear(said, heard):
+def _answer(client: socket.socket, requests: BinaryIO, recording: Recording, mischief: Mischief, heard: Heard) -> None:
+    if _hear(requests, heard):
         _say(client, mischief(LOGIN, recording.hello[1:]))
-    while told := _hear(said, heard):
-        if told[3]:  # not a statement, but the rest of a login, or a file
-            client.sendall(okay(told[3] + 1))
-        elif told[HEADER] == QUERY:
-            statement = told[HEADER + 1 :].decode("utf-8", "replace")
+    while request := _hear(requests, heard):
+        if request[3]:  # not a statement, but the rest of a login, or a file
+            client.sendall(okay(request[3] + 1))
+        elif request[HEADER] == QUERY:
+            statement = request[HEADER + 1 :].decode("utf-8", "replace")
             heard.statements.append(statement)
             unknown = (error(1064, b"no such statement"),)
             _say(client, mischief(statement, recording.answers.get(key(statement), unknown)))
@@ -139,8 +139,8 @@ def _say(client: socket.socket, pieces: Iterable[bytes]) -> None:
         client.sendall(piece)
 
 
-def _hear(said: BinaryIO, heard: Heard) -> bytes:
-    whole = read_packet(said)
+def _hear(requests: BinaryIO, heard: Heard) -> bytes:
+    whole = read_packet(requests)
     if whole:
         heard.packets.append(whole)
     return whole

@@ -74,10 +74,10 @@ GROUPS = {"client": "password = '{}'", "mysqldump": "password={}", "xtrabackup":
 
 def option_file(*lines: str) -> str:
     """An option file with a password in every line and group, and lines with findings."""
-    told = [line.format(canary(place)) for place, line in LINES.items()]
+    planted = [line.format(canary(place)) for place, line in LINES.items()]
     others = [f"[{group}]\n{line.format(canary(group))}" for group, line in GROUPS.items()]
     bad = ("read_buffer_size = 8M", "innodb_flush_log_at_trx_commit = 2", "innodb_bufer_pool_size = 1G", *lines)
-    return "\n".join(["[mysqld]", *bad, *told, *others]) + "\n"
+    return "\n".join(["[mysqld]", *bad, *planted, *others]) + "\n"
 
 
 ENCODED = f"[mysqld]\nnonsense=1\nwsrep_sst_auth=r:{canary('base64')}\n"
@@ -143,14 +143,14 @@ ERROR = (
 
 def snapshot(path: Path, **more: str) -> Path:
     """The recorded server as an unmasked snapshot, with these additional variables."""
-    told: dict[str, Any] = json.loads(SNAPSHOT.read_text("utf-8"))
-    told["server"]["variables"].update(VARIABLES, **more)
-    first = next(copy for copy in told["files"]["files"] if copy.get("text"))
+    document: dict[str, Any] = json.loads(SNAPSHOT.read_text("utf-8"))
+    document["server"]["variables"].update(VARIABLES, **more)
+    first = next(copy for copy in document["files"]["files"] if copy.get("text"))
     first["text"] += f"\n{option_file()}"
-    told["files"]["command_line"] = ["mariadbd", *WORDS]
-    told["files"]["persisted_options"] = [
+    document["files"]["command_line"] = ["mariadbd", *WORDS]
+    document["files"]["persisted_options"] = [
         {"name": "report_password", "value": canary("kept"), "line": 1, "column": 1, "section": ""}
     ]
-    told["server"]["replication"] = {"replica_rows": [{"Last_SQL_Error": ERROR}], "replicas_connected": 0}
-    path.write_text(json.dumps(told), encoding="utf-8")
+    document["server"]["replication"] = {"replica_rows": [{"Last_SQL_Error": ERROR}], "replicas_connected": 0}
+    path.write_text(json.dumps(document), encoding="utf-8")
     return path

@@ -93,8 +93,8 @@ def programs(*names: str) -> tuple[list[str], dict[str, str]]:
     words: list[str] = []
     libraries: list[str] = []
     for name in names:
-        told = read(name)
-        assert told is not None
-        words += ["--server", str(shelf() / name / told.executable)]
-        libraries += [str(shelf() / name / folder) for folder in told.libraries]
+        command = read(name)
+        assert command is not None
+        words += ["--server", str(shelf() / name / command.executable)]
+        libraries += [str(shelf() / name / folder) for folder in command.libraries]
     return words, {"LD_LIBRARY_PATH": os.pathsep.join(libraries)}

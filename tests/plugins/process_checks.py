@@ -50,12 +50,12 @@ def _environment(process: Path) -> bytes:
 
     Raises OSError for kernel threads, which have no program, and for processes that end meanwhile.
     """
-    while not (told := (process / "environ").read_bytes()):
+    while not (content := (process / "environ").read_bytes()):
         if (process / "cmdline").read_bytes():
             return (process / "environ").read_bytes()
         (process / "exe").readlink()
         time.sleep(0.001)
-    return told
+    return content
 
 
 def first_row(sandbox: Sandbox, sql: str) -> tuple[object, ...]:

@@ -160,15 +160,15 @@ def context_of_case(case: Case, folder: Path) -> RuleContext:
     return known
 
 
-def declared_set(said: dict[str, Any], target: Target) -> DeclaredSet:
+def declared_set(table: dict[str, Any], target: Target) -> DeclaredSet:
     """The parameters of a managed service that a case declares: name, value, and how it is applied, one a line."""
     options = []
-    for number, row in enumerate(said["options"], 1):
+    for number, row in enumerate(table["options"], 1):
         name, value, method = (*row, "", "")[:3]
         place = Location("group.tf", number, 1, number, 1 + len(name))
         options.append(DeclaredOption(name, value or None, place, place._replace(column=20), method))
-    ranges = {name: ProviderParameter(name, **row) for name, row in said.get("ranges", {}).items()}
-    return DeclaredSet("DB parameter group", target, tuple(options), said.get("scope", ""), ranges)
+    ranges = {name: ProviderParameter(name, **row) for name, row in table.get("ranges", {}).items()}
+    return DeclaredSet("DB parameter group", target, tuple(options), table.get("scope", ""), ranges)
 
 
 def _local_answer(probe: str, facts: dict[str, float | str], parameters: dict[str, str] | None = None) -> LocalAnswer:
@@ -200,15 +200,15 @@ def _server_context(case: Case, target: Target) -> RuleContext:
     return known
 
 
-def _chain(said: dict[str, Any], target: Target) -> Chain:
+def _chain(table: dict[str, Any], target: Target) -> Chain:
     """The servers of a case, the first being the one that is judged; `sources` names servers by their place here."""
     servers: list[ChainServer] = []
-    for i, told in enumerate(said["servers"]):
-        fields = {"name": f"db{i}", "uuid": UUIDS[i], "port": str(3306 + i), "hostname": "h", "target": target} | told
-        fields["target"] = running_target(told["target"]) if "target" in told else target
+    for i, server in enumerate(table["servers"]):
+        fields = {"name": f"db{i}", "uuid": UUIDS[i], "port": str(3306 + i), "hostname": "h", "target": target} | server
+        fields["target"] = running_target(server["target"]) if "target" in server else target
         links = [
             SourceLink("127.0.0.1", str(3306 + n), "", UUIDS[n]) if n >= 0 else SourceLink("elsewhere", "3306")
-            for n in told.get("sources", ())
+            for n in server.get("sources", ())
         ]
         servers.append(ChainServer(**fields | {"sources": tuple(links)}))
     return Chain(servers[0], tuple(servers[1:]))
@@ -216,59 +216,59 @@ def _chain(said: dict[str, Any], target: Target) -> Chain:
 
 def facts_of(case: Case, target: Target) -> Facts:
     """The collected facts about a server in this case."""
-    said = case.server or {}
+    table = case.server or {}
     catalog = load(target)
-    files = _files(case, said)
+    files = _files(case, table)
     verdict = judge_file(resolve([TOP], flavour=target.flavour, version=target.version, loader=files.read), catalog)
     settings = Settings.from_file(verdict)
     texts = {o.variable: settings.text(o.variable) for o in map(catalog.get, catalog.options) if o and o.variable}
-    variables = {n: t for n, t in texts.items() if t is not None} | said.get("variables", {})
+    variables = {n: t for n, t in texts.items() if t is not None} | table.get("variables", {})
     set_by = {
         line.option.variable: "GLOBAL" for line in verdict.effective.values() if line.option and line.option.variable
     }
-    origins = dict.fromkeys(variables, "COMPILED") | set_by | said.get("origins", {})
-    parts = said.get("replication")
+    origins = dict.fromkeys(variables, "COMPILED") | set_by | table.get("origins", {})
+    parts = table.get("replication")
     server = Server(
         flavour=target.flavour,
         version=target.number,
         version_comment="",
-        vendor=said.get("vendor", ""),
+        vendor=table.get("vendor", ""),
         link=Link("socket"),
         variables=variables,
-        status={k: str(v) for k, v in said.get("status", {}).items()},
-        origins={name: _origin(told) for name, told in origins.items()},
+        status={k: str(v) for k, v in table.get("status", {}).items()},
+        origins={name: _origin(origin) for name, origin in origins.items()},
         replication=_replication(parts) if parts is not None else None,
-        innodb_metrics=said.get("innodb_metrics", {}),
-        innodb_status=said.get("innodb_status", ""),
-        lock_waits=said.get("lock_waits", {}),
-        redo_waits=RedoWaits(**said["redo_waits"]) if "redo_waits" in said else None,
-        binary_log_bytes=said.get("binary_log_bytes"),
-        error_log=_error_log(said["error_log"]) if "error_log" in said else None,
-        blocking=to_value(said["blocking"], Blocking) if "blocking" in said else None,
-        data=DataSizes(**said["data"]) if "data" in said else None,
-        managed=said.get("managed", ""),
-        accounts=tuple(Accounts(**kind) for kind in said["accounts"]) if "accounts" in said else None,
-        plugins=tuple(Plugin(name, "ACTIVE", "AUTHENTICATION") for name in said.get("plugins", ())),
+        innodb_metrics=table.get("innodb_metrics", {}),
+        innodb_status=table.get("innodb_status", ""),
+        lock_waits=table.get("lock_waits", {}),
+        redo_waits=RedoWaits(**table["redo_waits"]) if "redo_waits" in table else None,
+        binary_log_bytes=table.get("binary_log_bytes"),
+        error_log=_error_log(table["error_log"]) if "error_log" in table else None,
+        blocking=to_value(table["blocking"], Blocking) if "blocking" in table else None,
+        data=DataSizes(**table["data"]) if "data" in table else None,
+        managed=table.get("managed", ""),
+        accounts=tuple(Accounts(**kind) for kind in table["accounts"]) if "accounts" in table else None,
+        plugins=tuple(Plugin(name, "ACTIVE", "AUTHENTICATION") for name in table.get("plugins", ())),
     )
     return Facts(
         schema="1.0",
         tool="test",
-        taken_at=said.get("taken_at", ""),
+        taken_at=table.get("taken_at", ""),
         server=server,
         workload=_workload(case.workload) if case.workload is not None else None,
         host=host_of(case.host) if case.host is not None else None,
         files=files,
         sampled=_sampled(case.sampled) if case.sampled else None,
-        service=_service(said["unit"]) if "unit" in said else None,
-        spaces=_spaces(case.host or {}, said),
+        service=_service(table["unit"]) if "unit" in table else None,
+        spaces=_spaces(case.host or {}, table),
         schema_risks=_schema(case.schema) if case.schema is not None else None,
     )
 
 
-def _spaces(host: dict[str, Any], said: dict[str, Any]) -> tuple[SpaceReading, ...]:
+def _spaces(host: dict[str, Any], table: dict[str, Any]) -> tuple[SpaceReading, ...]:
     """Earlier readings of the free space, in a case each the days before, the free bytes, and another size if any."""
-    rows = said.get("spaces", ())
-    now = datetime.fromisoformat(said["taken_at"]).timestamp() if rows else 0.0
+    rows = table.get("spaces", ())
+    now = datetime.fromisoformat(table["taken_at"]).timestamp() if rows else 0.0
     size = host.get("space", {}).get("size", 0)
     return tuple(
         SpaceReading("/var/lib/mysql", int(now - row[0] * 86400), row[2] if len(row) > 2 else size, row[1])
@@ -276,11 +276,11 @@ def _spaces(host: dict[str, Any], said: dict[str, Any]) -> tuple[SpaceReading, .
     )
 
 
-def _origin(told: str | dict[str, Any]) -> VariableOrigin:
+def _origin(origin: str | dict[str, Any]) -> VariableOrigin:
     """The origin of a variable, in a case its source, or the fields of the fact."""
-    if isinstance(told, dict):
-        return to_value(told, VariableOrigin)
-    return VariableOrigin(told, TOP if told == "GLOBAL" else "")
+    if isinstance(origin, dict):
+        return to_value(origin, VariableOrigin)
+    return VariableOrigin(origin, TOP if origin == "GLOBAL" else "")
 
 
 def _replication(parts: dict[str, Any]) -> Replication:
@@ -289,15 +289,15 @@ def _replication(parts: dict[str, Any]) -> Replication:
     return Replication(**_with_parts(with_earlier, "members", GroupMember))
 
 
-def _error_log(said: dict[str, Any]) -> ErrorLog:
+def _error_log(table: dict[str, Any]) -> ErrorLog:
     """An error log in UTC whose events a case names by their kind."""
-    kinds = said.get("events", {})
+    kinds = table.get("events", {})
     events = tuple(LogEvent(kind, **{"details": (), **event}) for kind, event in kinds.items())
     events = tuple(LogEvent(e.kind, e.count, e.first, e.last, e.peak, tuple(e.details)) for e in events)
-    return ErrorLog(**{"read_from": "file", "zone": "UTC", **said, "events": events})
+    return ErrorLog(**{"read_from": "file", "zone": "UTC", **table, "events": events})
 
 
-def _schema(said: dict[str, Any]) -> SchemaRisks:
+def _schema(table: dict[str, Any]) -> SchemaRisks:
     """The definitions of tables in a case; parts that it does not name were not read."""
     for part, kind in (
         ("auto_increments", AutoIncrement),
@@ -305,24 +305,24 @@ def _schema(said: dict[str, Any]) -> SchemaRisks:
         ("other_engines", EngineTable),
         ("redundant_indexes", RedundantIndex),
     ):
-        said = _with_parts(said, part, kind)
-    return SchemaRisks(tables=10, schemas=1, **said)
+        table = _with_parts(table, part, kind)
+    return SchemaRisks(tables=10, schemas=1, **table)
 
 
 def _service(unit: str) -> Service:
     return Service("mysqld.service", (FileCopy("/usr/lib/systemd/system/mysqld.service", unit),))
 
 
-def _sampled(said: dict[str, dict[str, Any]]) -> SampledHours:
+def _sampled(table: dict[str, dict[str, Any]]) -> SampledHours:
     """The busiest hour of each kind in a case, written like a workload; its gauges may have several values."""
     return SampledHours(
-        "2026-11-07T00:00:00+00:00", "2026-11-20T23:50:00+00:00", 2016, tuple(starmap(_hour, said.items()))
+        "2026-11-07T00:00:00+00:00", "2026-11-20T23:50:00+00:00", 2016, tuple(starmap(_hour, table.items()))
     )
 
 
-def _hour(of: str, said: dict[str, Any]) -> BusyHour:
-    window = _workload({"seconds": 3600.0, **said})
-    gauges: dict[str, list[int]] = said.get("gauges", {})
+def _hour(of: str, table: dict[str, Any]) -> BusyHour:
+    window = _workload({"seconds": 3600.0, **table})
+    gauges: dict[str, list[int]] = table.get("gauges", {})
     middle = max(map(len, gauges.values()), default=2) - 2
     between = [
         Sample(window.first.at + 600 * (i + 1), {name: values[i + 1] for name, values in gauges.items()})
@@ -331,19 +331,19 @@ def _hour(of: str, said: dict[str, Any]) -> BusyHour:
     return BusyHour(of, "2026-11-20T14:00:02+00:00", "2026-11-20T15:00:01+00:00", (window.first, *between, window.last))
 
 
-def _files(case: Case, said: dict[str, Any]) -> OptionFiles:
-    secrets = tuple(said.get("secret_lines", ()))
-    copy = FileCopy(TOP, case.text, mode=said.get("mode", 0o644), uid=said.get("uid", 0), secret_lines=secrets)
-    held = said.get("persisted")
+def _files(case: Case, table: dict[str, Any]) -> OptionFiles:
+    secrets = tuple(table.get("secret_lines", ()))
+    copy = FileCopy(TOP, case.text, mode=table.get("mode", 0o644), uid=table.get("uid", 0), secret_lines=secrets)
+    held = table.get("persisted")
     persisted = None if held is None else tuple(PersistedOption(name, value) for name, value in held.items())
     return OptionFiles((copy,), persisted_options=persisted)
 
 
-def _workload(said: dict[str, Any]) -> Workload:
-    seconds, uptime = said.get("seconds", 10.0), said.get("uptime", 86400.0)
-    rises: dict[str, int] = said.get("rises", {})
-    redo = said.get("redo")
-    gauges: dict[str, list[int]] = said.get("gauges", {})
+def _workload(table: dict[str, Any]) -> Workload:
+    seconds, uptime = table.get("seconds", 10.0), table.get("uptime", 86400.0)
+    rises: dict[str, int] = table.get("rises", {})
+    redo = table.get("redo")
+    gauges: dict[str, list[int]] = table.get("gauges", {})
     before = dict.fromkeys(rises, 1000) | {n: ends[0] for n, ends in gauges.items()}
     after = {n: 1000 + by for n, by in rises.items()} | {n: ends[-1] for n, ends in gauges.items()}
     first = Sample(uptime - seconds, before, None if redo is None else 10**9)
@@ -351,55 +351,55 @@ def _workload(said: dict[str, Any]) -> Workload:
     return Workload(first, last)
 
 
-def host_of(said: dict[str, Any]) -> Host:
+def host_of(table: dict[str, Any]) -> Host:
     """A host with the few facts that a case names; sizes in bytes."""
-    memory = said.get("memory")
+    memory = table.get("memory")
     return Host(
-        cpu=_cpu(said),
+        cpu=_cpu(table),
         memory=Memory(**memory) if memory else None,
-        cgroup=_cgroup(said["cgroup"]) if "cgroup" in said else None,
-        storage=_storage(said) if "disks" in said else None,
-        process=Process(1, "mysqld", **_with_parts(said["process"], "limits", Limit)) if "process" in said else None,
-        os=OperatingSystem(time=said.get("time"), **said.get("os", {})) if {"time", "os"} & said.keys() else None,
-        places=tuple(ServerPath(place["variable"], _storage(place)) for place in said.get("places", ())),
-        files=tuple(ServerFiles(**one) for one in said["files"]) if "files" in said else None,
+        cgroup=_cgroup(table["cgroup"]) if "cgroup" in table else None,
+        storage=_storage(table) if "disks" in table else None,
+        process=Process(1, "mysqld", **_with_parts(table["process"], "limits", Limit)) if "process" in table else None,
+        os=OperatingSystem(time=table.get("time"), **table.get("os", {})) if {"time", "os"} & table.keys() else None,
+        places=tuple(ServerPath(place["variable"], _storage(place)) for place in table.get("places", ())),
+        files=tuple(ServerFiles(**one) for one in table["files"]) if "files" in table else None,
     )
 
 
-def _cpu(said: dict[str, Any]) -> Cpu:
-    nodes = tuple(NumaNode(i, (i,), size) for i, size in enumerate(said.get("nodes", ())))
-    hypervisor = Hypervisor(said["hypervisor"], "full") if "hypervisor" in said else None
-    told = {"nodes": nodes, "hypervisor": hypervisor, **said.get("cpu", {})}
-    count = said.get("cpus", 4)
-    return Cpu(logical=count, online=tuple(range(count)), kinds=(), cores=count, sockets=1, **told)
+def _cpu(table: dict[str, Any]) -> Cpu:
+    nodes = tuple(NumaNode(i, (i,), size) for i, size in enumerate(table.get("nodes", ())))
+    hypervisor = Hypervisor(table["hypervisor"], "full") if "hypervisor" in table else None
+    fields = {"nodes": nodes, "hypervisor": hypervisor, **table.get("cpu", {})}
+    count = table.get("cpus", 4)
+    return Cpu(logical=count, online=tuple(range(count)), kinds=(), cores=count, sockets=1, **fields)
 
 
-def _cgroup(said: dict[str, Any]) -> Cgroup:
-    fields: dict[str, Any] = {"version": 2, "path": "/mysql"} | _with_parts(said, "io", IoLimit)
+def _cgroup(table: dict[str, Any]) -> Cgroup:
+    fields: dict[str, Any] = {"version": 2, "path": "/mysql"} | _with_parts(table, "io", IoLimit)
     return Cgroup(**fields)
 
 
-def _with_parts(said: dict[str, Any], part: str, kind: Callable[..., object]) -> dict[str, Any]:
+def _with_parts(table: dict[str, Any], part: str, kind: Callable[..., object]) -> dict[str, Any]:
     """The case's data in which one part, a table or a list of tables, is replaced by values."""
-    if part not in said:
-        return said
-    return said | {
-        part: tuple(kind(**one) for one in said[part]) if isinstance(said[part], list) else kind(**said[part])
+    if part not in table:
+        return table
+    return table | {
+        part: tuple(kind(**one) for one in table[part]) if isinstance(table[part], list) else kind(**table[part])
     }
 
 
-def _storage(said: dict[str, Any]) -> Storage:
+def _storage(table: dict[str, Any]) -> Storage:
     usual: dict[str, Any] = {"number": "8:0", "type": "disk", "size": 10**12}
     disks = tuple(
-        BlockDevice(**usual | {"name": d["kernel_name"]} | _with_parts(d, "raid", Raid)) for d in said.get("disks", ())
+        BlockDevice(**usual | {"name": d["kernel_name"]} | _with_parts(d, "raid", Raid)) for d in table.get("disks", ())
     )
     mount = Mount(
         "/var/lib/mysql",
-        said.get("fs_type", "ext4"),
+        table.get("fs_type", "ext4"),
         "/dev/sda1",
-        said.get("number", "8:1"),
-        options=tuple(said.get("mount_options", ())),
+        table.get("number", "8:1"),
+        options=tuple(table.get("mount_options", ())),
     )
-    stripe = Stripe(source="md", device="md0", **said["stripe"]) if "stripe" in said else None
-    space = Space(**said["space"]) if "space" in said else None
-    return Storage("/var/lib/mysql", mount, disks, stripe, space=space, errors=said.get("errors"))
+    stripe = Stripe(source="md", device="md0", **table["stripe"]) if "stripe" in table else None
+    space = Space(**table["space"]) if "space" in table else None
+    return Storage("/var/lib/mysql", mount, disks, stripe, space=space, errors=table.get("errors"))

@@ -48,9 +48,9 @@ class Logs:
     def of(self, account: str) -> Load:
         """The load of one account since the logs were started."""
         with open(self.general, encoding="utf-8", errors="replace") as file:
-            said = list(SAID.finditer(file.read()))
-        own = {one["id"] for one in said if one["command"] == "Connect" and one["words"].startswith(f"{account}@")}
-        sent = sum(one["command"] != "Connect" and one["id"] in own for one in said)
+            lines = list(SAID.finditer(file.read()))
+        own = {one["id"] for one in lines if one["command"] == "Connect" and one["words"].startswith(f"{account}@")}
+        sent = sum(one["command"] != "Connect" and one["id"] in own for one in lines)
         with open(self.slow, encoding="utf-8", errors="replace") as file:
             timed = [one for one in TIMED.finditer(file.read()) if one["account"] == account]
         longest, sql = max(((float(one["seconds"]), " ".join(one["sql"].split())) for one in timed), default=(0.0, ""))

@@ -114,12 +114,12 @@ def connected(sandbox: Sandbox, count: int) -> Iterator[list[pymysql.Connection[
                 session._force_close()  # type: ignore[attr-defined]  # close() would read it all
 
 
-def each(sessions: list[pymysql.Connection[Any]], *said: str) -> None:
+def each(sessions: list[pymysql.Connection[Any]], *statements: str) -> None:
     """Execute these statements in all sessions at the same time, and read the results."""
 
     def say(session: pymysql.Connection[Any]) -> None:
         with session.cursor() as cursor:
-            for statement in said:
+            for statement in statements:
                 cursor.execute(statement)
                 cursor.fetchall()
 

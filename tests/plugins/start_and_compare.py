@@ -107,8 +107,8 @@ def compare(lines: list[str], variables: dict[str, str], catalog: Catalog) -> Co
         if name in left or variable not in variables:
             continue
         settings += 1
-        told = line.running if line.running is not None else line.value
-        if not same(told or "", variables[variable]):
+        predicted = line.running if line.running is not None else line.value
+        if not same(predicted or "", variables[variable]):
             wrong.append(
                 f"{name}={line.placed.line.raw}: runs as {variables[variable]!r}, help was to say {line.value!r} and "
                 f"show said {line.running!r}"
@@ -125,10 +125,10 @@ def _decided_by_host(lines: list[str], variables: dict[str, str], catalog: Catal
     return found | PROCESSORS if catalog.target.since("mysql", 8, 4) and large and not instances else found
 
 
-def same(told: str, running: str) -> bool:
+def same(predicted: str, running: str) -> bool:
     """Whether both values are equal apart from notation, or from the folder of a path."""
-    plain, runs = WORDS.get(told, told), WORDS.get(running, running)
-    if told.startswith("(host name)") or runs.endswith("/" + plain):
+    plain, runs = WORDS.get(predicted, predicted), WORDS.get(running, running)
+    if predicted.startswith("(host name)") or runs.endswith("/" + plain):
         return True
     try:
         return float(plain) == float(runs)

@@ -75,9 +75,9 @@ def _answer(binary: Binary, file: Path) -> Answer:
     return Answer(refused, values, done.stderr)
 
 
-def _engine_stops(said: str) -> bool:
+def _engine_stops(message: str) -> bool:
     """Whether an engine stops at an option: an error is reported although the help is printed."""
-    return any("[ERROR]" in line and "Unknown locale" not in line for line in said.splitlines())
+    return any("[ERROR]" in line and "Unknown locale" not in line for line in message.splitlines())
 
 
 def judge_lines(lines: str, catalog: Catalog) -> FileVerdict:
@@ -104,9 +104,9 @@ def disagreement(lines: str, answer: Answer, verdict: FileVerdict) -> str | None
     if ours:
         return None
     for name, line in verdict.effective.items():
-        said = answer.values.get(name, "")
-        if name not in HOST and (line.value or "") != said and not _host_name(line):
-            return f"{lines!r}: {name} is {said!r} for the server and {line.value!r} for the verdict"
+        value = answer.values.get(name, "")
+        if name not in HOST and (line.value or "") != value and not _host_name(line):
+            return f"{lines!r}: {name} is {value!r} for the server and {line.value!r} for the verdict"
     return None
 
 

@@ -30,9 +30,9 @@ def option_file(tmp_path: Path) -> Path:
 @pytest.mark.servers("all")
 def test_help_tells_the_files_values(binary: Binary, option_file: Path) -> None:
     """A server prints the value that it takes from the file, and for an option that the file leaves alone its own."""
-    told = ask_help(binary, option_file)
-    values = help_values(told.stdout)
-    assert told.returncode == 0
+    answer = ask_help(binary, option_file)
+    values = help_values(answer.stdout)
+    assert answer.returncode == 0
     assert values["max-connections"] == "77"
     assert values["net-retry-count"] == "10"
 
@@ -48,9 +48,9 @@ def test_help_refuses_what_the_server_refuses(binary: Binary, tmp_path: Path) ->
     """An unknown option is refused by name."""
     file = tmp_path / "my.cnf"
     file.write_text("[mysqld]\ninnodb_bufer_pool_size=1G\n")
-    told = ask_help(binary, file)
-    assert told.returncode != 0
-    assert "innodb_bufer_pool_size" in told.stderr
+    answer = ask_help(binary, file)
+    assert answer.returncode != 0
+    assert "innodb_bufer_pool_size" in answer.stderr
 
 
 @pytest.mark.servers("all")
@@ -120,8 +120,8 @@ def test_server_defaults_is_the_servers_own_reader(binary: Binary, tmp_path: Pat
     """Every server prints what it reads from its groups, those with a suffix too."""
     file = tmp_path / "my.cnf"
     file.write_text("[mysqld]\nmax_connections=77\n[mysqld-two]\nwait_timeout=9\n")
-    told = server_defaults(binary, file, suffix="-two")
-    assert told.stdout.splitlines()[-1].split() == ["--max_connections=77", "--wait_timeout=9"]
+    answer = server_defaults(binary, file, suffix="-two")
+    assert answer.stdout.splitlines()[-1].split() == ["--max_connections=77", "--wait_timeout=9"]
 
 
 def test_host_binaries_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, binaries: Binaries) -> None:

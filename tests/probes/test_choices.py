@@ -33,7 +33,7 @@ def test_a_choice_outranks_the_default_and_repeats_count_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "said"),
+    ("name", "value", "message"),
     [
         ("sizes", "12Q", "use a number with K, M or G, such as 128M"),
         ("sizes", "1K,,x", "use a number with K"),
@@ -44,9 +44,9 @@ def test_a_choice_outranks_the_default_and_repeats_count_once() -> None:
         ("wrod", "one", "no option 'wrod'; its options: sizes, threads, word"),
     ],
 )
-def test_what_cannot_be_read_is_refused_in_one_line(name: str, value: str, said: str) -> None:
+def test_what_cannot_be_read_is_refused_in_one_line(name: str, value: str, message: str) -> None:
     """The refusal names the choice and what is wanted."""
-    with pytest.raises(ProbeError, match=said) as refused:
+    with pytest.raises(ProbeError, match=message) as refused:
         read_all(**{name: value})
     assert "\n" not in str(refused.value)
 

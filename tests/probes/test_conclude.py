@@ -30,12 +30,12 @@ def _result(metric: Metric, **values: Sequence[float]) -> ProbeResult:
 
 def test_best_variant_with_those_beside_it() -> None:
     """The best variant is named, with those that can't be told from it, and each claim has its interval."""
-    said = conclude(simulate(Simulated(CALM, 3, effects={2: 1.3, 3: 1.3, 4: 0.7})))
-    assert (said.verdict, said.best in ("v2", "v3")) == ("better", True)
-    assert {said.best, *said.alike} == {"v2", "v3"}
-    assert [line[:2] for line in said.sentences[1:]] == ["v2", "v3", "v4"]
-    assert all("95 %" in line for line in said.sentences[1:])
-    assert said.of("v4").ratio == pytest.approx(0.7, abs=0.05)
+    conclusion = conclude(simulate(Simulated(CALM, 3, effects={2: 1.3, 3: 1.3, 4: 0.7})))
+    assert (conclusion.verdict, conclusion.best in ("v2", "v3")) == ("better", True)
+    assert {conclusion.best, *conclusion.alike} == {"v2", "v3"}
+    assert [line[:2] for line in conclusion.sentences[1:]] == ["v2", "v3", "v4"]
+    assert all("95 %" in line for line in conclusion.sentences[1:])
+    assert conclusion.of("v4").ratio == pytest.approx(0.7, abs=0.05)
 
 
 @pytest.mark.parametrize(
@@ -62,35 +62,35 @@ def test_a_faster_setting_that_risks_data_is_no_recommendation(settings: dict[st
 def test_less_is_better() -> None:
     """Where less is better the variant with less is best."""
     time = Metric("scan time", "s", "less")
-    said = conclude(_result(time, a=[10, 10.1, 9.9, 10], b=[8, 8.1, 7.95, 8], c=[12, 12.1, 11.9, 12.05]))
-    assert (said.verdict, said.best) == ("better", "b")
-    assert said.sentences[1].startswith("b: scan time -20 % against a (95 %: -")
-    assert said.sentences[0].startswith("b has the best scan time: -20 % against a (95 %: -")
+    conclusion = conclude(_result(time, a=[10, 10.1, 9.9, 10], b=[8, 8.1, 7.95, 8], c=[12, 12.1, 11.9, 12.05]))
+    assert (conclusion.verdict, conclusion.best) == ("better", "b")
+    assert conclusion.sentences[1].startswith("b: scan time -20 % against a (95 %: -")
+    assert conclusion.sentences[0].startswith("b has the best scan time: -20 % against a (95 %: -")
 
 
 def test_nothing_beats_the_baseline() -> None:
     """Where others are worse and none is better, the baseline is best."""
-    said = conclude(_result(METRIC, a=[100, 101, 99, 100], b=[80, 81, 79.5, 80], c=[100.2, 100.8, 99.3, 99.9]))
-    assert (said.verdict, said.best, said.alike) == ("baseline", "a", ("c",))
-    assert said.sentences[0] == "No variant beats a in throughput. c cannot be distinguished from it."
+    conclusion = conclude(_result(METRIC, a=[100, 101, 99, 100], b=[80, 81, 79.5, 80], c=[100.2, 100.8, 99.3, 99.9]))
+    assert (conclusion.verdict, conclusion.best, conclusion.alike) == ("baseline", "a", ("c",))
+    assert conclusion.sentences[0] == "No variant beats a in throughput. c cannot be distinguished from it."
 
 
 def test_no_difference_has_a_size() -> None:
     """Where nothing is claimed it says up to which size a difference is excluded, and what would have been seen."""
-    said = conclude(simulate(Simulated(CALM, 5)))
-    assert (said.verdict, said.best) == ("none", None)
-    assert said.within < 0.1
-    (sentence,) = said.sentences
-    assert sentence.startswith(f"No difference larger than {format_percent(said.within)} in ")
-    assert "5 rounds" in said.limits[0]
+    conclusion = conclude(simulate(Simulated(CALM, 5)))
+    assert (conclusion.verdict, conclusion.best) == ("none", None)
+    assert conclusion.within < 0.1
+    (sentence,) = conclusion.sentences
+    assert sentence.startswith(f"No difference larger than {format_percent(conclusion.within)} in ")
+    assert "5 rounds" in conclusion.limits[0]
 
 
 def test_blind_run_says_so() -> None:
     """A run whose noise may hide half of everything doesn't call that no difference."""
-    said = conclude(_result(METRIC, a=[100, 40, 150], b=[60, 120, 90]))
-    assert said.verdict == "unknown"
-    assert "give it more time" in said.sentences[0]
-    assert said.limits[0] == (
+    conclusion = conclude(_result(METRIC, a=[100, 40, 150], b=[60, 120, 90]))
+    assert conclusion.verdict == "unknown"
+    assert "give it more time" in conclusion.sentences[0]
+    assert conclusion.limits[0] == (
         "With 3 rounds and this noise, 80 % of runs would detect only a difference of many times."
     )
 
@@ -120,18 +120,18 @@ def test_a_blind_run_says_how_long_it_needs() -> None:
 )
 def test_too_little_to_say(values: dict[str, list[float]], words: str) -> None:
     """One round, one variant or a baseline of zeros have words of their own, and no verdict."""
-    said = conclude(_result(METRIC, **values))
-    assert (said.verdict, said.best) == ("unknown", None)
-    assert words in said.sentences[0]
+    conclusion = conclude(_result(METRIC, **values))
+    assert (conclusion.verdict, conclusion.best) == ("unknown", None)
+    assert words in conclusion.sentences[0]
 
 
 def test_describing_metric_has_no_best() -> None:
     """A metric that is neither good nor bad is described, from its least to its most, with the plan's limits."""
     latency = Metric("latency", "ns", "neither")
-    said = conclude(_result(latency, a=[1, 1.1, 1], b=[80, 81, 82]))
-    assert (said.verdict, said.best) == ("described", None)
-    assert said.sentences[0] == "latency is from 1.03 ns (a) to 81 ns (b)."
-    assert said.limits[-1] == "Made by hand."
+    conclusion = conclude(_result(latency, a=[1, 1.1, 1], b=[80, 81, 82]))
+    assert (conclusion.verdict, conclusion.best) == ("described", None)
+    assert conclusion.sentences[0] == "latency is from 1.03 ns (a) to 81 ns (b)."
+    assert conclusion.limits[-1] == "Made by hand."
 
 
 @pytest.mark.parametrize(

@@ -54,8 +54,8 @@ def probe(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.Captur
         beside.start()
         code = main(["probe", name, "--dir", str(directory), *words, *forced])
         beside.join()
-        said = capsys.readouterr()
-        return Ended(code, said.out, said.err)
+        printed = capsys.readouterr()
+        return Ended(code, printed.out, printed.err)
 
     return run
 
@@ -173,9 +173,9 @@ def blocks(directory: Path) -> Callable[[], int]:
 
 def said_in_round(ended: Ended) -> str:
     """The line that says why a run broke off after its first round, which stands in its result too."""
-    (told,) = (told for told in ended.err.splitlines() if told.startswith("mycnf: failed in round "))
-    assert told.removeprefix("mycnf: f")[:80] in " ".join(ended.out.split())
-    return told
+    (line,) = (line for line in ended.err.splitlines() if line.startswith("mycnf: failed in round "))
+    assert line.removeprefix("mycnf: f")[:80] in " ".join(ended.out.split())
+    return line
 
 
 SCAN = ("table=600M", "sizes=32K,1M")
@@ -232,7 +232,7 @@ def test_a_disk_that_fills_up_in_a_round_keeps_the_whole_ones(
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "room", "said"),
+    ("name", "options", "room", "message"),
     [
         ("random-write", ("size=200M",), 150, "no space for a file of 200M: .*, or choose a smaller --option size="),
         ("sequential-read", ("size=64M", "readers=1"), 80, "no space for a file of 16M: free space there"),
@@ -240,20 +240,20 @@ def test_a_disk_that_fills_up_in_a_round_keeps_the_whole_ones(
     ],
 )
 def test_a_disk_without_room_for_a_test_file_is_named(
-    name: str, options: tuple[str, ...], room: int, said: str, *, probe: Probe, disk: Disk
+    name: str, options: tuple[str, ...], room: int, message: str, *, probe: Probe, disk: Disk
 ) -> None:
     """A probe of the host says which file didn't fit, and what may be done about it with this probe."""
     small = disk(room)
     ended = probe(name, small, *options)
     assert (ended.code, ended.out) == (2, "")
-    assert re.search(said, line(ended))
+    assert re.search(message, line(ended))
     assert only_theirs(small)
 
 
 def end_server(directory: Path, how: signal.Signals, *, words: str = "--socket=") -> bool:
     """Send a signal to the server in a directory; whether there is one."""
-    for pid, told in children().items():
-        if f"--datadir={directory}" in told and words in told:
+    for pid, command in children().items():
+        if f"--datadir={directory}" in command and words in command:
             os.kill(pid, how)
             return True
     return False
@@ -291,21 +291,21 @@ def test_a_server_that_dies_while_its_table_is_filled_is_named(
 
 
 @pytest.mark.parametrize(
-    ("server", "how", "said"),
+    ("server", "how", "message"),
     [
         ("mysql-5.7", signal.SIGKILL, "was killed in the middle of the run, most likely by the kernel"),
         ("mariadb-11.4", signal.SIGABRT, r"died in the middle of the run \(signal 6\): error log: .*got signal 6"),
     ],
 )
 def test_a_server_that_dies_in_a_round_keeps_the_whole_ones(
-    server: str, how: signal.Signals, said: str, *, probe: Probe, served_by: ServedBy, place: Path
+    server: str, how: signal.Signals, message: str, *, probe: Probe, served_by: ServedBy, place: Path
 ) -> None:
     """The rounds before are printed and kept with the reason, in the server's own words where it left any."""
     served_by(server)
     begun = blocks(place)
     ended = probe("commit", place, *COMMIT, meanwhile=once(lambda: begun() > 2, lambda: end_server(place, how)))
     assert ended.code == 2
-    assert re.search(said, said_in_round(ended))
+    assert re.search(message, said_in_round(ended))
     (kept,) = kept_results().kept
     assert (kept.result.ended, kept.result.rounds > 0) == ("broken", True)
     assert only_theirs(place)
@@ -317,11 +317,11 @@ def test_a_crash_is_told_in_the_servers_own_words(server_name: str, start: Start
     sandbox = start(server_name, small=True)
     os.kill(sandbox.pid, signal.SIGABRT)
     eventually(lambda: not sandbox.running, what="it writes its last words and ends")
-    said = str(sandbox.ended_error("in the middle of the run"))
-    assert re.match(rf"{server_name} died in the middle of the run \((signal 6|exit code 2)\): error log: ", said)
-    assert "got signal 6" in said
-    assert "\n" not in said
-    assert len(said) < 500
+    message = str(sandbox.ended_error("in the middle of the run"))
+    assert re.match(rf"{server_name} died in the middle of the run \((signal 6|exit code 2)\): error log: ", message)
+    assert "got signal 6" in message
+    assert "\n" not in message
+    assert len(message) < 500
 
 
 # What AppArmor and SELinux do: refuse a program what its user may do. Landlock is what a test can have of that.

@@ -114,8 +114,8 @@ def tree(folder: Path) -> dict[str, tuple[int, int, int]]:
     """Everything below a folder, with what would change were it touched."""
     found = {}
     for path in sorted(folder.rglob("*")):
-        told = path.lstat()
-        found[str(path.relative_to(folder))] = (told.st_ino, told.st_mode, told.st_mtime_ns)
+        status = path.lstat()
+        found[str(path.relative_to(folder))] = (status.st_ino, status.st_mode, status.st_mtime_ns)
     return found
 
 
@@ -123,7 +123,7 @@ def reached(moment: Moment, run: Launched, places: list[Path]) -> Callable[[], o
     """What tells that a run has come to a stage."""
 
     def running(words: str) -> bool:
-        return any(words in told for told in run.family().values())
+        return any(words in command for command in run.family().values())
 
     known_by = SMALL[moment.experiment].rounds
 
@@ -157,10 +157,10 @@ def short_ones(owner: int) -> list[Path]:
     found = []
     for marker in Path("/tmp").glob(f"{PREFIX}*/{MARKER}"):
         try:
-            told = json.loads(marker.read_text("utf-8"))
+            report = json.loads(marker.read_text("utf-8"))
         except (OSError, ValueError):
             continue
-        if (told.get("owner") or {}).get("pid") == owner:
+        if (report.get("owner") or {}).get("pid") == owner:
             found.append(marker.parent)
     return found
 

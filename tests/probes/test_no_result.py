@@ -97,7 +97,7 @@ def test_too_many_invalid_blocks_leave_no_number(names: tuple[str, ...], form: s
         page = " ".join(render(result, form, Paper(80)).split())
         assert f"No result: {len(invalid)} of {10 * count} blocks are invalid" in page
         assert WHY in page
-        assert not any(told in page for told in ("4711", "4712", "4,71", "471", "transactions/s were"))
+        assert not any(number in page for number in ("4711", "4712", "4,71", "471", "transactions/s were"))
     with pytest.raises(MycnfError):
         render(result, "svg", Paper(80))
 

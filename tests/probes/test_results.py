@@ -246,18 +246,18 @@ def test_a_host_is_told_by_a_hash(tmp_path: Path) -> None:
     one, other = tmp_path / "one", tmp_path / "other"
     one.write_text("0123456789abcdef0123456789abcdef\n")
     other.write_text("f123456789abcdef0123456789abcdef\n")
-    told = host_id(str(tmp_path), str(one))
-    assert told == host_id("/nowhere", str(one))
-    assert told != host_id(str(tmp_path), str(other))
-    assert len(told) == 16
-    assert told not in one.read_text()
+    identity = host_id(str(tmp_path), str(one))
+    assert identity == host_id("/nowhere", str(one))
+    assert identity != host_id(str(tmp_path), str(other))
+    assert len(identity) == 16
+    assert identity not in one.read_text()
 
 
 @pytest.mark.parametrize("text", ["", "uninitialized\n"])
 def test_a_host_without_machine_id_gets_a_number_of_its_own(tmp_path: Path, text: str) -> None:
     """It is made once, kept privately, and where it can't be kept nothing is told."""
     (tmp_path / "machine-id").write_text(text)
-    told = host_id(str(tmp_path), str(tmp_path / "machine-id"))
-    assert told == host_id(str(tmp_path), str(tmp_path / "missing")) != "unknown"
+    identity = host_id(str(tmp_path), str(tmp_path / "machine-id"))
+    assert identity == host_id(str(tmp_path), str(tmp_path / "missing")) != "unknown"
     assert stat.S_IMODE((tmp_path / "host-id").stat().st_mode) == 0o600
     assert host_id(str(tmp_path / "nowhere"), str(tmp_path / "missing")) == "unknown"

@@ -67,8 +67,8 @@ def test_a_library_beside_a_program_is_named(place: str, tmp_path: Path) -> None
     (tmp_path / place).mkdir(parents=True)
     (tmp_path / place / "libown.so.1").touch()
     program = tmp_path / "bin" / "mysqld"
-    said = "mysqld: error while loading shared libraries: libown.so.1: cannot open shared object file"
-    program.write_text(f"#!/bin/sh\necho '{said}' >&2\nexit 127\n", encoding="utf-8")
+    message = "mysqld: error while loading shared libraries: libown.so.1: cannot open shared object file"
+    program.write_text(f"#!/bin/sh\necho '{message}' >&2\nexit 127\n", encoding="utf-8")
     program.chmod(0o755)
     with pytest.raises(SandboxError, match=rf"needs libown\.so\.1, .* LD_LIBRARY_PATH={tmp_path / place}$"):
         describe_binary(str(program))

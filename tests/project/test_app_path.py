@@ -72,29 +72,29 @@ main(["audit", "--demo", "--isolated"])
 
 def modules_at_the_first_finding(folder: Path) -> set[str]:
     """The modules that mycnf has brought in by then, without those of an app that shows nothing."""
-    told = folder / "modules"
+    modules = folder / "modules"
     own = {"XDG_STATE_HOME": str(folder), "XDG_CONFIG_HOME": str(folder), "TERM": "xterm-256color"}
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("COV_", "COVERAGE_"))}
     process, handle = pty.fork()
     if process == 0:
         os.chdir(CHECKOUT)
-        code = DRIVER.format(finding=FINDING, path=str(told))
+        code = DRIVER.format(finding=FINDING, path=str(modules))
         os.execve(sys.executable, [sys.executable, "-c", code], kept | own | {"COLUMNS": "120", "LINES": "40"})  # noqa: S606 - no shell
-    said, deadline = b"", time.monotonic() + PATIENCE
+    output, deadline = b"", time.monotonic() + PATIENCE
     try:
-        while not told.exists():
-            assert time.monotonic() < deadline, said[-2000:]
+        while not modules.exists():
+            assert time.monotonic() < deadline, output[-2000:]
             if select.select([handle], [], [], 0.1)[0]:
                 try:
-                    said += os.read(handle, 1 << 16)
+                    output += os.read(handle, 1 << 16)
                 except OSError:  # it has ended
                     break
-        assert told.exists(), said[-2000:]
+        assert modules.exists(), output[-2000:]
     finally:
         os.kill(process, signal.SIGKILL)
         os.waitpid(process, 0)
         os.close(handle)
-    return set(told.read_text().split())
+    return set(modules.read_text().split())
 
 
 def test_little_is_imported_before_the_first_finding(tmp_path: Path) -> None:

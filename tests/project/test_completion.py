@@ -93,13 +93,13 @@ class Typing:
         if tab:
             os.write(self.terminal, b"\x15")  # forget the line
         os.write(self.terminal, f"echo END$(({self.asked}+0))\n".encode())
-        said, until = "", time.monotonic() + PATIENCE
+        output, until = "", time.monotonic() + PATIENCE
         # Before its next prompt is there the terminal, not the shell, would take the sign that forgets the line.
-        while "READY" not in said.partition(f"END{self.asked}\r")[2]:
+        while "READY" not in output.partition(f"END{self.asked}\r")[2]:
             if not select.select([self.terminal], [], [], max(0.0, until - time.monotonic()))[0]:
-                raise AssertionError(f"the shell never answered: {said!r}")
-            said += os.read(self.terminal, 65536).decode("utf-8", "replace")
-        return set(re.findall(r"[^\s/]+", re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|[\x07\x08]", " ", said)))
+                raise AssertionError(f"the shell never answered: {output!r}")
+            output += os.read(self.terminal, 65536).decode("utf-8", "replace")
+        return set(re.findall(r"[^\s/]+", re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|[\x07\x08]", " ", output)))
 
     def close(self) -> None:
         """Hang up."""
@@ -162,8 +162,8 @@ def test_the_man_page(checkout: Path) -> None:
         pytest.skip("needs mandoc")
     path = str(checkout / "docs" / "man" / "mycnf.1")
     lint = subprocess.run(["mandoc", "-Tlint", path], capture_output=True, text=True, timeout=600, check=False)
-    said = [line for line in (lint.stdout + lint.stderr).splitlines() if "missing date" not in line]
-    assert said == []
+    lines = [line for line in (lint.stdout + lint.stderr).splitlines() if "missing date" not in line]
+    assert lines == []
     page = subprocess.run(["mandoc", "-Tascii", path], capture_output=True, text=True, timeout=600, check=True).stdout
     plain = re.sub(r".\x08", "", page)
     assert [c for c in COMMANDS if f"mycnf {c} [OPTIONS]" not in plain] == []

@@ -142,7 +142,7 @@ def test_an_audit_that_contradicts_itself_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ('fault = "thread_cache_size"\n', "", "fault: Field required"),
         ("rounds = 6", "rounds = 3", "rounds: Input should be greater than or equal to 5"),
@@ -151,15 +151,15 @@ def test_an_audit_that_contradicts_itself_is_refused() -> None:
         ("threads = 16", "threads = 16\ntuned = true", "workload.tuned: Extra inputs are not permitted"),
     ],
 )
-def test_an_incomplete_folder_is_told(tmp_path: Path, old: str, new: str, said: str) -> None:
+def test_an_incomplete_folder_is_told(tmp_path: Path, old: str, new: str, message: str) -> None:
     """What is missing, unknown or out of range ends with the folder's name and what is wrong there."""
     folder = tmp_path / "thread-cache"
     shutil.copytree(FOLDER / "thread-cache", folder)
     toml = folder / "lab.toml"
     toml.write_text(toml.read_text("utf-8").replace(old, new), "utf-8")
-    with pytest.raises(LabError, match="thread-cache") as told:
+    with pytest.raises(LabError, match="thread-cache") as caught:
         labs(str(tmp_path))
-    assert said in str(told.value)
+    assert message in str(caught.value)
 
 
 def ran(*pairs: tuple[float, float]) -> ProbeResult:

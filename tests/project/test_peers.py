@@ -31,7 +31,7 @@ ADVISOR = """# WARN delay_key_write: MyISAM index blocks are never flushed until
 
 def test_alarms_and_recommendations_are_statements() -> None:
     """What MySQLTuner marks, and what it recommends under its two headings; what it finds fine isn't one."""
-    assert [(said.heading, said.words) for said in of_mysqltuner(TUNER)] == [
+    assert [(statement.heading, statement.words) for statement in of_mysqltuner(TUNER)] == [
         ("[!!]", "Maximum possible memory usage: 983.9G (4179.79% of installed RAM)"),
         ("[!!]", "Table cache hit rate: 14% (77K hits / 544K requests)"),
         ("General recommendations", "Reduce your overall MySQL memory footprint for system stability"),
@@ -42,7 +42,7 @@ def test_alarms_and_recommendations_are_statements() -> None:
 
 def test_warnings_and_notes_are_statements() -> None:
     """pt-variable-advisor has a name for each."""
-    assert [said.heading for said in of_pt(ADVISOR)] == ["delay_key_write", "sort_buffer_size-1"]
+    assert [statement.heading for statement in of_pt(ADVISOR)] == ["delay_key_write", "sort_buffer_size-1"]
 
 
 def test_findings_are_statements() -> None:

@@ -26,7 +26,7 @@ def test_that_passes():
 
 
 @pytest.mark.parametrize(
-    ("more", "code", "told"),
+    ("more", "code", "summary"),
     [
         ("", 0, "UNSTEADY"),
         ("def test_that_fails():\n    assert 0\n", 1, "1 failed, 1 passed"),
@@ -35,13 +35,13 @@ def test_that_passes():
     ],
     ids=["once", "twice", "many", "broken"],
 )
-def test_what_fails_is_run_once_more(more: str, code: int, told: str, tmp_path: Path) -> None:
+def test_what_fails_is_run_once_more(more: str, code: int, summary: str, tmp_path: Path) -> None:
     """A few failures get a second run, whose word counts; many get none, nor does a run that could not be done."""
     (tmp_path / "test_some.py").write_text(TWICE + more, encoding="utf-8")
     command = [sys.executable, CHECKOUT / "tools" / "tests.py", "-q", "-p", "failed_list", "test_some.py"]
     environment = {**os.environ, "PYTHONPATH": str(CHECKOUT / "tests" / "plugins")}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-    assert (done.returncode, told in done.stdout) == (code, True)
+    assert (done.returncode, summary in done.stdout) == (code, True)
     assert ("UNSTEADY" in done.stdout) == (code == 0)
 
 

@@ -107,9 +107,9 @@ def test_real_servers(any_server: Sandbox, capsys: pytest.CaptureFixture[str], t
 @pytest.mark.parametrize("workload", ["oltp", "dev"])
 def test_suggestions(target: str, workload: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Suggested lines have their fields."""
-    told = printed(capsys, "suggest", "--target", target, "--workload", workload, *ROOM)
-    assert told["options"]
-    validator("suggest").validate(told)
+    document = printed(capsys, "suggest", "--target", target, "--workload", workload, *ROOM)
+    assert document["options"]
+    validator("suggest").validate(document)
 
 
 @pytest.mark.parametrize("words", [["BUF001"], ["INN007"], ["SEC003"], ["sort_buffer_size"], ["query_cache_size"]])

@@ -118,12 +118,12 @@ def test_problem_matcher() -> None:
     for line, finding in zip(lines, findings, strict=True):
         match = re.search(pattern["regexp"], line)
         assert match, line
-        told = {field: match[pattern[field]] for field in ("file", "line", "column", "code", "message")}
-        assert told["code"] == finding.code
-        assert told["message"].startswith(finding.name)
-        assert told["line"] == (str(finding.location.line) if finding.location.line else None)
-        assert told["column"] == (str(finding.location.column) if finding.location.line else None)
-        assert told["file"].endswith(".cnf")
+        fields = {field: match[pattern[field]] for field in ("file", "line", "column", "code", "message")}
+        assert fields["code"] == finding.code
+        assert fields["message"].startswith(finding.name)
+        assert fields["line"] == (str(finding.location.line) if finding.location.line else None)
+        assert fields["column"] == (str(finding.location.column) if finding.location.line else None)
+        assert fields["file"].endswith(".cnf")
 
 
 def test_problem_matcher_leaves_other_lines() -> None:

@@ -30,9 +30,9 @@ def test_each_snapshot_counts_once(capsys: pytest.CaptureFixture[str], tmp_path:
     (tmp_path / "a.json").write_bytes(SNAPSHOT.read_bytes())
     words = [str(tmp_path), str(tmp_path / "a.json"), os.path.relpath(tmp_path / "a.json"), str(tmp_path / "no.json")]
     assert main(["report", "--isolated", "--jobs", "1", *words, "--format", "text"]) == 2
-    told = capsys.readouterr()
-    assert "1 read, 1 broken" in told.out
-    assert "no.json does not exist" in told.err
+    printed = capsys.readouterr()
+    assert "1 read, 1 broken" in printed.out
+    assert "no.json does not exist" in printed.err
 
 
 def test_sarif(capsys: pytest.CaptureFixture[str], sarif_validator: Draft4Validator, tmp_path: Path) -> None:

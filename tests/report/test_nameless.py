@@ -59,9 +59,9 @@ def named() -> Audited:
 def test_no_format_tells_whose_host_it_is(form: str) -> None:
     """Neither names, whole or without their domain, nor addresses of the network are in any format."""
     text = render_audit(form, anonymize(named()), Page()).lower()
-    told = text.replace("db70", "")
+    shortened = text.replace("db70", "")
     for word in ("db7", "node-b", "corp.example", "upstream", "10.1.2.3", "fe80::12:3"):
-        assert word not in told
+        assert word not in shortened
 
 
 def test_accounts_keep_their_names_and_lose_their_hosts() -> None:
@@ -109,9 +109,9 @@ def test_names_that_tell_nothing(host: str) -> None:
     """A host that is called as every server's directories are leaves these alone; an address is one."""
     facts = recorded()
     server = replace(facts.server, variables={**facts.server.variables, "hostname": host})
-    told = json.loads(render_audit("json", anonymize(audited(facts=replace(facts, server=server))), Page()))
-    assert told["server"]["hostname"] == ("some-host" if host == "10.1.2.3" else host)
-    assert told["host"]["storage"]["path"] == "/var/lib/mysql"
+    report = json.loads(render_audit("json", anonymize(audited(facts=replace(facts, server=server))), Page()))
+    assert report["server"]["hostname"] == ("some-host" if host == "10.1.2.3" else host)
+    assert report["host"]["storage"]["path"] == "/var/lib/mysql"
 
 
 def test_names_of_tables_are_replaced() -> None:
@@ -130,9 +130,9 @@ def test_names_of_tables_are_replaced() -> None:
     assert {finding.code for finding in findings} >= {"SCH001", "SCH006", "SCH007"}
     whole = audited(*findings, facts=facts)
     for form in names("audit"):
-        told = render_audit(form, anonymize(whole), Page())
+        report = render_audit(form, anonymize(whole), Page())
         for word in ("shopdb", "ders", "orderno", "secretlog", "byname", "otherdb"):
-            assert word not in told
+            assert word not in report
     cleared = anonymize(whole)
     assert cleared.facts.schema_risks is not None
     (column,) = cleared.facts.schema_risks.auto_increments or ()

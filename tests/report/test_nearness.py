@@ -59,7 +59,7 @@ def test_servers_in_words(versions: str, found: list[tuple[str, str]]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "words"),
+    ("evidence", "words"),
     [
         (source(), "X-01: nothing that it says is far from here. It names no disks."),
         (source(hardware="2 CPUs, 16 GB RAM, SSD"), "X-01: SSD: expect the direction, not the size."),
@@ -71,9 +71,9 @@ def test_servers_in_words(versions: str, found: list[tuple[str, str]]) -> None:
         (source("not stated", ""), "It names no server, processors, memory or disks."),
     ],
 )
-def test_what_to_expect(told: Evidence, words: str) -> None:
+def test_what_to_expect(evidence: Evidence, words: str) -> None:
     """Age, server, processors, memory and disks are told where they are far, and what the source leaves out."""
-    assert words in sentence(told, HERE)
+    assert words in sentence(evidence, HERE)
 
 
 def test_a_host_like_the_sources() -> None:

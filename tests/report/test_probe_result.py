@@ -277,10 +277,10 @@ def test_what_other_processes_used_is_told(form: str) -> None:
         for a in whole.arms
     )
     made = " ".join(render(replace(whole, arms=arms), form, Paper(80)).split())
-    said = {"json": f'"{OTHER_PROCESSES}": 0.11'}.get(
+    expected = {"json": f'"{OTHER_PROCESSES}": 0.11'}.get(
         form, "other processes used 2% of the processors in the median block, 11% at most"
     )
-    assert said in made
+    assert expected in made
     assert "other processes" not in render(whole, form, Paper(80))
 
 
@@ -320,13 +320,13 @@ def test_a_column_wider_than_the_page_stands_by_itself() -> None:
     assert any("a very long unit of measurement" in line for line in lines)
 
 
-@pytest.mark.parametrize(("value", "said"), [
+@pytest.mark.parametrize(("value", "text"), [
     (None, "-"), (0.0, "0"), (0.01234, "0.0123"), (1.0, "1.00"), (43.04, "43.0"), (123.45, "123.5"),
     (12345.6, "12,346"), (-2.5, "-2.50"),
 ])  # fmt: skip
-def test_numbers(value: float | None, said: str) -> None:
+def test_numbers(value: float | None, text: str) -> None:
     """Three digits that count, thousands apart."""
-    assert number(value) == said
+    assert number(value) == text
 
 
 def test_changes() -> None:

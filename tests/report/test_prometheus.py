@@ -44,19 +44,19 @@ def value(families: dict[str, Metric], name: str, **labels: str) -> float:
 def test_demo(capsys: pytest.CaptureFixture[str]) -> None:
     """Every finding, the counts by severity, the time, the rules that were skipped and the memory are there."""
     assert main(["audit", "--isolated", "--demo", "--format", "json"]) == 1
-    told = json.loads(capsys.readouterr().out)
+    printed = json.loads(capsys.readouterr().out)
     assert main(["audit", "--isolated", "--demo", "--format", "prometheus"]) == 1
     families = read(capsys.readouterr().out)
     for severity in Severity:
-        count = sum(f["severity"] == severity.value for f in told["findings"])
+        count = sum(f["severity"] == severity.value for f in printed["findings"])
         assert value(families, "mycnf_findings", server="db1", severity=severity.value) == count
     keys = ("code", "name", "severity", "confidence")
-    there = {(*(f[key] for key in keys), f["canonical"] or f["option"] or "") for f in told["findings"]}
+    there = {(*(f[key] for key in keys), f["canonical"] or f["option"] or "") for f in printed["findings"]}
     labelled = [sample.labels for sample in families["mycnf_finding"].samples]
     assert {(*(labels[key] for key in keys), labels["option"]) for labels in labelled} == there
     assert value(families, "mycnf_last_audit_timestamp_seconds") == 1795237265
     assert value(families, "mycnf_skipped_rules") == len(
-        {skip["code"] for skip in told["skipped"] if skip["code"][3:].isdigit()}
+        {skip["code"] for skip in printed["skipped"] if skip["code"][3:].isdigit()}
     )
     assert 0 < value(families, "mycnf_memory_measured_bytes") <= value(families, "mycnf_memory_likely_bytes")
     assert value(families, "mycnf_memory_likely_bytes") < value(families, "mycnf_memory_ceiling_bytes")

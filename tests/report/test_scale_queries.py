@@ -36,10 +36,10 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_queries_find_what_is_there(findings: Path) -> None:
     """Each finds something; the first says how many servers have a rule, the last what could not be read."""
-    told = asked(query.replace("findings.parquet", str(findings)) for query in QUERIES)
-    assert len(told) > 1
-    assert all(told), dict(zip(QUERIES, told, strict=True))
-    assert ["warning", "BIN001", "binary-log-never-expires", 3] in told[0]
-    ((snapshot, why),) = told[-1]
+    answers = asked(query.replace("findings.parquet", str(findings)) for query in QUERIES)
+    assert len(answers) > 1
+    assert all(answers), dict(zip(QUERIES, answers, strict=True))
+    assert ["warning", "BIN001", "binary-log-never-expires", 3] in answers[0]
+    ((snapshot, why),) = answers[-1]
     assert str(snapshot).endswith("x.json")
     assert "cut off" in str(why)

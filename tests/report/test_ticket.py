@@ -114,25 +114,31 @@ def test_hostile_words_do_nothing() -> None:
 def test_no_secret() -> None:
     """A secret in whatever text of a finding, or in the reason to put one aside, is masked."""
     assert SECRET not in report(nasty_audit(), Page())
-    told = f"identified by '{SECRET}', http://u:{SECRET}@h/"
+    secret_words = f"identified by '{SECRET}', http://u:{SECRET}@h/"
     finding = Finding(
         "TST001",
         "planted",
         Severity.ERROR,
         Confidence.CERTAIN,
-        told,
-        help=told,
+        secret_words,
+        help=secret_words,
         option="master_password",
         value=SECRET,
         location=Location(f"mysql://u:{SECRET}@h/my.cnf", 1),
         actions=(
-            Action(f"wsrep_sst_auth = root:{SECRET}", f"SET PASSWORD = '{SECRET}'", told, undo=told, watch=told),
+            Action(
+                f"wsrep_sst_auth = root:{SECRET}",
+                f"SET PASSWORD = '{SECRET}'",
+                secret_words,
+                undo=secret_words,
+                watch=secret_words,
+            ),
             Action("init_connect = SET PASSWORD = '" + SECRET + "'", f"ALTER USER u IDENTIFIED BY '{SECRET}';"),
         ),
     )
     facts = recorded()
-    lost = replace(facts, lost=told, server=replace(facts.server, version_comment=told))
-    text = checked(audited(finding, facts=lost)._replace(suppressed=((finding, told),)))
+    lost = replace(facts, lost=secret_words, server=replace(facts.server, version_comment=secret_words))
+    text = checked(audited(finding, facts=lost)._replace(suppressed=((finding, secret_words),)))
     assert SECRET not in text
     assert "********" in text
 
@@ -145,22 +151,22 @@ def printed(capsys: pytest.CaptureFixture[str], form: str) -> str:
 
 def test_demo(capsys: pytest.CaptureFixture[str]) -> None:
     """Title with host, server, time and counts; what to do; every finding; what was skipped; facts; rules that ran."""
-    told = json.loads(printed(capsys, "json"))
+    report = json.loads(printed(capsys, "json"))
     text = printed(capsys, "markdown")
     lines = headings(text)
-    severities = [f["severity"] for f in told["findings"]]
+    severities = [f["severity"] for f in report["findings"]]
     assert units(text) <= 12_288
-    assert len(told["findings"]) >= 30
+    assert len(report["findings"]) >= 30
     assert "not at all" not in text
     counts = f"1 error, {severities.count('warning')} warnings, {severities.count('note')} notes"
     assert lines[0] == (2, f"mycnf audit of db1 · MariaDB 10.11.19 · 2026-11-21 05:01 UTC · {counts}")
     fine = "Passed checks"
     assert [words for level, words in lines if level == 3] == ["Do first", "Then", fine, "Skipped"]
-    assert ", ".join(one["part"] for one in told["fine"]) in text
-    found = sorted(f"{f['severity']} {f['code']}, {f['confidence']}" for f in told["findings"])
+    assert ", ".join(one["part"] for one in report["fine"]) in text
+    found = sorted(f"{f['severity']} {f['code']}, {f['confidence']}" for f in report["findings"])
     shown_as = re.findall(r"^(?:#### |\d+\. \*\*)(\w+)(?::|\*\*) .*\((\w+, \w+)\)", text, re.MULTILINE)
     assert sorted(map(" ".join, shown_as)) == found
-    for finding in told["findings"]:
+    for finding in report["findings"]:
         for action in finding["actions"]:
             assert not action["statement"] or f"`{action['statement']}`" in text
             assert not action["undo"] or f"`{action['undo']}`" in text
@@ -168,7 +174,7 @@ def test_demo(capsys: pytest.CaptureFixture[str]) -> None:
         assert all(f"`{identity}`" in text for identity in finding["evidence"][:1])
     unlooked = text.partition("### Skipped")[2].partition("<details>")[0]
     ranges = re.sub(r"([A-Z]{3})(\d{3}) to [A-Z]{3}(\d{3})", spelt_out, unlooked)
-    assert all(skip["code"] in ranges for skip in told["skipped"])
+    assert all(skip["code"] in ranges for skip in report["skipped"])
     assert text.index("<summary>Facts</summary>") < text.index("- **Storage:** `/var/lib/mysql` ext4 ← vda")
     assert text.splitlines()[-1].startswith(f"mycnf {__version__} · mycnf explain CODE")
 
@@ -259,13 +265,13 @@ def test_a_statement_is_whole_or_told_of() -> None:
 def test_any_number_fits(count: int) -> None:
     """The first findings are shown whole, and what is left out is counted."""
     text = checked(many(count))
-    told = re.findall(r"^(?:#### \w+:|\d+\. ).*\((TST\d{4}), likely\)", text, re.MULTILINE)
+    shown = re.findall(r"^(?:#### \w+:|\d+\. ).*\((TST\d{4}), likely\)", text, re.MULTILINE)
     left = re.search(r"([\d,]+) findings? not at all \(`(TST\d{4})`", text)
-    assert told == [f"TST{number:04}" for number in range(len(told))]
-    assert len(told) + (int(left[1].replace(",", "")) if left else 0) == count
-    assert left is None or left[2] == f"TST{len(told):04}"
-    assert len(told) >= min(count, 20)
-    assert ("To fit a ticket" in text) == (len(told) < count)
+    assert shown == [f"TST{number:04}" for number in range(len(shown))]
+    assert len(shown) + (int(left[1].replace(",", "")) if left else 0) == count
+    assert left is None or left[2] == f"TST{len(shown):04}"
+    assert len(shown) >= min(count, 20)
+    assert ("To fit a ticket" in text) == (len(shown) < count)
     assert text.count("\n1. ") == 1
 
 

@@ -42,10 +42,10 @@ def test_rules_of_the_looks_exist() -> None:
 
 def test_numbers_are_told_where_nothing_was_found(tmp_path: Path) -> None:
     """A part without a finding has its numbers; one whose numbers aren't there is left out."""
-    told = dict(passed_checks(known(tmp_path), [], NAMES))
-    assert told["connections"].startswith("12 of 151 used at most, in ")
-    assert "buffer pool" not in told
-    assert "memory" not in told
+    passed = dict(passed_checks(known(tmp_path), [], NAMES))
+    assert passed["connections"].startswith("12 of 151 used at most, in ")
+    assert "buffer pool" not in passed
+    assert "memory" not in passed
 
 
 def test_a_window_without_the_counters_of_a_part_tells_nothing_of_it(tmp_path: Path) -> None:
@@ -59,11 +59,11 @@ def test_a_window_without_the_counters_of_a_part_tells_nothing_of_it(tmp_path: P
 def test_an_error_log_without_events_passes(tmp_path: Path) -> None:
     """What was read without an event has its beginning; an old event, or a log that was not read, has nothing."""
     log: dict[str, Any] = {"since": "2026-11-01 10:00:00"}
-    said = {"taken_at": "2026-11-25T12:00:00+00:00"}
+    error_log = {"taken_at": "2026-11-25T12:00:00+00:00"}
     events = {"crash": {"count": 1, "first": "2026-01-01 10:00:00", "last": "2026-01-01 10:00:00"}}
 
     def told(**server: Any) -> str | None:
-        made = context_of_case(Case("", "", "mysql-8.0.15", server=said | server), tmp_path)
+        made = context_of_case(Case("", "", "mysql-8.0.15", server=error_log | server), tmp_path)
         return dict(passed_checks(made, [], NAMES)).get("error log")
 
     assert told(error_log=log) == "no crash, damage or failure from 2026-11-01 10:00 UTC on"
@@ -75,8 +75,8 @@ def test_open_files_are_those_of_innodb_too(tmp_path: Path) -> None:
     """Most descriptors are InnoDB's, which Open_files leaves out; without that counter nothing was looked at."""
     status = {"innodb_num_open_files": "89", "threads_connected": "6"}
     server: dict[str, Any] = {"variables": {"open_files_limit": "698"}, "status": {**status, "open_files": "12"}}
-    told = dict(passed_checks(context_of_case(Case("", "", "mariadb-10.11", server=server), tmp_path), [], NAMES))
-    assert told["open files"] == "at least 107 of 698 file descriptors in use"
+    passed = dict(passed_checks(context_of_case(Case("", "", "mariadb-10.11", server=server), tmp_path), [], NAMES))
+    assert passed["open files"] == "at least 107 of 698 file descriptors in use"
     server["status"] = status
     assert "open files" not in dict(
         passed_checks(context_of_case(Case("", "", "mariadb-10.11", server=server), tmp_path), [], NAMES)
@@ -103,9 +103,9 @@ def test_a_real_server(any_server: Sandbox) -> None:
     from advisor.analysis.context import build_context
 
     facts = collect_from_account(Account(user="root", socket=any_server.socket), CollectRequest(window=0.0))
-    told = dict(passed_checks(build_context(facts), [], NAMES))
-    assert {"connections", "commits"} <= set(told)
-    assert told["commits"].endswith("at each commit") or "no binary log" in told["commits"]
+    passed = dict(passed_checks(build_context(facts), [], NAMES))
+    assert {"connections", "commits"} <= set(passed)
+    assert passed["commits"].endswith("at each commit") or "no binary log" in passed["commits"]
 
 
 @pytest.mark.parametrize(
@@ -138,12 +138,12 @@ def test_no_unhealthy_figure_is_fine(tmp_path: Path, part: str, status: dict[str
     sound = {**server["status"], "max_used_connections": "12", "open_files": "3", "innodb_num_open_files": "9"}
     sound |= {"innodb_checkpoint_age": "100", "innodb_checkpoint_max_age": "1000"}
     healthy = dict.fromkeys(rises, 0) | {name: 2 for name in rises if name == "innodb_buffer_pool_read_requests"}
-    told = []
-    for said, risen in ((sound, healthy), (server["status"], rises)):
+    wrong = []
+    for counters, risen in ((sound, healthy), (server["status"], rises)):
         workload = {"seconds": 10.0, "uptime": 86400.0, "rises": risen, "redo": 1000}
-        case = Case("", "", "mariadb-10.11", server={**server, "status": said}, workload=workload)
-        told.append(part in dict(passed_checks(context_of_case(case, tmp_path), [], NAMES)))
-    assert told == [True, False]
+        case = Case("", "", "mariadb-10.11", server={**server, "status": counters}, workload=workload)
+        wrong.append(part in dict(passed_checks(context_of_case(case, tmp_path), [], NAMES)))
+    assert wrong == [True, False]
 
 
 def test_memory_that_is_nearly_taken_is_not_fine(tmp_path: Path) -> None:
@@ -152,12 +152,12 @@ def test_memory_that_is_nearly_taken_is_not_fine(tmp_path: Path) -> None:
         "variables": {"max_connections": "151", "innodb_buffer_pool_size": "134217728"},
         "status": {"max_used_connections": "12", "threads_running": "1"},
     }
-    told: list[bool] = []
+    passes: list[bool] = []
     for resident in (1 << 30, (8 << 30) - (64 << 20)):
         host: dict[str, Any] = {"memory": {"total": 8 << 30}, "process": {"resident": resident}}
         case = Case("", "", "mariadb-10.11", server=server, host=host)
-        told.append("memory" in dict(passed_checks(context_of_case(case, tmp_path), [], NAMES)))
-    assert told == [True, False]
+        passes.append("memory" in dict(passed_checks(context_of_case(case, tmp_path), [], NAMES)))
+    assert passes == [True, False]
 
 
 @pytest.mark.parametrize("name", ["redo-log-disabled", "unsynced-data-files", "file-system-without-barriers"])

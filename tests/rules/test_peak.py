@@ -61,8 +61,8 @@ def test_a_time_that_nobody_can_read() -> None:
 
 def test_what_is_fine_names_its_hour(tmp_path: Path) -> None:
     """A redo log that holds the busiest hour is told with that hour."""
-    told = {one.part: one.words for one in passed_checks(known(tmp_path, WINDOW, HOUR), (), {"small-redo-log"})}
-    assert told["redo log"].endswith("in the busiest hour, 14:00-15:00 UTC on 2026-11-20")
+    passed = {one.part: one.words for one in passed_checks(known(tmp_path, WINDOW, HOUR), (), {"small-redo-log"})}
+    assert passed["redo log"].endswith("in the busiest hour, 14:00-15:00 UTC on 2026-11-20")
 
 
 def test_messages_name_the_hour(tmp_path: Path) -> None:

@@ -130,6 +130,6 @@ def test_a_low_mean_says_nothing_of_the_busiest_hour(tmp_path: Path) -> None:
 def test_one_number_for_the_redo_log_of_a_file(target: str, file: str, tmp_path: Path) -> None:
     """Lines that went or go, overridden ones too, and a pool that is large for them: one size is named, not two."""
     known = context_of_case(Case("", "", target, file=f"innodb_buffer_pool_size = 8G\n{file}"), tmp_path)
-    told = " ".join(f"{f.message} {f.help}" for f in run_rules(known, file_rules()).findings)
-    sizes = set(re.findall(r"innodb_redo_log_capacity = (\S+)|hold (\S+) in all", told))
+    texts = " ".join(f"{f.message} {f.help}" for f in run_rules(known, file_rules()).findings)
+    sizes = set(re.findall(r"innodb_redo_log_capacity = (\S+)|hold (\S+) in all", texts))
     assert len(sizes) == 1

@@ -116,11 +116,11 @@ def test_a_container_gets_its_limits_from_what_starts_it(tmp_path: Path) -> None
 def test_what_makes_room_on_a_volume(tmp_path: Path) -> None:
     """Binary logs are purged where they lie and are written, and nowhere else."""
     full = {"space": {"size": 1000, "free": 1}}
-    told = {
+    statements = {
         "purge binary logs that all replicas have, or enlarge the volume": ({"disks": [], **full}, "ON"),
         "remove what is not needed there, or enlarge the volume": ({"disks": [], **full}, "OFF"),
     }
-    for says, (host, log) in told.items():
+    for says, (host, log) in statements.items():
         server = {"variables": {"log_bin": log}}
         assert remedy("nearly-full-file-system", tmp_path, host=host, server=server) == says
     temporary = {"places": [{"variable": "tmpdir", **full}]}

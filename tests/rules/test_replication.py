@@ -112,16 +112,16 @@ def test_one_worker_is_no_workers(tmp_path: Path) -> None:
 )
 def test_why_no_replica_confirms(status: dict[str, str], says: str, tmp_path: Path) -> None:
     """A source that gave up waiting and one that nobody follows are told apart."""
-    told = {f"rpl_semi_sync_master_{name}": value for name, value in status.items()}
-    server = {"variables": {"rpl_semi_sync_master_enabled": "ON"}, "status": told}
+    renamed = {f"rpl_semi_sync_master_{name}": value for name, value in status.items()}
+    server = {"variables": {"rpl_semi_sync_master_enabled": "ON"}, "status": renamed}
     assert says in found("semi-sync-not-in-force", "mariadb-10.11", tmp_path, server=server)[0].message
 
 
 def test_both_threads_and_every_channel(tmp_path: Path) -> None:
     """Threads of one channel that were stopped without an error are one finding; each channel has its own."""
     rows = [{"Slave_IO_Running": "No", "Slave_SQL_Running": "No"}, {"Slave_IO_Running": "No"}]
-    told = found("stopped-replica", "mysql-5.7.22", tmp_path, server={"replication": {"replica_rows": rows}})
-    assert len(told) == 2
+    findings = found("stopped-replica", "mysql-5.7.22", tmp_path, server={"replication": {"replica_rows": rows}})
+    assert len(findings) == 2
 
 
 def test_every_filter_with_commas_but_one_word_of_the_rest(tmp_path: Path) -> None:
@@ -136,11 +136,13 @@ OUT_OF_REACH = {"group_members": 3, "group_state": "ONLINE", "group_states": {"U
 
 def test_members_by_state(tmp_path: Path) -> None:
     """Members are told by their states, and the majority by those that can be reached."""
-    told = found("group-that-survives-nothing", "mysql-9.7.4", tmp_path, server={"replication": OUT_OF_REACH})[0]
-    assert told.message == "The group has 3 members (2 ONLINE, 1 UNREACHABLE). The loss of one more stops all writes."
+    finding = found("group-that-survives-nothing", "mysql-9.7.4", tmp_path, server={"replication": OUT_OF_REACH})[0]
+    assert (
+        finding.message == "The group has 3 members (2 ONLINE, 1 UNREACHABLE). The loss of one more stops all writes."
+    )
     lost = OUT_OF_REACH | {"group_states": {"UNREACHABLE": 2, "ONLINE": 1}}
-    told = found("group-that-survives-nothing", "mysql-9.7.4", tmp_path, server={"replication": lost})[0]
-    assert "has lost its majority: 3 members (1 ONLINE, 2 UNREACHABLE). Writes on this member wait." in told.message
+    finding = found("group-that-survives-nothing", "mysql-9.7.4", tmp_path, server={"replication": lost})[0]
+    assert "has lost its majority: 3 members (1 ONLINE, 2 UNREACHABLE). Writes on this member wait." in finding.message
 
 
 @pytest.mark.parametrize(("super_read_only", "says"), [("OFF", "it accepts writes"), ("ON", "it accepts no writes")])
@@ -173,13 +175,13 @@ def lag(target: str, folder: Path, times: dict[str, Any] | None = None, **row: s
 
 def test_lag_in_numbers(tmp_path: Path) -> None:
     """The lag is a number, with what is known of where it comes from; one worker isn't blamed for a lock."""
-    told = lag("mysql-8.0.15", tmp_path, {"applying": 70})
-    assert told.message == (
+    finding = lag("mysql-8.0.15", tmp_path, {"applying": 70})
+    assert finding.message == (
         "The replica is 75 s behind its source. The oldest transaction being applied was committed 1 min ago. "
         "Received and not yet applied: 10K bytes of binary log. The applier waits for a lock of another session."
     )
-    assert "holds the lock" in told.help
-    assert not told.actions
+    assert "holds the lock" in finding.help
+    assert not finding.actions
     by_worker = lag("mysql-8.0.15", tmp_path, {"locked": 1}, Slave_SQL_Running_State="", Relay_Master_Log_File="b.6")
     assert by_worker.message.endswith("The applier waits for a lock of another session.")
     free = lag("mysql-8.0.15", tmp_path, Slave_SQL_Running_State="", Relay_Master_Log_File="b.6")
@@ -191,13 +193,13 @@ def test_lag_in_numbers(tmp_path: Path) -> None:
 
 def test_the_whole_remedy_at_once(tmp_path: Path) -> None:
     """Workers are advised with what they need to help and to keep the order; where that lacks more, without it."""
-    told = lag("mysql-8.0.15", tmp_path, Slave_SQL_Running_State="")
-    assert [action.option_line for action in told.actions] == [
+    finding = lag("mysql-8.0.15", tmp_path, Slave_SQL_Running_State="")
+    assert [action.option_line for action in finding.actions] == [
         "slave_parallel_type = LOGICAL_CLOCK",
         "slave_preserve_commit_order = ON",
         "slave_parallel_workers = 4",
     ]
-    assert told.help.endswith("slave_parallel_workers = 4")
+    assert finding.help.endswith("slave_parallel_workers = 4")
     without = lag("mysql-5.7.22", tmp_path, Slave_SQL_Running_State="")
     assert [action.option_line for action in without.actions] == [
         "slave_parallel_type = LOGICAL_CLOCK",
@@ -235,8 +237,8 @@ def test_stopped_threads_are_reported_once(
 
 def test_lag_that_the_server_does_not_know(tmp_path: Path) -> None:
     """While both threads run, an unknown lag is a note with what else is known."""
-    told = lag("mysql-8.0.15", tmp_path, {"applied": 240}, Seconds_Behind_Master=None, Slave_IO_Running="Yes")
-    assert told.message == (
+    finding = lag("mysql-8.0.15", tmp_path, {"applied": 240}, Seconds_Behind_Master=None, Slave_IO_Running="Yes")
+    assert finding.message == (
         "The lag of the replica is unknown: Seconds_Behind_Master is NULL although both threads run. "
         "The newest applied transaction was committed 4 min ago."
     )
@@ -245,14 +247,14 @@ def test_lag_that_the_server_does_not_know(tmp_path: Path) -> None:
 def test_administrators_that_still_write(tmp_path: Path) -> None:
     """Who passes read_only is told by version, and undoing the advice restores both variables."""
     follows = replica(Slave_SQL_Running="Yes")
-    told = [
+    findings = [
         found("writable-replica", target, tmp_path, server=follows | {"variables": {"read_only": value}})[0]
         for target, value in (("mysql-5.7.22", "ON"), ("mysql-8.0.15", "ON"), ("mysql-8.0.15", "OFF"))
     ]
-    assert told[0].message.endswith("super_read_only is OFF, so accounts with SUPER can write.")
-    assert told[1].message.endswith("so accounts with CONNECTION_ADMIN or SUPER can write.")
-    assert [finding.actions[0].statement for finding in told] == ["SET GLOBAL super_read_only = ON;"] * 3
-    assert [finding.actions[0].undo for finding in told] == [
+    assert findings[0].message.endswith("super_read_only is OFF, so accounts with SUPER can write.")
+    assert findings[1].message.endswith("so accounts with CONNECTION_ADMIN or SUPER can write.")
+    assert [finding.actions[0].statement for finding in findings] == ["SET GLOBAL super_read_only = ON;"] * 3
+    assert [finding.actions[0].undo for finding in findings] == [
         "SET GLOBAL super_read_only = OFF;", "SET GLOBAL super_read_only = OFF;", "SET GLOBAL read_only = OFF;",
     ]  # fmt: skip
 
@@ -290,16 +292,16 @@ def test_replicas_that_get_nothing(readers: int, says: str, tmp_path: Path) -> N
         "variables": {"log_bin": "ON", "log_slave_updates": "OFF"},
         "replication": {"replica_rows": [{"Slave_SQL_Running": "Yes"}], "replicas_connected": readers},
     }
-    (told,) = found("replica-updates-not-logged", "mariadb-10.11", tmp_path, server=server)
-    assert told.message.endswith(says)
-    assert ("rebuild the replicas" in told.help) is (readers > 1)
+    (finding,) = found("replica-updates-not-logged", "mariadb-10.11", tmp_path, server=server)
+    assert finding.message.endswith(says)
+    assert ("rebuild the replicas" in finding.help) is (readers > 1)
 
 
 def test_where_the_error_of_a_worker_is(tmp_path: Path) -> None:
     """A worker's error is in a table of performance_schema, or where that is off in the error log alone."""
     row = {"Slave_SQL_Running": "No", "Last_SQL_Errno": "1062", "Last_SQL_Error": "Coordinator stopped because ..."}
     part = {"replica_rows": [row], "applier_times": [{"channel": "", "failed_table": "a.t"}]}
-    told = [
+    findings = [
         found(
             "stopped-replica",
             "mysql-5.7.22",
@@ -308,16 +310,16 @@ def test_where_the_error_of_a_worker_is(tmp_path: Path) -> None:
         )[0]
         for value in ("ON", "OFF")
     ]
-    assert "error 1062 at table a.t" in told[0].message
-    assert "performance_schema.replication_applier_status_by_worker" in told[0].help
-    assert told[1].help.endswith("details are in the replica's error log")
+    assert "error 1062 at table a.t" in findings[0].message
+    assert "performance_schema.replication_applier_status_by_worker" in findings[0].help
+    assert findings[1].help.endswith("details are in the replica's error log")
 
 
 def test_both_places_at_once(tmp_path: Path) -> None:
     """Where both places are in files, both are advised, and that it is by default is told."""
-    told = found("replica-position-in-files", "mysql-5.7.22", tmp_path, "slave_parallel_workers = 4")[0]
-    assert told.message.startswith("relay_log_info_repository and master_info_repository are FILE by default:")
-    assert [action.option_line for action in told.actions] == [
+    finding = found("replica-position-in-files", "mysql-5.7.22", tmp_path, "slave_parallel_workers = 4")[0]
+    assert finding.message.startswith("relay_log_info_repository and master_info_repository are FILE by default:")
+    assert [action.option_line for action in finding.actions] == [
         "relay_log_info_repository = TABLE", "master_info_repository = TABLE",
     ]  # fmt: skip
 
@@ -325,9 +327,9 @@ def test_both_places_at_once(tmp_path: Path) -> None:
 def test_write_sets_need_the_order_of_commits(tmp_path: Path) -> None:
     """The advice of write sets names what replicas before 8.0.27 lack by default."""
     source = {"replication": {"replicas_connected": 1}}
-    told = found("commit-order-tracking", "mysql-8.0.15", tmp_path, server=source)[0]
-    assert "keeps the order of commits (before 8.0.27 the default is OFF)" in told.help
-    assert "replica_preserve_commit_order = ON first" in told.actions[0].risk
+    finding = found("commit-order-tracking", "mysql-8.0.15", tmp_path, server=source)[0]
+    assert "keeps the order of commits (before 8.0.27 the default is OFF)" in finding.help
+    assert "replica_preserve_commit_order = ON first" in finding.actions[0].risk
 
 
 @pytest.mark.parametrize(
@@ -372,9 +374,9 @@ def test_channels_of_a_group_are_not_stopped(tmp_path: Path) -> None:
 )
 def test_the_heartbeat_goes_with_the_timeout(target: str, says: str, tmp_path: Path) -> None:
     """A shorter timeout is advised with the shorter heartbeat that it needs, and not without by a statement."""
-    told = found("slow-to-miss-its-source", target, tmp_path, "slave_net_timeout = 7200", {})[0]
-    assert says in told.help
-    assert told.actions[0].statement is None
+    finding = found("slow-to-miss-its-source", target, tmp_path, "slave_net_timeout = 7200", {})[0]
+    assert says in finding.help
+    assert finding.actions[0].statement is None
 
 
 def test_what_a_running_replica_takes(tmp_path: Path) -> None:
@@ -432,8 +434,8 @@ def test_the_whole_remedy_of_a_log_that_grows(tmp_path: Path) -> None:
         ("mariadb-11.8", "", ["slave_connections_needed_for_purge = 0"]),
         ("mariadb-10.11", "", []),
     ):
-        told = found("binary-log-never-expires", target, tmp_path, file + more, waits)[0]
-        assert [action.option_line for action in told.actions] == ["binlog_expire_logs_seconds = 2592000", *lines]
+        finding = found("binary-log-never-expires", target, tmp_path, file + more, waits)[0]
+        assert [action.option_line for action in finding.actions] == ["binlog_expire_logs_seconds = 2592000", *lines]
 
 
 @pytest.mark.parametrize(("target", "words"), [("mysql-5.7.22", ""), ("mysql-8.0.15", "STOP SLAVE; ")])

@@ -228,7 +228,7 @@ def test_twice_the_cache_up_to_a_megabyte(size: int, advised: list[str], tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("rule", "target", "told", "says"),
+    ("rule", "target", "fields", "says"),
     [
         (
             "joins-without-index",
@@ -316,9 +316,11 @@ def test_twice_the_cache_up_to_a_megabyte(size: int, advised: list[str], tmp_pat
         ),
     ],
 )
-def test_a_message_has_its_numbers(rule: str, target: str, told: dict[str, object], says: str, tmp_path: Path) -> None:
+def test_a_message_has_its_numbers(
+    rule: str, target: str, fields: dict[str, object], says: str, tmp_path: Path
+) -> None:
     """Rates are a second of the window, shares are of all, and averages of what was counted."""
-    assert says in first(rule, target, tmp_path, **told).message
+    assert says in first(rule, target, tmp_path, **fields).message
 
 
 def test_the_smaller_limit_in_memory_is_told(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ class Lookout:
     def _locks(self) -> tuple[str, ...]:
         """Metadata locks of clients, with their holders; MariaDB tells of none, but lets nobody lock a table in use."""
         if not self._live.is_mariadb:
-            return tuple(str(told) for (told,) in self.run(LOCKS))
+            return tuple(str(lock) for (lock,) in self.run(LOCKS))
         try:
             self.run("SET lock_wait_timeout = 1")
             self.run("LOCK TABLES mysql.innodb_table_stats WRITE")  # the one InnoDB table that we read rows of

@@ -84,7 +84,7 @@ def test_a_stranger_with_the_number_goes_on(live: Live, second: Wire, tmp_path: 
         assert not session_module._kill_own_statement(second, number_of(idle))
         idle.close()
         assert not session_module._kill_own_statement(second, number_of(idle))
-        asked = [said.text for said in logged(log) if said.connection == second.handshake_id]
+        asked = [entry.text for entry in logged(log) if entry.connection == second.handshake_id]
     assert len(asked) == 5
     assert {text.replace(str(number_of(idle)), "0") for text in asked[-2:]} == {OWN_RUNNING.text(0)}
     assert not any("KILL" in text for text in asked)

@@ -99,7 +99,7 @@ def stage(live: Live, led: Path, tmp_path: Path) -> Stage:
 def statements(heard: list[Said]) -> list[str]:
     """The texts, all of them listed."""
     assert unlisted(heard) == []
-    return [said.text for said in heard if said.command == "Query"]
+    return [entry.text for entry in heard if entry.command == "Query"]
 
 
 def test_every_command_is_walked() -> None:
@@ -162,22 +162,22 @@ async def test_the_app_sends_listed_statements_alone(stage: Stage, monkeypatch: 
     monkeypatch.setattr(sampler_module, "EVERY", 0.3)
     monkeypatch.setattr(sampler_module, "RETRY_AFTER", 0.05)
     with overheard(stage.live.sandbox, stage.folder / "general.log") as heard:
-        said: list[Said] = []
+        entries: list[Said] = []
 
         def counted() -> int:
-            said.extend(heard())
-            return sum(one.text == STATUS.text() for one in said)
+            entries.extend(heard())
+            return sum(one.text == STATUS.text() for one in entries)
 
         async with driven(*stage.available_parts, "--isolated", wait=False) as (app, pilot):
             await until(pilot, lambda: opened(app) and counted() > 1)
             await pilot.press("3", "r")
             before = counted()
             await until(pilot, lambda: counted() > before + 1)  # the audit's and the sampler's
-            connections = {one.connection for one in said}
+            connections = {one.connection for one in entries}
             end_sampling(app, heard)
-            await until(pilot, lambda: counted() > 0 and any(one.connection not in connections for one in said))
+            await until(pilot, lambda: counted() > 0 and any(one.connection not in connections for one in entries))
             await pilot.press("q")
-    assert statements(said)
+    assert statements(entries)
 
 
 def end_sampling(app: AuditApp, heard: Ear) -> None:

@@ -28,7 +28,7 @@ SHORT = ConnectionLimits(connect=5.0, read=2.0)  # a busy host passes a greeting
 @contextmanager
 def greeting_alone(server: str, place: str) -> Iterator[bytearray]:
     """A socket that passes on a real server's greeting and then only listens; what it is told is kept."""
-    told = bytearray()
+    received = bytearray()
 
     def serve() -> None:
         with suppress(OSError):
@@ -41,32 +41,32 @@ def greeting_alone(server: str, place: str) -> Iterator[bytearray]:
             real.connect(server)
             client.sendall(real.recv(1 << 12))
             while data := client.recv(1 << 12):
-                told.extend(data)
+                received.extend(data)
 
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(place)
         listening.listen()
         threading.Thread(target=serve, daemon=True).start()
         try:
-            yield told
+            yield received
         finally:
             listening.shutdown(socket.SHUT_RDWR)
 
 
 def refused(account: Account) -> str:
     """The one line in which trying to connect ends; it does end."""
-    said: list[str] = []
+    messages: list[str] = []
 
     def enter() -> None:
         with pytest.raises(ConnectError) as caught:
             connect(account, SHORT)
-        said.append(str(caught.value))
+        messages.append(str(caught.value))
 
     trying = threading.Thread(target=enter, daemon=True)
     trying.start()
     trying.join(PATIENCE)
-    assert said, "it waits without end"
-    return said[0]
+    assert messages, "it waits without end"
+    return messages[0]
 
 
 @pytest.mark.parametrize("mode", ["disabled", "required"])
@@ -74,18 +74,18 @@ def refused(account: Account) -> str:
 def test_silence_within_a_login_ends(live: Live, mode: str, tmp_path: Path) -> None:
     """A server that greets and then says nothing is given up, in the midst of a TLS handshake too."""
     place = str(tmp_path / "s")
-    with greeting_alone(live.sandbox.socket, place) as told:
-        said = refused(Account("root", socket=place, ssl_mode=mode))
-    assert "in time" in said
-    assert len(told) > HEADER
+    with greeting_alone(live.sandbox.socket, place) as received:
+        message = refused(Account("root", socket=place, ssl_mode=mode))
+    assert "in time" in message
+    assert len(received) > HEADER
 
 
 def test_we_offer_no_files_and_one_statement_at_a_time(live: Live, tmp_path: Path) -> None:
     """In the login that goes over the wire, files of ours and several statements in one are not among our offers."""
     place = str(tmp_path / "s")
-    with greeting_alone(live.sandbox.socket, place) as told:
+    with greeting_alone(live.sandbox.socket, place) as received:
         refused(Account("root", socket=place))
-    offered = int.from_bytes(told[HEADER : HEADER + 4], "little")
+    offered = int.from_bytes(received[HEADER : HEADER + 4], "little")
     assert offered & CLIENT.PROTOCOL_41
     assert not offered & (CLIENT.LOCAL_FILES | CLIENT.MULTI_STATEMENTS | CLIENT.COMPRESS)
 

@@ -28,12 +28,12 @@ def raised(entries: list[RingSample], first: int, last: int, lsn: int) -> list[R
 
 def test_the_hour_with_most_redo() -> None:
     """Of a day the hour is told in which the log grew most, by when it was and how fast."""
-    told = summarize_samples(raised(steady(145), 60, 66, 10**9))
-    hour = told.hour("redo")
+    sampled = summarize_samples(raised(steady(145), 60, 66, 10**9))
+    hour = sampled.hour("redo")
     assert (hour.began_at, hour.ended_at) == ("2026-11-21T22:00:00+00:00", "2026-11-21T23:00:00+00:00")
     assert hour_text(hour) == "22:00-23:00 UTC on 2026-11-21"
     assert hour.workload.redo_rate == (6 * 10**9 + 6000) / 3600
-    assert (told.samples, told.since) == (145, "2026-11-21T12:00:00+00:00")
+    assert (sampled.samples, sampled.since) == (145, "2026-11-21T12:00:00+00:00")
 
 
 def test_each_kind_has_its_own_hour() -> None:
@@ -48,9 +48,9 @@ def test_each_kind_has_its_own_hour() -> None:
         )
         for n, e in enumerate(steady(145))
     ]
-    told = summarize_samples(entries)
-    assert told.hour("connections").workload.delta("connection_errors_max_connections") == 3
-    assert told.hour("temporary tables").workload.delta("created_tmp_disk_tables") == 5000
+    sampled = summarize_samples(entries)
+    assert sampled.hour("connections").workload.delta("connection_errors_max_connections") == 3
+    assert sampled.hour("temporary tables").workload.delta("created_tmp_disk_tables") == 5000
     quiet = summarize_samples(
         [e._replace(counters={**e.counters, "connection_errors_max_connections": 0}) for e in entries]
     )
@@ -95,9 +95,9 @@ def test_what_is_no_hour() -> None:
 
 def test_the_facts_stay_small() -> None:
     """Samples of every minute are thinned: an hour takes thirteen at most."""
-    told = summarize_samples(steady(200, step=60))
-    assert max(len(hour.samples) for hour in told.hours) <= 13
-    assert told.hour("redo").workload.redo_rate == 1000 / 60
+    sampled = summarize_samples(steady(200, step=60))
+    assert max(len(hour.samples) for hour in sampled.hours) <= 13
+    assert sampled.hour("redo").workload.redo_rate == 1000 / 60
 
 
 NUMBERS = st.integers(0, (1 << 64) - 2)
@@ -113,9 +113,9 @@ ENTRIES = st.builds(
 @given(st.lists(ENTRIES, max_size=30))
 def test_no_ring_is_too_odd(entries: list[RingSample]) -> None:
     """Whatever numbers stand in a ring, rates are never below zero and nothing is raised."""
-    told = summarize_samples(entries)
-    assert (told is None) == (not entries)
-    for hour in told.hours if told else ():
+    sampled = summarize_samples(entries)
+    assert (sampled is None) == (not entries)
+    for hour in sampled.hours if sampled else ():
         assert hour.workload.seconds > 0
         assert (hour.workload.redo_rate or 0) >= 0
         assert all((hour.workload.rate(name) or 0) >= 0 for name in hour.samples[0].status)

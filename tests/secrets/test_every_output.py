@@ -147,13 +147,13 @@ def test_no_password_in_any_format(command: str, ground: Ground, capsys: pytest.
         if form == "parquet":
             pytest.importorskip("pyarrow")
         code = main([*asked, *(["-o", place] if place else [])])
-        said = capsys.readouterr()
-        told = _text(Path(place)) if place and Path(place).exists() else said.out
+        printed = capsys.readouterr()
+        written = _text(Path(place)) if place and Path(place).exists() else printed.out
         assert code in (0, 1, 2, 3), asked
-        assert "internal error" not in said.err, said.err
-        assert told.strip() or code in (0, 2), asked  # nothing found, or no such format of this
-        assert out_of(told) == out_of(said.err) == [], asked
-        masked += told.count(MASK)
+        assert "internal error" not in printed.err, printed.err
+        assert written.strip() or code in (0, 2), asked  # nothing found, or no such format of this
+        assert out_of(written) == out_of(printed.err) == [], asked
+        masked += written.count(MASK)
     assert masked or command not in {"lint", "show", "diff", "audit", "report", "preflight", "history", "fleet"}
     assert _found_in(ground) == {}
 
@@ -188,9 +188,9 @@ def test_lint_in_other_ways(words: tuple[str, ...], ground: Ground, capsys: pyte
     """Neither in a diff with its lines around, in counts, nor in a baseline."""
     for target, files in (("mysql-8.4", FILES), ("mariadb-10.11", FILES[:-1])):  # MariaDB has no persisted variables
         assert main(["lint", "--isolated", "--target", target, *words, *files]) in (0, 1)
-        said = capsys.readouterr()
-        assert said.out + said.err
-        assert out_of(said.out + said.err) == []
+        printed = capsys.readouterr()
+        assert printed.out + printed.err
+        assert out_of(printed.out + printed.err) == []
     assert _found_in(ground) == {}
 
 
@@ -203,8 +203,8 @@ def test_audit_in_other_ways(ground: Ground, capsys: pytest.CaptureFixture[str])
     assert main(["history", "--isolated"]) == 0
     name = capsys.readouterr().out.split()[0]
     main(["history", "--isolated", name])
-    said = capsys.readouterr()
-    assert out_of(said.out + said.err) == []
+    printed = capsys.readouterr()
+    assert out_of(printed.out + printed.err) == []
     assert _found_in(ground) == {}
 
 
@@ -213,14 +213,14 @@ def test_what_is_left_of_a_defect(
 ) -> None:
     """The file that tells us of a defect holds places in our code, and nothing of what was being read."""
 
-    def broken(*told: object) -> None:
-        raise RuntimeError(f"while it read {canary('defect')} of {told!r} and {option_file()}")
+    def broken(*arguments: object) -> None:
+        raise RuntimeError(f"while it read {canary('defect')} of {arguments!r} and {option_file()}")
 
     monkeypatch.setattr("advisor.commands.show.run", broken)
     assert main(["show", "my.cnf"]) == 2
-    said = capsys.readouterr()
-    assert "internal error: RuntimeError" in said.err
-    assert out_of(said.err) == []
+    printed = capsys.readouterr()
+    assert "internal error: RuntimeError" in printed.err
+    assert out_of(printed.err) == []
     (crash,) = (path for path in ground.written() if path.name.startswith("mycnf-crash-"))
     assert "in broken" in crash.read_text()
     assert out_of(crash.read_text()) == []
@@ -248,9 +248,9 @@ def test_a_password_on_the_command_line(way: str, ground: Ground, capsys: pytest
         code = main(list(words))
     except SystemExit as left:
         code = int(left.code or 0)
-    said = capsys.readouterr()
+    printed = capsys.readouterr()
     assert code in (2, 3)
-    assert len(said.err.splitlines()) == 1
-    assert out_of(said.out + said.err) == []
+    assert len(printed.err.splitlines()) == 1
+    assert out_of(printed.out + printed.err) == []
     if words[1].startswith(("--password", "-p")):
-        assert "use --ask-password, or an option file" in said.err
+        assert "use --ask-password, or an option file" in printed.err

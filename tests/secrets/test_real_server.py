@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -65,8 +66,8 @@ def planted(server_name: str, start: Start, tmp_path: Path, monkeypatch: pytest.
     account.write_text(f"[client]\nuser=watcher\npassword='{canary('account')}'\nsocket={sandbox.socket}\n")
     wrong.write_text(account.read_text().replace(canary("account"), canary("wrong")))
     login = tmp_path / "login.cnf"
-    said = {"user": "watcher", "password": canary("account"), "socket": sandbox.socket}
-    login.write_bytes(_login_path("[there]\n" + "".join(f'{name} = "{value}"\n' for name, value in said.items())))
+    settings = {"user": "watcher", "password": canary("account"), "socket": sandbox.socket}
+    login.write_bytes(_login_path("[there]\n" + "".join(f'{name} = "{value}"\n' for name, value in settings.items())))
     for path in (account, wrong, login):
         path.chmod(0o600)
     with _busy(live, sandbox):
@@ -85,14 +86,19 @@ def _tell(live: Live) -> None:
     )
 
 
+def _is_running(live: Live, statement: str) -> bool:
+    """Whether the answer has the password of a statement that runs."""
+    return canary("running") in out_of(repr(live.run(statement)))
+
+
 @contextmanager
 def _busy(live: Live, sandbox: Sandbox) -> Iterator[None]:
     """A statement with a password is running, in a transaction that InnoDB tells of."""
     asleep = threading.Thread(target=_sleep, args=(sandbox.connect(),))
     asleep.start()
     try:
-        for told in TOLD:
-            eventually(lambda told=told: canary("running") in out_of(repr(live.run(told))), what="the statement runs")  # type: ignore[misc] # the loop's own
+        for statement in TOLD:
+            eventually(partial(_is_running, live, statement), what="the statement runs")
         yield
     finally:
         sandbox.kill()
@@ -133,7 +139,7 @@ def test_nothing_of_a_server_full_of_passwords(
     """Audit, collect, sample, preflight, diff, history and report, live and of the snapshot, in every format."""
     monkeypatch.setenv("MYSQL_TEST_LOGIN_FILE", str(planted.login_file))
     assert out_of(repr(planted.live.run("SELECT @@GLOBAL.init_connect")))
-    assert all(canary("running") in out_of(repr(planted.live.run(told))) for told in TOLD)
+    assert all(canary("running") in out_of(repr(planted.live.run(text))) for text in TOLD)
     there = ("--defaults-file", str(planted.option_file))
     live = (
         ("collect", *there, "-o", "live.json", "--keep", "--window", "1"),
@@ -146,16 +152,16 @@ def test_nothing_of_a_server_full_of_passwords(
     )
     of_snapshot = [("audit", "--isolated", "--snapshot", "live.json", "--format", form) for form in names("audit")]
     codes = []
-    told = ""
+    text = ""
     for words in (*live, *of_snapshot, ("preflight", "--snapshot", "live.json"), ("history", "--isolated")):
         codes.append(main(list(words)))
-        said = capsys.readouterr()
-        assert "internal error" not in said.err
-        assert out_of(said.out + said.err) == [], words
-        told += said.out + said.err
+        printed = capsys.readouterr()
+        assert "internal error" not in printed.err
+        assert out_of(printed.out + printed.err) == [], words
+        text += printed.out + printed.err
     assert codes[:2] == [0, 0]
     assert codes[6] == 3
-    assert "denied access to user 'watcher' (password from " in told
+    assert "denied access to user 'watcher' (password from " in text
     kept = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
     assert {path: out_of(data.decode("latin-1")) for path, data in kept.items() if out_of(data.decode("latin-1"))} == {}
     assert MASK.encode() in kept[tmp_path / "out" / "live.json"]

@@ -81,9 +81,9 @@ def test_nothing_skipped_is_said(tmp_path: Path) -> None:
 
 def test_an_unknown_server_stops_the_run(tmp_path: Path) -> None:
     """A marker with a name that no recipe has is an error, never a test that silently runs nowhere."""
-    said = run(tmp_path, 'import pytest\n@pytest.mark.servers("mysql-3.23")\ndef test_it(binary): pass\n')
-    assert "no such servers: mysql-3.23" in said
-    assert "1 passed" not in said
+    printed = run(tmp_path, 'import pytest\n@pytest.mark.servers("mysql-3.23")\ndef test_it(binary): pass\n')
+    assert "no such servers: mysql-3.23" in printed
+    assert "1 passed" not in printed
 
 
 @pytest.mark.servers("mysql-5.7", "mariadb-11.8")

@@ -140,7 +140,7 @@ def test_launcher_finds_its_program_from_anywhere(tmp_path: Path) -> None:
     program.write_text('#!/bin/sh\necho "$LD_LIBRARY_PATH" "$1"\n')
     program.chmod(0o755)
     write_launcher(folder, "server", program, [folder / "root" / "lib"], None)
-    said = subprocess.run(
+    ran = subprocess.run(
         [str(folder / "server"), "x y"],
         cwd="/",
         env={"PATH": os.environ["PATH"]},
@@ -149,7 +149,7 @@ def test_launcher_finds_its_program_from_anywhere(tmp_path: Path) -> None:
         check=True,
         timeout=600,
     )
-    assert said.stdout == f"{folder}/root/lib x y\n"
+    assert ran.stdout == f"{folder}/root/lib x y\n"
 
 
 def place_badly() -> None:

@@ -131,7 +131,7 @@ async def test_ctrl_c_says_what_quits() -> None:
     """It ends nothing, for in fields it copies; nobody is left with a key that does nothing."""
     async with driven() as (app, pilot):
         await pilot.press("ctrl+c")
-        await until(pilot, lambda: [told.message for told in app._notifications] == ["q quits"])
+        await until(pilot, lambda: [notification.message for notification in app._notifications] == ["q quits"])
         assert app.is_running
 
 
@@ -198,9 +198,9 @@ async def test_what_threads_tell_on_the_way_out_is_passed_over() -> None:
 async def test_the_heading_says_what_it_is_shown() -> None:
     """Counts by severity, and that it only reads."""
     async with driven() as (app, _):
-        said = str(app.query_one(AppHeader).query_one("#standing").render())
-        assert "read-only" in said
-        assert "W" in said
+        shown_text = str(app.query_one(AppHeader).query_one("#standing").render())
+        assert "read-only" in shown_text
+        assert "W" in shown_text
 
 
 async def test_the_time_up_goes_on_between_reads() -> None:
@@ -211,8 +211,8 @@ async def test_the_time_up_goes_on_between_reads() -> None:
         for origin, hours in (("live", 1), ("demo", 0)):
             heading.show(app.view._replace(origin=origin, read_at=time.time() - 3600))
             await pilot.pause()
-            said = str(heading.query_one("#server").render())
-            assert any(f"up {format_duration(uptime + 3600 * hours + late)}" in said for late in range(60))
+            shown_text = str(heading.query_one("#server").render())
+            assert any(f"up {format_duration(uptime + 3600 * hours + late)}" in shown_text for late in range(60))
 
 
 async def test_what_is_narrated_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,9 +223,9 @@ async def test_what_is_narrated_is_told(monkeypatch: pytest.MonkeyPatch) -> None
         show_narration(app)
         console.print_notice("may be measured: see --dir\x1b[31m")
         await until(pilot, lambda: bool(app._notifications))
-        (told,) = app._notifications
-        assert "takes another directory" in told.message
-        assert "\x1b" not in told.message
+        (notification,) = app._notifications
+        assert "takes another directory" in notification.message
+        assert "\x1b" not in notification.message
 
 
 async def test_the_first_start_has_a_hint_until_a_key_is_pressed() -> None:

@@ -102,10 +102,10 @@ async def test_after_a_refresh_each_finding_has_a_state(tmp_path: Path) -> None:
         earlier = before.view.audited
     earlier = earlier._replace(facts=replace(earlier.facts, taken_at="2020-01-01T00:00:00+00:00"))
 
-    def mend(told: dict[str, object]) -> None:
-        told["server"]["variables"]["sync_binlog"] = "1"
-        told["files"] = None
-        told["unavailable"].append({"part": "files", "reason": "not read"})  # type: ignore[attr-defined]
+    def mend(document: dict[str, object]) -> None:
+        document["server"]["variables"]["sync_binlog"] = "1"
+        document["files"] = None
+        document["unavailable"].append({"part": "files", "reason": "not read"})  # type: ignore[attr-defined]
 
     async with driven("--snapshot", str(snapshot_with(tmp_path, mend))) as (app, _):
         assert app.view is not None

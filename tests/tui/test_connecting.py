@@ -73,7 +73,7 @@ async def test_a_wrong_password_stays_beside_the_field(any_server: Sandbox, tmp_
 
 
 @pytest.mark.parametrize(
-    ("said", "field"),
+    ("message", "field"),
     [
         ("access was denied for 'root' (no password was given)", "password"),
         ("there is no server socket /tmp/x.sock; is the server running?", "socket"),
@@ -86,9 +86,9 @@ async def test_a_wrong_password_stays_beside_the_field(any_server: Sandbox, tmp_
         ("nothing listens at /run/mysqld/mysqld.sock; is the server running?", "socket"),
     ],
 )
-def test_refusals_point_at_a_field(said: str, field: str) -> None:
+def test_refusals_point_at_a_field(message: str, field: str) -> None:
     """The words of a refusal decide where it is shown."""
-    assert field_for_refusal(said) == field
+    assert field_for_refusal(message) == field
 
 
 @pytest.mark.servers("mysql-8.0")
@@ -129,8 +129,8 @@ async def test_tls_and_a_login_path_get_in(
         await refused(app, pilot, "login_path", "not in")
         await tried(app, pilot, login_path="prod")
         await refused(app, pilot, "password", "[prod]")
-        told = f'[prod]\nuser = tls\npassword = "{WORD}"\nsocket = {server.socket}\nssl-ca = {ca}\n'
-        write_login_file(tmp_path / "paths", told)
+        group = f'[prod]\nuser = tls\npassword = "{WORD}"\nsocket = {server.socket}\nssl-ca = {ca}\n'
+        write_login_file(tmp_path / "paths", group)
         await tried(app, pilot)
         await until(pilot, lambda: app.view is not None and server.socket in app.view.place)
         await pilot.press("q")

@@ -124,9 +124,9 @@ async def test_keys_walk_through_the_text() -> None:
 async def test_without_files_the_screen_says_why(tmp_path: Path) -> None:
     """A server that was reached through TCP shows no files, with the reason."""
 
-    def change(told: dict[str, Any]) -> None:
-        told["files"] = None
-        told["unavailable"] = [{"part": "files", "reason": "reached through TCP, which may lead [anywhere]"}]
+    def change(document: dict[str, Any]) -> None:
+        document["files"] = None
+        document["unavailable"] = [{"part": "files", "reason": "reached through TCP, which may lead [anywhere]"}]
 
     async with driven("--snapshot", str(snapshot_with(tmp_path, change))) as (app, pilot):
         await pilot.press("5")
@@ -141,8 +141,8 @@ async def test_hostile_files_are_shown_as_text(tmp_path: Path) -> None:
     """Markup, escapes, emoji, tabs and a line of 10 kB stay on their line, in a file with a hostile name."""
     lines = ["[red]x[/red] [/]", "a = \x1b[2J\x07\u202e", "🔥" * 50 + "end", "\tname\t= 1", "# " + "x" * 10_000, "last"]
 
-    def change(told: dict[str, Any]) -> None:
-        copy = told["files"]["files"][0]
+    def change(document: dict[str, Any]) -> None:
+        copy = document["files"]["files"][0]
         copy["text"], copy["path"] = "\n".join(lines), "/etc/[bold]\x1b[31m/my.cnf"
 
     async with driven("--snapshot", str(snapshot_with(tmp_path, change)), size=(120, 40)) as (app, pilot):

@@ -67,9 +67,9 @@ def test_ignored_files_and_what_they_include(tmp_path: Path) -> None:
     assert tree_of(files) == [("my.cnf", 0, NodeState.IGNORED), ("more.cnf", 1, NodeState.IGNORED)]
     view = view_of(replace(RECORDED, files=files))
     found = build_model(view)
-    said = [line_notes(view, found, node, 2, 75).plain for node in found.nodes]
-    assert "This file is world-writable (mode 0666" in said[0]
-    assert "a file that the server ignores includes it" in said[1]
+    notes = [line_notes(view, found, node, 2, 75).plain for node in found.nodes]
+    assert "This file is world-writable (mode 0666" in notes[0]
+    assert "a file that the server ignores includes it" in notes[1]
 
 
 def test_a_file_that_cannot_be_read_says_so() -> None:

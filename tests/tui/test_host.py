@@ -49,15 +49,15 @@ def test_recorded_machines_are_told_as_lscpu_does(shared: Path) -> None:
     machines = sorted((shared / "hardware" / "lscpu").glob("*.tar.gz"))
     assert machines
     for machine in machines:
-        said = machine.with_name(machine.name.replace(".tar.gz", ".expected.txt")).read_text()
+        expected = machine.with_name(machine.name.replace(".tar.gz", ".expected.txt")).read_text()
         text = told(read_host(open_root(str(machine))), width=1000)
-        for node, cpus in re.findall(r"^NUMA node(\d+) CPU\(s\): +(\S+)$", said, re.MULTILINE):
+        for node, cpus in re.findall(r"^NUMA node(\d+) CPU\(s\): +(\S+)$", expected, re.MULTILINE):
             listed = re.search(rf"^node {node} .*processors (\S+)$", text["numa"], re.MULTILINE)
             assert numbers(listed[1]) == numbers(cpus), machine.name
-        sockets = re.findall(r"^Socket\(s\): +(\d+)$", said, re.MULTILINE)
+        sockets = re.findall(r"^Socket\(s\): +(\d+)$", expected, re.MULTILINE)
         if len(sockets) == 1:  # of several kinds of core lscpu tells each kind's own
             assert f"{sockets[0]} socket" in text["cpu"], machine.name
-        for name, count in re.findall(r"^(L\S+) cache: .*\((\d+) instances?\)$", said, re.MULTILINE):
+        for name, count in re.findall(r"^(L\S+) cache: .*\((\d+) instances?\)$", expected, re.MULTILINE):
             assert re.search(rf"^{name} +{count} of ", text["cpu"], re.MULTILINE), machine.name
 
 

@@ -21,8 +21,8 @@ async def test_hostile_values_are_shown_harmlessly(turn: int, tmp_path: Path) ->
     """On every screen values with markup, escapes, emoji or 10 kB are text; no control character gets through."""
     values = dict(zip(NAMES, (VALUES[turn * 3 % 7 :] + VALUES) * 2, strict=False))
 
-    def change(told: dict[str, Any]) -> None:
-        server, copies = told["server"], told["files"]["files"]
+    def change(document: dict[str, Any]) -> None:
+        server, copies = document["server"], document["files"]["files"]
         server["variables"] |= values
         server["version_comment"] = values["version_comment"]
         copies[0]["path"] = values["hostname"]

@@ -93,8 +93,8 @@ async def test_a_snapshot_shows_the_results_that_it_carries(tmp_path: Path) -> N
         (Metric("latency", "us", "less"),), arms, "fsync 4K", evidence=("FSY-01",), notes=(HOSTILE,),
     )  # fmt: skip
 
-    def change(told: dict[str, Any]) -> None:
-        told["probes"] = [result_fields(result)]
+    def change(document: dict[str, Any]) -> None:
+        document["probes"] = [result_fields(result)]
 
     path = snapshot_with(tmp_path, change)
     async with driven("--snapshot", str(path), size=(120, 40)) as (app, pilot):

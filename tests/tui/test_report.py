@@ -7,6 +7,7 @@ import os
 import re
 import stat
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -295,9 +296,9 @@ async def test_hostile_words_are_shown_harmlessly(size: tuple[int, int], tmp_pat
     """Markup, escapes and 10 kB of a server are text here too, and no part of the name leads elsewhere."""
     hostile = "../[red]x[/red]\x1b[31m\u202e" + "y" * 10_000
 
-    def change(told: dict[str, Any]) -> None:
-        told["server"]["variables"]["hostname"] = hostile
-        told["server"]["version_comment"] = hostile
+    def change(document: dict[str, Any]) -> None:
+        document["server"]["variables"]["hostname"] = hostile
+        document["server"]["version_comment"] = hostile
 
     async with driven("--snapshot", str(snapshot_with(tmp_path, change)), size=size) as (app, pilot):
         await shown(app, pilot)
@@ -385,7 +386,7 @@ def test_the_servers_own_directories_are_left_alone(tmp_path: Path) -> None:
     data = tmp_path / "data"
     data.mkdir()
     (tmp_path / "way").symlink_to(data)
-    path = snapshot_with(tmp_path, lambda told: told["server"]["variables"].update(datadir=f"{data}/"))
+    path = snapshot_with(tmp_path, lambda document: document["server"]["variables"].update(datadir=f"{data}/"))
     facts = load(str(path))
     with pytest.raises(MycnfError, match="data directory"):
         save_report("x", str(tmp_path / "way" / "report.md"), facts)
@@ -393,10 +394,16 @@ def test_the_servers_own_directories_are_left_alone(tmp_path: Path) -> None:
     assert not list(data.iterdir())
 
 
+def set_directory(name: str, document: dict[str, Any]) -> None:
+    """The server's data directory has this name."""
+    document["server"]["variables"].update(datadir=name)
+
+
 def test_paths_that_no_host_has_are_no_obstacle(tmp_path: Path) -> None:
     """A server whose data directory holds a null character, or half a character, can be reported on."""
     for name_of_it in ("/a\0b", "/a\ud800"):
-        path = snapshot_with(tmp_path, lambda told, data=name_of_it: told["server"]["variables"].update(datadir=data))  # type: ignore[misc] # the loop's own
+        change = partial(set_directory, name_of_it)
+        path = snapshot_with(tmp_path, change)
         assert save_report("x", str(tmp_path / "x.md"), load(str(path)), replace=True) == str(tmp_path / "x.md")
 
 

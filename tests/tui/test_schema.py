@@ -51,5 +51,7 @@ async def test_recording_has_no_tables_to_examine() -> None:
     """A recorded server can't be asked."""
     async with driven() as (app, pilot):
         await pilot.press("S")
-        await until(pilot, lambda: any("audit a running server" in told.message for told in app._notifications))
+        await until(
+            pilot, lambda: any("audit a running server" in notification.message for notification in app._notifications)
+        )
         assert len(app.screen_stack) == 1

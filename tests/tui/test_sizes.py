@@ -78,11 +78,13 @@ async def test_each_field_of_a_dialog_can_be_come_to(scans: Scans, tmp_path: Pat
     scans.go_on.set()
     async with measuring(tmp_path, size=(40, 15)) as (app, pilot):
         await ask(app, pilot)
-        said = app.screen.query_one("#begin-state", Static)
+        state = app.screen.query_one("#begin-state", Static)
         lines = [
-            line for line in str(said.content).splitlines() if "/" not in line and not line.startswith("To run anyway")
+            line for line in str(state.content).splitlines() if "/" not in line and not line.startswith("To run anyway")
         ]
-        assert [line for line in lines if len(line) > said.size.width] == []  # wrapped once; a path is as long as it is
+        assert [
+            line for line in lines if len(line) > state.size.width
+        ] == []  # wrapped once; a path is as long as it is
         await walk(app, pilot)
     (tmp_path / "empty.cnf").touch()
     nowhere = ("--defaults-file", str(tmp_path / "empty.cnf"), "--socket", str(tmp_path / "none.sock"))

@@ -47,5 +47,5 @@ def test_no_flag_is_asked_for(file: str, text: str) -> None:
 
 def test_other_words_stay() -> None:
     """What a result says of a server's own options is left alone."""
-    said = "the server was started with --innodb-buffer-pool-size=1G for --time-out"
-    assert replace_flags(said) == said
+    sentence = "the server was started with --innodb-buffer-pool-size=1G for --time-out"
+    assert replace_flags(sentence) == sentence

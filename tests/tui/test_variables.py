@@ -72,9 +72,9 @@ async def test_one_is_told_in_full_and_copied() -> None:
         await listed(app, pilot)
         await pilot.press("slash", *"innodb_buffer_pool_size", "enter")
         await until(pilot, lambda: "innodb_buffer_pool_size = 268435456 (256M)" in shown(app))
-        told = shown(app)
-        assert "default       134217728 (128M)" in told
-        assert ".cnf:" in told
+        screen = shown(app)
+        assert "default       134217728 (128M)" in screen
+        assert ".cnf:" in screen
         await pilot.press("y")
         await until(pilot, lambda: bool(app.clipboard))
         assert app.clipboard == "innodb_buffer_pool_size = 268435456"
@@ -126,8 +126,8 @@ def test_when_a_variable_may_be_changed_is_what_audits_say() -> None:
     target = parse_target("mysql-9.7")
     option = load(target).get("read_buffer_size")
     assert option is not None
-    said = set_global_effect(option, target)
-    row = VariableRow("read_buffer_size", "131072", None, None, Origin.COMPILED, None, option, said)
+    effect = set_global_effect(option, target)
+    row = VariableRow("read_buffer_size", "131072", None, None, Origin.COMPILED, None, option, effect)
     assert row.change_mode == "restart"
 
 
@@ -161,6 +161,6 @@ def test_values_are_compared_by_meaning_and_shown_for_people() -> None:
 
 def test_the_account_that_set_a_variable_is_shown() -> None:
     """The row says which statement set the value, and who ran it."""
-    said = "SET GLOBAL by app@10.0.0.3 at 2026-11-28 03:12 UTC, until the next restart"
-    row = VariableRow("max_connections", "900", None, None, Origin.RUNTIME, None, None, None, said)
-    assert row.set_by == said
+    origin = "SET GLOBAL by app@10.0.0.3 at 2026-11-28 03:12 UTC, until the next restart"
+    row = VariableRow("max_connections", "900", None, None, Origin.RUNTIME, None, None, None, origin)
+    assert row.set_by == origin

@@ -37,8 +37,8 @@ SHOWN = [s for s in SERIES if not s.optional or set(s.formulas[0].counters) & se
 
 def recorded_rate(counter: str) -> float:
     """The rate of a counter in the demo's recording."""
-    told = json.loads(Path(DEMO).read_text(encoding="utf-8"))["workload"]
-    first, last = told["first"], told["last"]
+    workload = json.loads(Path(DEMO).read_text(encoding="utf-8"))["workload"]
+    first, last = workload["first"], workload["last"]
     rise: int = last["status"][counter] - first["status"][counter]
     return rise / float(last["at"] - first["at"])
 

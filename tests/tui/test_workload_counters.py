@@ -62,7 +62,7 @@ async def test_what_is_shown_is_what_the_server_counts(any_server: Sandbox) -> N
     for name, rise in least.items():
         counted = round(found[name].mean * shown.seconds)
         assert rise <= counted <= most[name], name
-    assert not any(told.broken for told in found.values())
+    assert not any(figure.broken for figure in found.values())
 
 
 def disk_of(directory: str) -> str | None:

@@ -82,8 +82,8 @@ def plain(value: str) -> object:
 def recorded(shared: Path) -> dict[str, dict[str, Any]]:
     """The recorded verdicts by file and server; files that load plugins are left out, as which lie there none tells."""
     folder = shared / "corpus"
-    told: dict[str, dict[str, Any]] = json.loads((folder / "verdicts.json").read_text())
-    return {name: v for name, v in told.items() if not PLUGIN.search((folder / "files" / name).read_bytes())}
+    verdicts: dict[str, dict[str, Any]] = json.loads((folder / "verdicts.json").read_text())
+    return {name: v for name, v in verdicts.items() if not PLUGIN.search((folder / "files" / name).read_bytes())}
 
 
 def cases(
@@ -134,7 +134,7 @@ def test_every_value_that_differs_is_told(compared: list[Compared]) -> None:
     """Of the options that both servers take, those with another value are told, and no other is told to have one."""
     wrong = {}
     for name, old, new, verdicts, changes in compared:
-        told = {option: c.kind for c in changes for option in names(c)}
+        kinds = {option: c.kind for c in changes for option in names(c)}
         for option in verdicts[0].effective.keys() & verdicts[1].effective.keys() - PLACED - ARTEFACTS:
             was, is_now = (v.get("values", {}).get(option) for v in (old, new))
             if was is None or is_now is None or "=on" in was or option in refused(old) | refused(new):
@@ -142,7 +142,7 @@ def test_every_value_that_differs_is_told(compared: list[Compared]) -> None:
             if any(v.effective[option].running is not None for v in verdicts) or "vm" in (was[:2], is_now[:2]):
                 continue  # help tells something else than what runs, or the recording host's name
             if (plain(was) != plain(is_now)) != (
-                told.get(option) in (LineEffect.VALUE, LineEffect.ADJUSTED, LineEffect.IGNORED)
+                kinds.get(option) in (LineEffect.VALUE, LineEffect.ADJUSTED, LineEffect.IGNORED)
             ):
-                wrong[name, option] = (was, is_now, told.get(option))
+                wrong[name, option] = (was, is_now, kinds.get(option))
     assert wrong == {}

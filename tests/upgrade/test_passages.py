@@ -235,13 +235,13 @@ def test_the_lines_bring_the_old_behaviour_back(
 ) -> None:
     """With the passages' lines the new server does what the old one did."""
     old, new = (target_of(name, binaries) for name in way)
-    told = [p for p in ASKED_HERE if p.keep and p.when(old, new)]
-    assert told
+    passages = [p for p in ASKED_HERE if p.keep and p.when(old, new)]
+    assert passages
     file = tmp_path / "kept.cnf"
-    file.write_text("\n".join(["[mysqld]", "server_id = 1", *(str(p.keep) for p in told), ""]))
+    file.write_text("\n".join(["[mysqld]", "server_id = 1", *(str(p.keep) for p in passages), ""]))
     found = answers(start(way[1], option_file=file, arguments=STARTED[1:]))
     # Without identifiers MySQL says OFF where MariaDB says nothing.
-    kept = {key(p): "OFF" if p.option == "gtid_mode" else p.before for p in told}
+    kept = {key(p): "OFF" if p.option == "gtid_mode" else p.before for p in passages}
     assert {about: found[about] for about in kept} == kept
 
 
@@ -284,9 +284,9 @@ def test_an_expiry_without_a_replica(name: str, binaries: Binaries, start: Start
 
 def test_an_expiry_is_needed(moved: Moved) -> None:
     """Without an expiry in the file nothing was removed before, and nothing is said."""
-    for text, said in (("", False), ("expire_logs_days = 5", True)):
-        told = {c.option for c in moved(f"[mysqld]\nlog_bin = b\n{text}\n", "mariadb-10.6", "mariadb-11.8").defaults}
-        assert ("slave_connections_needed_for_purge" in told) is said
+    for text, expected in (("", False), ("expire_logs_days = 5", True)):
+        options = {c.option for c in moved(f"[mysqld]\nlog_bin = b\n{text}\n", "mariadb-10.6", "mariadb-11.8").defaults}
+        assert ("slave_connections_needed_for_purge" in options) is expected
 
 
 def test_a_replicas_files(binaries: Binaries, start: Start, tmp_path: Path) -> None:
@@ -327,8 +327,8 @@ def test_sure_only_where_both_were_asked(moved: Moved) -> None:
     sure = {p.option for p in BEHAVIOUR_CHANGES if p.asked}
     for before, after in itertools.permutations(sorted(EXAMINED, key=str), 2):
         met = {p.option for p in BEHAVIOUR_CHANGES if p.when(before, after)} - {"innodb_buffer_pool_instances"}
-        told = {c.option: c.confidence for c in moved("", before, after).defaults if c.option in met}
-        assert {option for option, how in told.items() if how is Confidence.CERTAIN} == sure & told.keys()
+        confidences = {c.option: c.confidence for c in moved("", before, after).defaults if c.option in met}
+        assert {option for option, how in confidences.items() if how is Confidence.CERTAIN} == sure & confidences.keys()
     assert set(QUESTIONS) == {key(p) for p in ASKED_HERE}
     unasked = {c.option: c.confidence for c in moved("", "mysql-5.7", "mysql-9.7").defaults}
     assert unasked["mysqlx"] is Confidence.LIKELY

@@ -161,8 +161,8 @@ def test_the_changes_told_are_those_of_the_servers(
         n: (old[n], new[n]) for n in old if n in new and n not in skipped and not same(n, old[n], new[n], news=news)
     }
     pairs = list(changed_pairs(*(verdict_on("", binaries(name).target) for name in (before, after))))
-    told = {name for pair in pairs for name in (pair.old.name, pair.new.name)} & old.keys() & new.keys()
-    assert {n: (old[n], new[n]) for n in told - skipped} == differing
+    names = {name for pair in pairs for name in (pair.old.name, pair.new.name)} & old.keys() & new.keys()
+    assert {n: (old[n], new[n]) for n in names - skipped} == differing
 
 
 @pytest.mark.parametrize(("before", "after"), [("mysql-8.0", "mysql-9.7"), ("mysql-9.7", "mysql-8.0")])
@@ -176,8 +176,10 @@ def test_a_member_is_told_what_its_group_does_otherwise(
             seen[name] = running(server(name))
     text = "[mysqld]\nplugin_load_add = group_replication.so\n"
     pairs = changed_pairs(*(verdict_on(text, binaries(name).target) for name in (before, after)))
-    told = {pair.new.name: (pair.before, pair.after) for pair in pairs}
-    assert {name: told[name] for name in MEMBERS} == {name: (seen[before][name], seen[after][name]) for name in MEMBERS}
+    values = {pair.new.name: (pair.before, pair.after) for pair in pairs}
+    assert {name: values[name] for name in MEMBERS} == {
+        name: (seen[before][name], seen[after][name]) for name in MEMBERS
+    }
 
 
 @pytest.mark.parametrize("text", FILES)

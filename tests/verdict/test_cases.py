@@ -18,6 +18,6 @@ def test_disagreement_is_settled(path: Path, binaries: Binaries) -> None:
     """The server takes every line of the file as the verdict foretells."""
     case = read_case(str(path))
     binary = binaries(case.server)
-    told = truth(binary, case.lines)
-    assert told.last is not None, "the server never came to an end"
-    assert [f"{case.lines[d.at]!r}: {d.what}: {d.detail}" for d in compare(case.lines, told, binary.target)] == []
+    answer = truth(binary, case.lines)
+    assert answer.last is not None, "the server never came to an end"
+    assert [f"{case.lines[d.at]!r}: {d.what}: {d.detail}" for d in compare(case.lines, answer, binary.target)] == []

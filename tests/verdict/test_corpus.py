@@ -93,21 +93,21 @@ def as_number(written: str) -> str | None:
     return str(int(match[1]) << 10 * " kmgtpe".index(match[2] or " ")) if match else None
 
 
-def differences(server: str, name: str, told: Recorded, path: Path) -> list[tuple[str, str, str]]:
+def differences(server: str, name: str, recorded: Recorded, path: Path) -> list[tuple[str, str, str]]:
     """(server, file, option) of all that the recording says otherwise."""
     ours = judged(path, server)
     wrong: set[str] = set()
     skipped = {"unknown"} if server == "mysql-8.0" else set()  # 8.0.15 calls nothing unknown when asked for its help
-    refused = {option for kind in REFUSALS if kind not in skipped for option in told.get(kind, ())}
+    refused = {option for kind in REFUSALS if kind not in skipped for option in recorded.get(kind, ())}
     wrong |= {option for option in refused if not any(option in names for names in ours.refused)}
-    if not told.get("rc") and server != "mysql-8.0":
+    if not recorded.get("rc") and server != "mysql-8.0":
         wrong |= {min(names) for names in ours.refused if not names & refused}
     if server != "mysql-5.7":
-        aloud = {*told.get("adjusted", {}), *told.get("boolean", ())}
+        aloud = {*recorded.get("adjusted", {}), *recorded.get("boolean", ())}
         wrong |= {option for option in aloud if option not in ours.adjusted}
-        kept = {option for option, raw in ours.adjusted.items() if told["values"].get(option) == as_number(raw)}
+        kept = {option for option, raw in ours.adjusted.items() if recorded["values"].get(option) == as_number(raw)}
         wrong |= kept - aloud
-    shown = told["values"]
+    shown = recorded["values"]
     wrong |= {option for option in ours.unshown if option in shown and option not in refused | PLACED}
     for option, value in ours.values.items():
         host = option in PLACED or option in refused or shown.get(option, "").startswith("vm-")
@@ -123,11 +123,11 @@ def test_the_recorded_verdicts(server: str, shared: Path) -> None:
     recorded = json.loads((corpus / "verdicts.json").read_text())
     found = []
     for name, by_server in recorded.items():
-        told, path = by_server.get(server), corpus / "files" / name
+        verdicts, path = by_server.get(server), corpus / "files" / name
         # Which plugins lie on a host, no file tells; without values the server said nothing that could be compared.
-        if told is None or not told.get("values") or PLUGIN.search(path.read_bytes()):
+        if verdicts is None or not verdicts.get("values") or PLUGIN.search(path.read_bytes()):
             continue
-        found += differences(server, name, told, path)
+        found += differences(server, name, verdicts, path)
     assert len(recorded) > 500
     assert sorted(found) == sorted(key for key in EXCEPTIONS if key[0] == server)
 

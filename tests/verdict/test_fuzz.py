@@ -37,11 +37,11 @@ def test_made_up_files(binary: Binary, cells: dict[str, list[Cell]]) -> None:
     @given(made=st.lists(_settings(cells), min_size=MOST // 2, max_size=MOST))
     def ask(made: list[Setting]) -> None:
         lines = ["[mysqld]", *(setting.line for setting in made)]
-        told = truth(binary, lines)
-        if told.last is None:  # it has refused more lines than it is asked for, or didn't end on a busy host
+        answer = truth(binary, lines)
+        if answer.last is None:  # it has refused more lines than it is asked for, or didn't end on a busy host
             return
         asked.extend(made)
-        wrong.extend(f"{lines[d.at]!r}: {d.what}: {d.detail}" for d in compare(lines, told, binary.target))
+        wrong.extend(f"{lines[d.at]!r}: {d.what}: {d.detail}" for d in compare(lines, answer, binary.target))
 
     ask()
     assert asked, "the server never came to an end"

@@ -41,15 +41,17 @@ def test_real_files(catalog: Catalog, binary: Binary, run: Run, shared: Path) ->
     wrong: list[str] = []
     started = 0
     for name in chosen:
-        said = asked[name].get(binary.name, {})
+        answers = asked[name].get(binary.name, {})
         refused = {
-            option for kind in ("unknown", "ambiguous", "invalid", "suffix", "noarg") for option in said.get(kind, [])
+            option
+            for kind in ("unknown", "ambiguous", "invalid", "suffix", "noarg")
+            for option in answers.get(kind, [])
         }
         text = (shared / "corpus" / "files" / name).read_text(encoding="utf-8", errors="replace")
         lines = startable(text, refused, catalog)
         variables = run(lines) if len(lines) > 10 else None  # a start is worth that many
         if variables is not None:
-            wrong += [f"{name}: {told}" for told in compare(lines, variables, catalog).wrong]
+            wrong += [f"{name}: {disagreement}" for disagreement in compare(lines, variables, catalog).wrong]
             started += 1
         if started >= EXAMPLES:
             break

@@ -112,8 +112,8 @@ def test_running(target: str, lines: str, option: str, runs: str) -> None:
     assert verdict.effective[option].running == (None if runs == "-" else runs)
 
 
-@pytest.mark.parametrize(("target", "lines", "option", "said"), cases(NOTES))
-def test_host_notes(target: str, lines: str, option: str, said: str) -> None:
+@pytest.mark.parametrize(("target", "lines", "option", "message"), cases(NOTES))
+def test_host_notes(target: str, lines: str, option: str, message: str) -> None:
     """The operating system's limits, processors, disks and load are named where they decide, and only there."""
     found = host_note(judge_lines("\n".join(lines.split(", ")), load(parse_target(target))), option)
-    assert (found is None) if said == "-" else (said in found)
+    assert (found is None) if message == "-" else (message in found)

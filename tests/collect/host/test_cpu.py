@@ -153,9 +153,9 @@ def test_this_machine_is_counted_as_lscpu_counts_it() -> None:
     ours = fields_of(cpu := read_cpu(LiveRoot()))
     if cpu.hypervisor is None or cpu.hypervisor.vendor == "unknown":
         # lscpu asks the processor itself, which files don't always repeat.
-        told = ("Hypervisor", "Hypervisor vendor", "Virtualization type")
-        ours = [(key, value) for key, value in ours if key not in told]
-        fields = [(key, value) for key, value in fields if key not in told]
+        rows = ("Hypervisor", "Hypervisor vendor", "Virtualization type")
+        ours = [(key, value) for key, value in ours if key not in rows]
+        fields = [(key, value) for key, value in fields if key not in rows]
     compare(ours, understood(fields))
     assert cpu.architecture == os.uname().machine
 

@@ -34,8 +34,8 @@ def claim_of(server: Sandbox) -> ServerClaim:
     with socket.socket(socket.AF_UNIX) as peer:
         peer.connect(server.socket)
         credentials = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-    told = first_row(server, "SELECT @@datadir, @@pid_file, @@socket, @@hostname")
-    names = dict(zip(("datadir", "pid_file", "socket", "hostname"), map(str, told), strict=True))
+    row = first_row(server, "SELECT @@datadir, @@pid_file, @@socket, @@hostname")
+    names = dict(zip(("datadir", "pid_file", "socket", "hostname"), map(str, row), strict=True))
     return ServerClaim("socket", struct.unpack("3i", credentials)[0], **names)
 
 
@@ -127,8 +127,8 @@ def as_nobody(claim: ServerClaim) -> str:
         os._exit(0)
     os.close(theirs)
     os.waitpid(child, 0)
-    with open(ours) as told:
-        return told.read()
+    with open(ours) as file:
+        return file.read()
 
 
 def _servers_below(starter: int) -> list[int]:

@@ -119,10 +119,10 @@ sys.stdin.read()
 def test_memory_policy_and_huge_pages_are_what_the_process_asked_for() -> None:
     """What numactl and MariaDB ask the kernel for, asked for here, is read back; this process asked for nothing."""
     with subprocess.Popen([sys.executable, "-c", ASKING], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
-        said = child.stdout.readline()
+        line = child.stdout.readline()
         process = read_process(LiveRoot(), child.pid)
         child.stdin.close()
-    if said != b"asked\n" or not os.path.exists("/proc/self/numa_maps"):
+    if line != b"asked\n" or not os.path.exists("/proc/self/numa_maps"):
         pytest.skip("this kernel has no memory nodes")
     assert (process.memory_policy, process.thp) == ("interleave:0", False)
     assert read_process(LiveRoot(), os.getpid()).memory_policy == "default"

@@ -135,7 +135,7 @@ def test_source_may_be_a_link_or_a_mapped_name(tree: Callable[[dict[str, str]], 
 
 
 @pytest.mark.parametrize(
-    ("fs_type", "source", "said"),
+    ("fs_type", "source", "reason"),
     [
         ("overlay", "overlay", "overlay"),
         ("tmpfs", "tmpfs", "memory"),
@@ -145,13 +145,13 @@ def test_source_may_be_a_link_or_a_mapped_name(tree: Callable[[dict[str, str]], 
     ],
 )
 def test_way_that_ends_early_says_why(
-    tree: Callable[[dict[str, str]], Root], fs_type: str, source: str, said: str
+    tree: Callable[[dict[str, str]], Root], fs_type: str, source: str, reason: str
 ) -> None:
     """Where a mount has no device here, there are none and the reason is told."""
     root = tree({**SDA, "/proc/self/mountinfo": f"1 0 0:40 / / rw - {fs_type} {source} rw\n"})
     storage = traced(root, "/var/lib/mysql")
     assert storage.devices == ()
-    assert said in storage.untraced
+    assert reason in storage.untraced
 
 
 def test_devices_that_stand_on_each_other_end(tree: Callable[[dict[str, str]], Root]) -> None:
@@ -173,8 +173,8 @@ def test_room_is_what_the_kernel_tells() -> None:
     """A live file system's room is that of statvfs, and none is told where it lives on another machine."""
     root = LiveRoot()
     space = traced(root, "/").space
-    told = os.statvfs("/")
-    assert (space.size, space.files) == (told.f_blocks * told.f_frsize, told.f_files)
+    usage = os.statvfs("/")
+    assert (space.size, space.files) == (usage.f_blocks * usage.f_frsize, usage.f_files)
     assert 0 <= space.free <= space.size
     assert root.space("/no such place") is None
 

@@ -59,9 +59,9 @@ def traced(crew: DriverProcesses, task: dict[str, Any], calls: str, log: Path) -
     command = ["strace", "-f", "-y", "-v", "-e", f"trace={calls}", "-o", str(log), "-p", str(pid)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as strace:
         assert strace.stderr
-        said = strace.stderr.readline()
-        if "attached" not in said:
-            pytest.skip(f"strace may not trace here: {said.strip()}")
+        line = strace.stderr.readline()
+        if "attached" not in line:
+            pytest.skip(f"strace may not trace here: {line.strip()}")
         report = crew.run([task], SHORT, StopSignal())[0]
         crew.close()
         strace.wait(PATIENCE)

@@ -101,10 +101,10 @@ def test_compiler_that_fails(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     broken.write_text("#!/bin/sh\necho 'stdio.h: not found' >&2\nexit 1\n")
     broken.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    said: list[str] = []
-    result = _run(LATENCY, Host(), 2, said, largest="64K")
+    messages: list[str] = []
+    result = _run(LATENCY, Host(), 2, messages, largest="64K")
     assert result.facts["measured_by"] == "python"
-    assert any("stdio.h: not found" in line for line in said)
+    assert any("stdio.h: not found" in line for line in messages)
 
 
 @needs_compiler

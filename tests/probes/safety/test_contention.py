@@ -78,10 +78,10 @@ def test_a_probe_that_starves_it_stops_by_itself(
     """Exit code 2, and the line says which server waited, for what, and how to have it otherwise."""
     words = ("memory-bandwidth", "--dir", str(tmp_path), "--time", "1h", "--option", "buffers=16K,1M")
     assert main(["probe", *words, "--force", "busy,little"]) == 2
-    said = capsys.readouterr().err.splitlines()[-1]
-    assert said.startswith(f"mycnf: neighbour: mariadbd (process {at_work.pid} on {at_work.data}) ")
-    assert "waits for a processor" in said or "times slower than before" in said
-    assert said.endswith("or --force neighbour")
+    printed = capsys.readouterr().err.splitlines()[-1]
+    assert printed.startswith(f"mycnf: neighbour: mariadbd (process {at_work.pid} on {at_work.data}) ")
+    assert "waits for a processor" in printed or "times slower than before" in printed
+    assert printed.endswith("or --force neighbour")
 
 
 def test_a_quiet_probe_goes_on(

@@ -84,12 +84,14 @@ def test_two_file_systems_each_have_a_server(binary: Binary, templates: Path, tm
 
 @pytest.mark.servers("mysql-8.0")
 @pytest.mark.parametrize(
-    ("against", "said"), [("", "no second directory"), ("/none", "is not a directory"), (".", "twice")]
+    ("against", "message"), [("", "no second directory"), ("/none", "is not a directory"), (".", "twice")]
 )
-def test_a_second_directory_is_needed(binary: Binary, templates: Path, tmp_path: Path, against: str, said: str) -> None:
+def test_a_second_directory_is_needed(
+    binary: Binary, templates: Path, tmp_path: Path, against: str, message: str
+) -> None:
     """Without another directory there is nothing to compare."""
     ground, experiment = ground_of(templates, tmp_path, binary), load("file-system")
-    with pytest.raises(ProbeError, match=said):
+    with pytest.raises(ProbeError, match=message):
         experiment.plan(
             ground, ProbeRequest(str(tmp_path), choices={"against": against and os.path.join(tmp_path, against)})
         )
@@ -124,7 +126,7 @@ def test_gains_beyond_the_control_have_an_interval_over_the_rounds() -> None:
 
 @pytest.mark.servers("mysql-8.0")
 @pytest.mark.parametrize(
-    ("choices", "said"),
+    ("choices", "message"),
     [
         ({"servers": "mysql-8.0"}, "two servers are compared"),
         ({"servers": "mysql-8.0,mysql", "ranges": "100"}, "no control"),
@@ -133,8 +135,8 @@ def test_gains_beyond_the_control_have_an_interval_over_the_rounds() -> None:
     ],
 )
 def test_ranges_need_two_servers_and_a_control(
-    binary: Binary, templates: Path, tmp_path: Path, choices: dict[str, str], said: str
+    binary: Binary, templates: Path, tmp_path: Path, choices: dict[str, str], message: str
 ) -> None:
     """What the comparison rests on has to be there."""
-    with pytest.raises(ProbeError, match=said):
+    with pytest.raises(ProbeError, match=message):
         load("range-scan").plan(ground_of(templates, tmp_path, binary), ProbeRequest(str(tmp_path), choices=choices))

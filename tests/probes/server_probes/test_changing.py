@@ -31,7 +31,7 @@ def test_values_may_hold_commas() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "nothing to compare"),
         ("innodb_flush_neighbors", "nothing to compare"),
@@ -49,8 +49,8 @@ def test_values_may_hold_commas() -> None:
         ("skip_grant_tables=0,1", "only its own scratch directory"),
     ],
 )
-def test_what_cannot_be_compared_is_refused_with_the_reason(text: str, said: str) -> None:
+def test_what_cannot_be_compared_is_refused_with_the_reason(text: str, message: str) -> None:
     """Unknown names, refused values, values that are one, and options that lead out of the directory."""
-    with pytest.raises(ProbeError, match=said) as refused:
+    with pytest.raises(ProbeError, match=message) as refused:
         read_option_values(text, parse_target("mysql-8.0"))
     assert "\n" not in str(refused.value)

@@ -87,9 +87,9 @@ def test_blocks_of_another_transport_are_invalid(binary: Binary, templates: Path
             bench._task_of = lambda variant: spoilt[how](task_of(variant))
             return block(bench, plan, place).invalid
 
-        said = [spoil("plain", 2), spoil("socket", 1), spoil("kept", 0)]
-    for words, name in zip(said, ("TLS handshakes/", "TCP connections/", "connections/"), strict=True):
-        assert words.startswith(name), said
+        reasons = [spoil("plain", 2), spoil("socket", 1), spoil("kept", 0)]
+    for words, name in zip(reasons, ("TLS handshakes/", "TCP connections/", "connections/"), strict=True):
+        assert words.startswith(name), reasons
 
 
 @pytest.mark.servers("mysql-9.7", "mariadb-10.11", whole="mysql-5.7 mysql-8.0 mariadb-11.8")
@@ -180,7 +180,7 @@ def test_a_pool_of_threads_serves_connections(binary: Binary, templates: Path, t
 
 
 @pytest.mark.parametrize(
-    ("case", "counters", "said"),
+    ("case", "counters", "message"),
     [
         (ConnectionCase("storm", 1), {"Connections": 97}, "connections/transaction 0.97"),
         (ConnectionCase("storm", 1), {"Connections": 120}, "connections/transaction 1.2"),
@@ -214,12 +214,12 @@ def test_a_pool_of_threads_serves_connections(binary: Binary, templates: Path, t
         (ConnectionCase("storm", 1), {"Connections": 100, "TCP connections accepted": 70}, ""),
     ],
 )
-def test_what_makes_a_block_invalid(case: ConnectionCase, counters: dict[str, int], said: str) -> None:
+def test_what_makes_a_block_invalid(case: ConnectionCase, counters: dict[str, int], message: str) -> None:
     """Each bound by itself; caches that are neither none nor enough, and other traffic of the host, are no reason."""
     seen = BlockActivity(1.0, 100, 0, case.threads, counters, {})
     invalid = check_preconditions(preconditions({case.variant.name: case}), case.variant, seen).invalid
-    assert invalid.startswith(said)
-    assert bool(invalid) == bool(said)
+    assert invalid.startswith(message)
+    assert bool(invalid) == bool(message)
 
 
 @pytest.mark.servers(NO_TLS)

@@ -89,9 +89,9 @@ def test_a_library_that_is_not_installed_is_named(
     ground = ground_of(tmp_path, tmp_path, binary)
     with pytest.raises(
         ProbeError, match=r"libjemalloc\.so\.2 is not installed: apt-get install libjemalloc2 .*"
-    ) as said:
+    ) as caught:
         load("malloc").plan(ground, ProbeRequest(str(tmp_path)))
-    assert "\n" not in str(said.value)
+    assert "\n" not in str(caught.value)
     with pytest.raises(ProbeError, match="libtcmalloc-minimal4"):
         allocator_variables("tcmalloc", GLIBC)
     (tmp_path / "libtcmalloc_minimal.so.4").touch()
@@ -100,7 +100,7 @@ def test_a_library_that_is_not_installed_is_named(
 
 
 @pytest.mark.parametrize(
-    ("counters", "taken", "said"),
+    ("counters", "taken", "message"),
     [
         ({"Sort_scan": 300, "Created_tmp_tables": 300}, 1, ""),
         ({"Sort_range": 300, "Created_tmp_tables": 300}, 1, ""),
@@ -109,10 +109,10 @@ def test_a_library_that_is_not_installed_is_named(
         ({"Sort_range": 300, "Created_tmp_tables": 200}, 1, "temporary tables/transaction 2"),
     ],
 )
-def test_what_makes_a_block_invalid(counters: dict[str, int], taken: int, said: str) -> None:
+def test_what_makes_a_block_invalid(counters: dict[str, int], taken: int, message: str) -> None:
     """Each condition by itself: the allocator, the sorts, the temporary tables."""
     assert len(SPANS) == 3
     seen = BlockActivity(1.0, 100, 0, 1, counters, {ALLOCATOR_USED: taken})
     invalid = check_preconditions(PRECONDITIONS, Variant("glibc", {}), seen).invalid
-    assert invalid.startswith(said)
-    assert bool(invalid) == bool(said)
+    assert invalid.startswith(message)
+    assert bool(invalid) == bool(message)

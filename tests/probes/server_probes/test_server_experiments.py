@@ -135,8 +135,8 @@ def test_cache_fit_sees_what_the_pool_holds(binary: Binary, templates: Path, tmp
     assert misses["16K"][-1] > 0.5
     assert misses["4K"][-1] < misses["16K"][-1]
     assert str(facts["answer"]).startswith("With at most one page read per 10 queries, the pool cached ")
-    told = "pages a row, 16K" if binary.target.is_mariadb else "pages a row at most, 16K"
-    assert 1 <= float(facts[told]) <= 6
+    parameter = "pages a row, 16K" if binary.target.is_mariadb else "pages a row at most, 16K"
+    assert 1 <= float(facts[parameter]) <= 6
     assert list(tmp_path.iterdir()) == []
 
 
@@ -161,20 +161,20 @@ def test_a_stopped_block_gives_nothing(binary: Binary, templates: Path, tmp_path
 @pytest.mark.parametrize("name", ["cache-fit", "file-system"])
 def test_a_stop_starts_no_further_server(name: str, binary: Binary, templates: Path, tmp_path: Path) -> None:
     """Told to stop while it prepares, an experiment with several servers starts none that it would only end again."""
-    said: list[str] = []
-    ground = replace(ground_of(templates, tmp_path, binary), report=said.append)
+    notices: list[str] = []
+    ground = replace(ground_of(templates, tmp_path, binary), report=notices.append)
     (tmp_path / "other").mkdir()
     choices = {"against": str(tmp_path / "other")} if name == "file-system" else {}
     wanted, stop = ProbeRequest(str(tmp_path), choices=choices, force=frozenset({"full", "little"})), StopSignal()
     plan = load(name).plan(ground, wanted)
     stop.say("cancelled")
     with load(name).prepare(ground, wanted, plan, stop):
-        assert said == []
+        assert notices == []
 
 
 @pytest.mark.servers("mysql-5.7")
 @pytest.mark.parametrize(
-    ("name", "choices", "said"),
+    ("name", "choices", "message"),
     [
         ("commit", {"flush": "3"}, "invalid flush=3"),
         ("commit", {"delay": "2000000"}, "the maximum is 1000000 microseconds"),
@@ -189,10 +189,10 @@ def test_a_stop_starts_no_further_server(name: str, binary: Binary, templates: P
     ],
 )
 def test_what_makes_no_sense_is_refused_when_planned(
-    binary: Binary, tmp_path: Path, name: str, choices: dict[str, str], said: str
+    binary: Binary, tmp_path: Path, name: str, choices: dict[str, str], message: str
 ) -> None:
     """A plan that can't be is refused in one line before anything is made."""
-    with pytest.raises(ProbeError, match=said) as refused:
+    with pytest.raises(ProbeError, match=message) as refused:
         load(name).plan(ground_of(tmp_path, tmp_path, binary), ProbeRequest(str(tmp_path), choices=choices))
     assert "\n" not in str(refused.value)
 

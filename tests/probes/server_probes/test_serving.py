@@ -116,9 +116,9 @@ def test_reads_are_counted_by_call(tmp_path: Path) -> None:
     os.close(handle)
     assert before is not None
     assert after is not None
-    told = after.since(before)
-    assert told.calls >= 10
-    assert told.bytes >= 40960
+    counted = after.since(before)
+    assert counted.calls >= 10
+    assert counted.bytes >= 40960
     assert read_counters(2**22 + 1) is None
 
 

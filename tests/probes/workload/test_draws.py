@@ -13,12 +13,12 @@ from probes.workload.worker import PER_DOUBLING, KeyDraw, WorkerOrders
 DRAWS = 20_000
 
 
-def orders(**told: Any) -> WorkerOrders:
+def orders(**fields: Any) -> WorkerOrders:
     """Orders for one connection to a table of 1,000 rows."""
     numbers = {"tables": 1, "rows": 1000, "span": 100, "connections": 1, "seconds": 1, "seed": 1}
     words = {"socket": "", "database": "", "go": "", "kind": "uniform"}
     others = {"login": {}, "steps": [], "bracketed": False, "connecting": False, "keys_file": None}
-    return WorkerOrders({**numbers, **words, **others, **told})
+    return WorkerOrders({**numbers, **words, **others, **fields})
 
 
 @pytest.mark.parametrize(("kind", "share"), [("uniform", 0.2), ("pareto", 0.8)])

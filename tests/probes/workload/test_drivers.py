@@ -145,9 +145,9 @@ def test_a_server_that_dies_is_told_with_its_last_words(
     binary: Binary, templates: Path, tmp_path: Path, word: str
 ) -> None:
     """The run ends with one line on the server, and its directory and the driver are gone."""
-    with pytest.raises(ProbeError, match="was killed in the middle of the run") as told:
+    with pytest.raises(ProbeError, match="was killed in the middle of the run") as caught:
         _run_until_it_dies(binary, templates, tmp_path, driver(word))
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(caught.value)
     assert list(tmp_path.iterdir()) == []
     assert [words for words in children().values() if str(tmp_path) in words] == []
 

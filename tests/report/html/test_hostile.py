@@ -124,15 +124,15 @@ def test_no_secret_of_a_snapshot(tmp_path: Path, form: str) -> None:
 def test_no_secret_of_a_finding() -> None:
     """A secret in whatever text of a finding, or in the reason to put one aside, is masked."""
     assert SECRET not in report(nasty_audit(), Page())
-    told = f"identified by '{SECRET}', http://u:{SECRET}@h/"
+    text = f"identified by '{SECRET}', http://u:{SECRET}@h/"
     base = Finding(
-        "TST001", "planted", Severity.ERROR, Confidence.CERTAIN, told, help=told, location=Location("/my.cnf", 1)
+        "TST001", "planted", Severity.ERROR, Confidence.CERTAIN, text, help=text, location=Location("/my.cnf", 1)
     )
     found = [
         base._replace(
             option=option,
             value=value,
-            message=f"{told}: {value}",
+            message=f"{text}: {value}",
             actions=(
                 Action(
                     f"{option} = {value}",
@@ -142,11 +142,11 @@ def test_no_secret_of_a_finding() -> None:
                     watch=value,
                 ),
             ),
-            local=LocalResult("scan", "2026-11-21", "worse", f"{told} {value}"),
+            local=LocalResult("scan", "2026-11-21", "worse", f"{text} {value}"),
         )
         for option, value in SECRETS.items()
     ]
-    made = report(audited(*found)._replace(suppressed=((base, told),)), Page())
+    made = report(audited(*found)._replace(suppressed=((base, text),)), Page())
     assert SECRET not in made
     assert made.count("********") > len(found)
 

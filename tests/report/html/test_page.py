@@ -94,8 +94,8 @@ def test_everybody_can_use_it(page: Tab, axe: str, scheme: str, width: int, medi
         found: dict[str, Any] = page.run(
             f"axe.run({ASKED[scheme]}).then(done => ({{violations: done.violations, passes: done.passes.length}}))"
         )
-        told = [(one["id"], [node["html"] for node in one["nodes"]]) for one in found["violations"]]
-        assert told == []
+        violations = [(one["id"], [node["html"] for node in one["nodes"]]) for one in found["violations"]]
+        assert violations == []
         assert found["passes"] > (20 if scheme == "light" else 0)
     finally:
         page.call("Emulation.clearDeviceMetricsOverride")

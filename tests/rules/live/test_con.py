@@ -236,14 +236,14 @@ def test_a_crowd_behind_a_lock(server_name: str, start: Start, statement: str, l
             thread.start()
         try:
             _until(sandbox, count)
-            told = found(lasting(facts_of(sandbox, lambda _: None), LATER))["more-running-than-processors"]
+            finding = found(lasting(facts_of(sandbox, lambda _: None), LATER))["more-running-than-processors"]
         finally:
             holder.rollback()
             cursor.execute("SELECT RELEASE_LOCK('a lock of the test')")
             for thread in threads:
                 thread.join()
-    assert f"wait {count:,} for a {lock}" in told.message
-    assert told.help.startswith("find who holds the lock")
+    assert f"wait {count:,} for a {lock}" in finding.message
+    assert finding.help.startswith("find who holds the lock")
 
 
 def _wait(connection: pymysql.Connection[Any], statement: str) -> None:

@@ -34,9 +34,9 @@ def test_the_default_is_told_with_who_has_file(server_name: str, start: Start) -
         cursor.execute("CREATE USER plain@'%' IDENTIFIED BY 'Some-Pass1'")
         cursor.execute("CREATE USER loader@'%' IDENTIFIED BY 'Some-Pass1'")
         cursor.execute("GRANT FILE ON *.* TO loader@'%'")
-    (told,) = found(server)
-    assert told.severity is Severity.NOTE  # the server has no networking
-    assert told.message.startswith("1 account (loader@%) with the FILE privilege may read and write files")
+    (finding,) = found(server)
+    assert finding.severity is Severity.NOTE  # the server has no networking
+    assert finding.message.startswith("1 account (loader@%) with the FILE privilege may read and write files")
 
 
 @pytest.mark.servers("mysql")
@@ -46,6 +46,6 @@ def test_mysql_tells_it_too(server_name: str, start: Start) -> None:
     with server.connect(autocommit=True) as connection, connection.cursor() as cursor:
         cursor.execute("CREATE USER loader@'198.51.100.%' IDENTIFIED BY 'Some-Pass1'")
         cursor.execute("GRANT FILE ON *.* TO loader@'198.51.100.%'")
-    (told,) = found(server)
-    assert told.severity in {Severity.WARNING, Severity.NOTE}
-    assert "loader@198.51.100.%" in told.message
+    (finding,) = found(server)
+    assert finding.severity in {Severity.WARNING, Severity.NOTE}
+    assert "loader@198.51.100.%" in finding.message

@@ -128,9 +128,9 @@ def test_a_killed_node_is_missing(cluster: GaleraCluster) -> None:
     first, _, third = cluster.nodes
     third.sandbox.kill()
     until(lambda: cluster.status(first, "wsrep_cluster_size") == "2")
-    told = found(first)["galera-nodes-missing"]
-    assert told.severity is Severity.WARNING
-    assert "lists 3 nodes. The sudden loss of one more stops all writes." in told.message
+    finding = found(first)["galera-nodes-missing"]
+    assert finding.severity is Severity.WARNING
+    assert "lists 3 nodes. The sudden loss of one more stops all writes." in finding.message
     cluster.heal()
     assert "galera-nodes-missing" not in found(first)
 
@@ -141,9 +141,9 @@ def test_a_node_outside_its_cluster(cluster: GaleraCluster) -> None:
     ((address,),) = third.run("SELECT @@wsrep_cluster_address")
     third.run("SET GLOBAL wsrep_cluster_address = ''")
     until(lambda: cluster.status(third, "wsrep_connected") == "OFF")
-    told = found(third)["galera-non-primary"]
-    assert "wsrep_connected is OFF" in told.message
-    assert told.actions == ()
+    finding = found(third)["galera-non-primary"]
+    assert "wsrep_connected is OFF" in finding.message
+    assert finding.actions == ()
     third.run(f"SET GLOBAL wsrep_cluster_address = '{address}'")
 
 
@@ -171,11 +171,11 @@ def test_a_read_lock_desyncs_its_node(cluster: GaleraCluster) -> None:
         cursor.execute("FLUSH TABLES WITH READ LOCK")
         first.run(*["INSERT INTO a.t (v) VALUES ('x')"] * 20)
         until(lambda: counter(cluster, third, "wsrep_local_recv_queue") > 0)
-        told = found(third)
-    assert told["galera-desynced"].severity is Severity.NOTE
-    assert "FLUSH TABLES WITH READ LOCK" in told["galera-desynced"].message
-    assert told["galera-desynced"].actions == ()
-    assert "galera-applier-blocked" in told
+        findings = found(third)
+    assert findings["galera-desynced"].severity is Severity.NOTE
+    assert "FLUSH TABLES WITH READ LOCK" in findings["galera-desynced"].message
+    assert findings["galera-desynced"].actions == ()
+    assert "galera-applier-blocked" in findings
 
 
 def test_a_donor(cluster: GaleraCluster) -> None:
@@ -193,12 +193,12 @@ def test_a_donor(cluster: GaleraCluster) -> None:
 
     try:
         until(lambda: donors() != [])
-        told = found(donors()[0])["galera-desynced"]
+        finding = found(donors()[0])["galera-desynced"]
     finally:
         cluster.hold.unlink()
         joining.join()
-    assert "The node is Donor/Desynced (a state transfer, a backup" in told.message
-    assert told.actions == ()
+    assert "The node is Donor/Desynced (a state transfer, a backup" in finding.message
+    assert finding.actions == ()
 
 
 def test_a_desynced_node(cluster: GaleraCluster) -> None:

@@ -150,9 +150,9 @@ def test_a_locked_secondary(members: ReplicationGroup) -> None:
         primary.run(*[INSERT] * 20)
         until(lambda: applying(third) >= 10)
         until(lambda: "group-applier-blocked" in found(third))
-        told = found(third)["group-applier-blocked"]
-        assert "The group's applier on this member waits for a lock." in told.message
-        assert "transactions wait in its queue" in told.message
+        finding = found(third)["group-applier-blocked"]
+        assert "The group's applier on this member waits for a lock." in finding.message
+        assert "transactions wait in its queue" in finding.message
         until(lambda: "group-member-behind" in found(primary))
         assert "wait for the applier on another member" in found(primary)["group-member-behind"].message
         cursor.execute("UNLOCK TABLES")
@@ -168,8 +168,8 @@ def test_a_stopped_member_is_expelled(members: ReplicationGroup) -> None:
     (action,) = found(third)["expelled-members-stay-out"].actions
     freeze(third.sandbox.pid)
     until(lambda: members.states(primary).get("UNREACHABLE") == 1 or sum(members.states(primary).values()) == 2)
-    told = found(primary)["group-that-survives-nothing"]
-    assert told.severity in {Severity.WARNING, Severity.NOTE}
+    without_majority = found(primary)["group-that-survives-nothing"]
+    assert without_majority.severity in {Severity.WARNING, Severity.NOTE}
     until(lambda: members.states(primary) == {"ONLINE": 2})
     os.kill(third.sandbox.pid, signal.SIGCONT)
     until(lambda: members.own(third)[0] == "ERROR")
@@ -192,9 +192,9 @@ def test_two_stopped_members_take_the_majority(members: ReplicationGroup) -> Non
     for member in others:
         freeze(member.sandbox.pid)
     until(lambda: members.states(primary).get("UNREACHABLE", 0) > 0 and members.states(primary).get("ONLINE") == 1)
-    told = found(primary)["group-that-survives-nothing"]
-    assert told.severity is Severity.ERROR
-    assert "has lost its majority" in told.message
+    finding = found(primary)["group-that-survives-nothing"]
+    assert finding.severity is Severity.ERROR
+    assert "has lost its majority" in finding.message
 
 
 def test_a_writable_secondary(members: ReplicationGroup) -> None:

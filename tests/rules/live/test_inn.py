@@ -270,12 +270,12 @@ def test_files_that_a_method_buffers(server_name: str, start: Start, tmp_path: P
         facts = replace(
             collect_from_account(Account(user="root", socket=sandbox.socket), CollectRequest(window=0.0)), host=None
         )
-        told = [f.option for f in run_rules(build_context(facts), OURS).findings if f.name == "double-buffering"]
+        options = [f.option for f in run_rules(build_context(facts), OURS).findings if f.name == "double-buffering"]
         case = Case("", "", f"{facts.server.flavour}-{facts.server.version}", file.read_text("utf-8"))
         written = [
             f.option for f in run_rules(context_of_case(case, tmp_path), OURS).findings if f.name == "double-buffering"
         ]
-        assert told == written == ["innodb_flush_method"] * finds, method
+        assert options == written == ["innodb_flush_method"] * finds, method
         sandbox.close()
 
 

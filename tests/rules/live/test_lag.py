@@ -36,8 +36,8 @@ def behind(replica: Live) -> int | None:
     with connection, connection.cursor() as cursor:
         cursor.execute(statement)
         (row,) = cursor.fetchall()
-    told: dict[str, Any] = dict(row)
-    return next(value for name, value in told.items() if name.startswith("Seconds_Behind"))  # type: ignore[no-any-return]
+    status: dict[str, Any] = dict(row)
+    return next(value for name, value in status.items() if name.startswith("Seconds_Behind"))  # type: ignore[no-any-return]
 
 
 def sampled(replica: Live) -> int | None:
@@ -77,9 +77,9 @@ def test_lag_is_told(server_name: str, start: Start, tmp_path: Path) -> None:
     until(lambda: behind(replica) == 0)
 
     replica.run(f"STOP {dialect(server_name)[0]} SQL_THREAD")
-    told = found(replica)
-    assert told["stopped-replica"].severity is Severity.NOTE
-    assert "replica-lag" not in told
+    findings = found(replica)
+    assert findings["stopped-replica"].severity is Severity.NOTE
+    assert "replica-lag" not in findings
     assert passed(replica) == ""
     assert sampled(replica) is None
 
@@ -158,5 +158,5 @@ def test_the_trend_of_a_lag(server_name: str, start: Start, tmp_path: Path) -> N
     replica.run(f"STOP {word}", f"CHANGE {change} TO {name}_DELAY = 3600", f"START {word}")
     source.run("INSERT INTO a.t VALUES (3)")
     until(lambda: (behind(replica) or 0) >= VISIBLE)
-    told = found(replica, wait=lambda _: until(lambda: (behind(replica) or 0) >= 3 * VISIBLE))
-    assert {"replica-lag", "stopped-replica", "relay-logs-out-of-room"}.isdisjoint(told)
+    findings = found(replica, wait=lambda _: until(lambda: (behind(replica) or 0) >= 3 * VISIBLE))
+    assert {"replica-lag", "stopped-replica", "relay-logs-out-of-room"}.isdisjoint(findings)

@@ -68,15 +68,15 @@ def carry_out(server: Sandbox, file: Path, findings: dict[str, Finding]) -> None
     server.restart(arguments)
 
 
-@pytest.mark.parametrize("told", ["before a restart", "after it"])
+@pytest.mark.parametrize("words", ["before a restart", "after it"])
 @pytest.mark.servers(*PERSISTED_ALONE)
-def test_a_persisted_value_is_persisted_anew(server_name: str, start: Start, tmp_path: Path, told: str) -> None:
+def test_a_persisted_value_is_persisted_anew(server_name: str, start: Start, tmp_path: Path, words: str) -> None:
     """A persisted value outranks a correct line of the file: the advice is SET PERSIST, and no line."""
     file = tmp_path / "my.cnf"
     file.write_text("[mysqld]\ninnodb_flush_log_at_trx_commit = 1\n", "utf-8")
     server = start(server_name, option_file=file)
     sent(server, *(f"SET PERSIST {name} = {value}" for name, value in BAD.values()))
-    if told == "after it":
+    if words == "after it":
         server.restart()
     before = found(server)
     assert before.keys() >= BAD.keys()
@@ -96,9 +96,9 @@ def test_what_stands_beside_a_line_is_carried_out_too(server_name: str, start: S
     file.write_text("[mysqld]\nsort_buffer_size = 1M\n", "utf-8")
     server = start(server_name, option_file=file)
     sent(server, "SET PERSIST sort_buffer_size = 524288")
-    said = found(server)["OPT016"].help
-    printed = re.fullmatch(r"to use the line, run (RESET PERSIST \w+), then (SET GLOBAL \w+ = \d+); to keep .*", said)
-    assert printed, said
+    advice = found(server)["OPT016"].help
+    printed = re.fullmatch(r"to use the line, run (RESET PERSIST \w+), then (SET GLOBAL \w+ = \d+); to keep .*", advice)
+    assert printed, advice
     sent(server, *printed.groups())
     assert found(server) == {}
     server.restart()

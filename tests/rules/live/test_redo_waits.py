@@ -73,10 +73,10 @@ def test_warnings_of_a_full_redo_log_are_found_and_end_with_a_larger_one(server_
         facts = collected(server, "reader")
         if facts.server.redo_waits and facts.server.redo_waits.count:
             break
-    (told,) = found(facts)
-    assert told.severity is Severity.WARNING
-    assert told.message.startswith("The redo log of 8M was full, and statements waited for space in it: ")
-    (action,) = told.actions
+    (finding,) = found(facts)
+    assert finding.severity is Severity.WARNING
+    assert finding.message.startswith("The redo log of 8M was full, and statements waited for space in it: ")
+    (action,) = finding.actions
     assert action.statement
     with server.connect(autocommit=True) as connection, connection.cursor() as cursor:
         cursor.execute(action.statement)

@@ -101,9 +101,9 @@ def test_binary_logs_are_purged_by_size(server_name: str, start: Start, tmp_path
     node = Live(server_name, start(server_name, option_file=written(tmp_path, "limit", PURGED)))
     node.run("CREATE DATABASE d", "CREATE TABLE d.t (a LONGTEXT)")
     assert size_of_logs(node) > LOGGED
-    told = found(node)
-    assert "binary-log-never-expires" not in told
-    (action,) = told["purge-waits-for-replica"].actions
+    findings = found(node)
+    assert "binary-log-never-expires" not in findings
+    (action,) = findings["purge-waits-for-replica"].actions
     assert action.statement
     node.run(action.statement)
     assert size_of_logs(node) < LIMIT + LOGGED / 40
@@ -126,7 +126,7 @@ def test_a_node_that_stands_alone(server_name: str, start: Start, tmp_path: Path
     """
     node = Live(server_name, start(server_name, option_file=written(tmp_path, "node.cnf", NODE)))
     node.run("CREATE DATABASE just_test")
-    told = found(node)
+    findings = found(node)
     assert {
         "filter-list-in-one-name", "filtered-binary-log", "filter-by-default-database", "idempotent-replica",
         "lossy-replica-conversions", "relay-logs-never-purged", "tight-relay-log-limit", "semi-sync-after-commit",
@@ -134,12 +134,14 @@ def test_a_node_that_stands_alone(server_name: str, start: Start, tmp_path: Path
         "galera-not-in-rows", "galera-locks-auto-increment", "galera-logs-half", "galera-local-schema-changes",
         "galera-blocking-transfer", "unretried-replica-transactions", "slow-to-miss-its-source",
         "parallel-threads-without-work",
-    } <= set(told)  # fmt: skip
-    assert all(told[name].location for name in ("filtered-binary-log", "galera-without-quorum", "idempotent-replica"))
-    for action in (action for finding in told.values() for action in finding.actions):
+    } <= set(findings)  # fmt: skip
+    assert all(
+        findings[name].location for name in ("filtered-binary-log", "galera-without-quorum", "idempotent-replica")
+    )
+    for action in (action for finding in findings.values() for action in finding.actions):
         if action.statement and action.undo:
             node.run(action.statement, action.undo, action.statement)
-    mended = set(told) - set(found(node))
+    mended = set(findings) - set(found(node))
     assert {
         "idempotent-replica", "relay-logs-never-purged", "semi-sync-after-commit", "unretried-replica-transactions",
         "galera-not-in-rows",
@@ -154,15 +156,15 @@ def test_a_replica_that_does_not_start_and_then_lags(server_name: str, start: St
     source.run("CREATE USER repl@'127.0.0.1' IDENTIFIED BY 'x'", "GRANT REPLICATION SLAVE ON *.* TO repl@'127.0.0.1'")
     source.run("CREATE DATABASE a", "CREATE TABLE a.t (i INT PRIMARY KEY)")
     follow(replica, source.sandbox.port)
-    told = found(replica)
+    findings = found(replica)
     assert {
         "unsupported-commit-order", "parallel-by-database", "replica-position-in-files", "stopped-replica",
         "replica-by-file-position", "replica-updates-not-logged", "writable-replica", "relay-logs-not-recovered",
-    } <= set(told)  # fmt: skip
+    } <= set(findings)  # fmt: skip
     with pytest.raises(pymysql.err.OperationalError, match="3031"):
         replica.run("START SLAVE")
 
-    advised = {action.option_line for finding in told.values() for action in finding.actions}
+    advised = {action.option_line for finding in findings.values() for action in finding.actions}
     assert {"slave_parallel_type = LOGICAL_CLOCK", "log_slave_updates = ON"} <= advised
     replica.sandbox.restart([f"--{line.replace(' = ', '=')}" for line in advised if line])
     replica.run("SET GLOBAL read_only = OFF", "START SLAVE")
@@ -241,15 +243,15 @@ def test_a_group_that_loses_its_members(server_name: str, start: Start, tmp_path
 
     third.sandbox.kill()
     until(lambda: states(first) == {"ONLINE": 2, "UNREACHABLE": 1})
-    told = found(first)["group-that-survives-nothing"]
-    assert told.severity is Severity.WARNING
-    assert "3 members (2 ONLINE, 1 UNREACHABLE). The loss of one more stops all writes." in told.message
+    finding = found(first)["group-that-survives-nothing"]
+    assert finding.severity is Severity.WARNING
+    assert "3 members (2 ONLINE, 1 UNREACHABLE). The loss of one more stops all writes." in finding.message
 
     second.sandbox.kill()
     until(lambda: states(first) == {"ONLINE": 1, "UNREACHABLE": 2})
-    told = found(first)["group-that-survives-nothing"]
-    assert told.severity is Severity.ERROR
-    assert "has lost its majority: 3 members (1 ONLINE, 2 UNREACHABLE)" in told.message
+    finding = found(first)["group-that-survives-nothing"]
+    assert finding.severity is Severity.ERROR
+    assert "has lost its majority: 3 members (1 ONLINE, 2 UNREACHABLE)" in finding.message
     second.sandbox.restart()
     assert found(second)["member-outside-its-group"].severity is Severity.ERROR
 
@@ -263,12 +265,12 @@ def test_a_group_of_one(server_name: str, start: Start, tmp_path: Path) -> None:
     file = written(tmp_path, "member.cnf", MEMBER.format(port=free_port()))
     member = Live(server_name, start(server_name, option_file=file, tcp=True))
     until(lambda: member.run(STATE) == (("ONLINE",),))
-    told = found(member)
+    findings = found(member)
     assert {
         "group-founds-itself-anew", "multi-primary-without-checks", "group-without-flow-control",
         "unlimited-group-transactions", "group-that-survives-nothing",
-    } <= set(told)  # fmt: skip
-    assert {"group-needs-unmet", "stopped-replica", "writable-replica"}.isdisjoint(told)
+    } <= set(findings)  # fmt: skip
+    assert {"group-needs-unmet", "stopped-replica", "writable-replica"}.isdisjoint(findings)
     with overheard(member.sandbox, tmp_path / "general.log") as heard:
         facts = collect_from_account(member.account(), CollectRequest(window=0.0))
         asked = heard()

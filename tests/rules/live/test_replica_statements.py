@@ -72,14 +72,14 @@ def holds(server: Live, line: str) -> bool:
 def test_every_statement_is_taken(server_name: str, start: Start, tmp_path: Path) -> None:
     """A running replica takes each printed statement, runs with each printed value, and is then not told so again."""
     source, replica = pair(server_name, start, tmp_path, known_lines)
-    told = found(replica)
-    assert set(told) >= EXPECTED
-    advice = of_replication(told)
+    findings = found(replica)
+    assert set(findings) >= EXPECTED
+    advice = of_replication(findings)
     for action in of_replication(found(source)):
         send(source, action)
     for action in advice:
         send(replica, action)
-    heartbeat = told["slow-to-miss-its-source"].help.partition(", then ")[2]
+    heartbeat = findings["slow-to-miss-its-source"].help.partition(", then ")[2]
     assert heartbeat.startswith(f"STOP {dialect(server_name)[0]}; CHANGE ")
     for statement in heartbeat.split("; "):
         replica.run(statement)

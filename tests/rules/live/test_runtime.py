@@ -59,8 +59,8 @@ def test_each_server_takes_what_is_said_to_work(server_name: str, start: Start) 
                 taken = True
             except pymysql.Error:
                 taken = False
-            said = set_global_effect(option, catalog.target, WANTED[name], running[name])
-            assert said.works is taken, (name, running[name], said)
+            effect = set_global_effect(option, catalog.target, WANTED[name], running[name])
+            assert effect.works is taken, (name, running[name], effect)
     option = catalog.get("sort_buffer_size")
     assert option is not None
     assert set_global_effect(option, catalog.target).words == NEW_SESSIONS

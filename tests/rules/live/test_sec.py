@@ -94,9 +94,9 @@ def send(sandbox: Sandbox, *statements: str) -> None:
             cursor.execute(statement)
 
 
-def take(sandbox: Sandbox, said: dict[str, Finding]) -> None:
+def take(sandbox: Sandbox, findings: dict[str, Finding]) -> None:
     """The advice of all findings, undone once in between."""
-    for finding in said.values():
+    for finding in findings.values():
         send(sandbox, *(s for a in finding.actions for s in (a.statement, a.undo, a.statement) if s))
 
 
@@ -113,13 +113,13 @@ def test_doors_left_open_on_mysql(start: Start, tmp_path: Path) -> None:
         "CREATE USER boss@'%' IDENTIFIED WITH caching_sha2_password BY 'Some-Pass1'",
         "GRANT ALL ON *.* TO boss@'%'",
     )
-    said = found(sandbox)
-    assert said.keys() >= OF_MYSQL, OF_MYSQL - said.keys()
-    assert "bare@%" in said["passwordless-account"].message
-    assert said["passwordless-account"].severity is Severity.WARNING
-    assert "1 account (@198.51.100.%)" in said["anonymous-account"].message
-    assert "boss@%" in said["superuser-from-anywhere"].message
-    take(sandbox, said)
+    findings = found(sandbox)
+    assert findings.keys() >= OF_MYSQL, OF_MYSQL - findings.keys()
+    assert "bare@%" in findings["passwordless-account"].message
+    assert findings["passwordless-account"].severity is Severity.WARNING
+    assert "1 account (@198.51.100.%)" in findings["anonymous-account"].message
+    assert "boss@%" in findings["superuser-from-anywhere"].message
+    take(sandbox, findings)
 
 
 def test_doors_left_open_on_mariadb(start: Start, tmp_path: Path) -> None:
@@ -132,20 +132,20 @@ def test_doors_left_open_on_mariadb(start: Start, tmp_path: Path) -> None:
         keys.write("1;" + "ab" * 32 + "\n")
     file.write_text(MARIADB + ENCRYPTED, "utf-8")
     sandbox.restart()
-    said = found(sandbox)
-    assert said.keys() >= OF_MARIADB, OF_MARIADB - said.keys()
-    assert said["no-tls"].severity is Severity.WARNING
+    findings = found(sandbox)
+    assert findings.keys() >= OF_MARIADB, OF_MARIADB - findings.keys()
+    assert findings["no-tls"].severity is Severity.WARNING
     assert encrypted(sandbox) == 0
-    take(sandbox, said)
+    take(sandbox, findings)
     while not encrypted(sandbox):
         time.sleep(0.2)
 
 
 def encrypted(sandbox: Sandbox) -> int:
     """How many tablespaces are encrypted."""
-    told = "SELECT COUNT(*) FROM information_schema.INNODB_TABLESPACES_ENCRYPTION WHERE ENCRYPTION_SCHEME = 1"
+    query = "SELECT COUNT(*) FROM information_schema.INNODB_TABLESPACES_ENCRYPTION WHERE ENCRYPTION_SCHEME = 1"
     with sandbox.connect() as connection, connection.cursor() as cursor:
-        cursor.execute(told)
+        cursor.execute(query)
         return int(cursor.fetchall()[0][0])
 
 
@@ -162,10 +162,10 @@ def test_certificates_of_a_running_server(start: Start, tmp_path: Path) -> None:
         "UPDATE mysql.user SET plugin = 'mysql_native_password' WHERE User = 'gone'",
         "FLUSH PRIVILEGES",
     )
-    said = found(sandbox)
-    assert said.keys() >= {"certificate-expires-soon", "locked-out-account"}
-    assert "in 19 d" in said["certificate-expires-soon"].message
-    assert "gone@192.0.2.9" in said["locked-out-account"].message
+    findings = found(sandbox)
+    assert findings.keys() >= {"certificate-expires-soon", "locked-out-account"}
+    assert "in 19 d" in findings["certificate-expires-soon"].message
+    assert "gone@192.0.2.9" in findings["locked-out-account"].message
 
     certify(tmp_path, begins=-70, ends=-1)
     sandbox.restart()
@@ -188,11 +188,11 @@ def test_a_server_that_may_write_its_options(start: Start, tmp_path: Path) -> No
     """Option files that belong to the server's account are told of, but for root, who may write everywhere."""
     file = tmp_path / "my.cnf"
     file.write_text("[mysqld]\n", "utf-8")
-    said = found(start("mariadb-10.11", option_file=file, small=True))
+    findings = found(start("mariadb-10.11", option_file=file, small=True))
     if os.geteuid() == 0:
-        assert "server-writes-its-options" not in said
+        assert "server-writes-its-options" not in findings
     else:
-        assert str(file) in said["server-writes-its-options"].help
+        assert str(file) in findings["server-writes-its-options"].help
 
 
 def certify(folder: Path, *, begins: float, ends: float) -> None:

@@ -192,11 +192,11 @@ def test_semi_synchronous_replication(server_name: str, start: Start, tmp_path: 
     until(lambda: follows(replica))
     source.run(f"SET GLOBAL {from_source}_enabled = ON", f"SET GLOBAL {from_source}_timeout = 1")
     replica.run(f"SET GLOBAL {on_replica}_enabled = ON")
-    told = found(replica)["semi-sync-not-in-force"]
-    assert told.severity is Severity.NOTE
-    assert "this replica confirms nothing to its source" in told.message
+    finding = found(replica)["semi-sync-not-in-force"]
+    assert finding.severity is Severity.NOTE
+    assert "this replica confirms nothing to its source" in finding.message
     advised = f"STOP {word} IO_THREAD; START {word} IO_THREAD"
-    assert advised in told.help
+    assert advised in finding.help
     replica.run(*advised.split("; "))
     until(lambda: value(source, f"{from_source}_clients") == "1" and value(replica, f"{on_replica}_status") == "ON")
     assert all("semi-sync-not-in-force" not in found(server) for server in (source, replica))
@@ -206,8 +206,8 @@ def test_semi_synchronous_replication(server_name: str, start: Start, tmp_path: 
         source.run("CREATE DATABASE a")
         until(lambda: value(source, f"{from_source}_no_tx") != "0")
 
-    told = found(source, wait=without_replica)["semi-sync-not-in-force"]
-    assert "in the window without a replica's confirmation" in told.message
+    finding = found(source, wait=without_replica)["semi-sync-not-in-force"]
+    assert "in the window without a replica's confirmation" in finding.message
     assert f"{from_source}_status is OFF" in found(source)["semi-sync-not-in-force"].message
 
 
@@ -231,9 +231,9 @@ def test_a_healthy_replica_under_load(server_name: str, start: Start, tmp_path: 
         source.run(*(f"INSERT INTO a.t VALUES ({i})" for i in range(300)))  # noqa: S608 - numbers
         until(lambda: replica.run("SELECT COUNT(*) FROM a.t") == ((300,),))
 
-    told = found(replica, wait=write)
-    assert {"stopped-replica", "replica-lag", "relay-logs-out-of-room"}.isdisjoint(told)
-    assert told["writable-replica"].severity is Severity.NOTE
-    told = found(replica, wait=lambda _: replica.run("INSERT INTO a.t VALUES (-1)", "INSERT INTO a.t VALUES (-2)"))
-    counted = "2 transactions were written here in the window." in told["writable-replica"].message
+    findings = found(replica, wait=write)
+    assert {"stopped-replica", "replica-lag", "relay-logs-out-of-room"}.isdisjoint(findings)
+    assert findings["writable-replica"].severity is Severity.NOTE
+    findings = found(replica, wait=lambda _: replica.run("INSERT INTO a.t VALUES (-1)", "INSERT INTO a.t VALUES (-2)"))
+    counted = "2 transactions were written here in the window." in findings["writable-replica"].message
     assert counted is not replica.is_mariadb

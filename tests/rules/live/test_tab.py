@@ -54,9 +54,9 @@ def found(binary: Binary, files: int, text: str, folder: Path, templates: Path) 
 def test_the_whole_remedy_at_once(server_name: str, binaries: Binaries, templates: Path, tmp_path: Path) -> None:
     """With few files the remedy names them beside the cache, and once it was followed nothing of it is left to say."""
     binary = binaries(server_name)
-    told = found(binary, FEW, FILE, tmp_path, templates)["tiny-table-cache"]
-    (action,) = told.actions
-    files = re.search(r"(?:LimitNOFILE|nofile)=(\d+)", told.help)
+    cache = found(binary, FEW, FILE, tmp_path, templates)["tiny-table-cache"]
+    (action,) = cache.actions
+    files = re.search(r"(?:LimitNOFILE|nofile)=(\d+)", cache.help)
     assert files is not None
     assert (action.option_line, action.restart, action.statement) == ("table_open_cache = 2000", True, None)
     after = found(binary, int(files[1]), f"{FILE}{action.option_line}\n", tmp_path, templates)
@@ -70,8 +70,8 @@ def test_files_for_all_that_the_file_asks_for(
 ) -> None:
     """With the files that the remedy names the server gets the connections and tables of its file."""
     binary, text = binaries(server_name), "[mysqld]\nmax_connections = 3000\ntable_open_cache = 3000\n"
-    told = found(binary, FEW, text, tmp_path, templates)["limited-by-the-system"]
-    files = re.search(r"(?:LimitNOFILE|nofile)=(\d+)", told.help)
+    finding = found(binary, FEW, text, tmp_path, templates)["limited-by-the-system"]
+    files = re.search(r"(?:LimitNOFILE|nofile)=(\d+)", finding.help)
     assert files is not None
     after = found(binary, int(files[1]), text, tmp_path, templates)
     assert "limited-by-the-system" not in after

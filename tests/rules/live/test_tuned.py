@@ -86,7 +86,9 @@ def test_a_tuned_server_at_work(server_name: str, start: Start, tmp_path: Path) 
         stop.set()
         for session in sessions:
             session.join()
-    told = [finding for finding in run_rules(build_context(facts), all_rules()).findings if finding.name not in ASIDE]
+    findings = [
+        finding for finding in run_rules(build_context(facts), all_rules()).findings if finding.name not in ASIDE
+    ]
     assert facts.workload is not None
     assert server.run("SELECT COUNT(*) > 0 FROM a.t") == ((1,),)
-    assert [(finding.code, finding.message) for finding in told if finding.severity is not Severity.NOTE] == []
+    assert [(finding.code, finding.message) for finding in findings if finding.severity is not Severity.NOTE] == []

@@ -53,10 +53,10 @@ def check(name: str) -> Manifest:
 
 def version_of(server: Path) -> str:
     """The version that a server prints about itself, such as 8.0.15 or 10.11.19-MariaDB-0+deb12u1."""
-    said = run([str(server), "--no-defaults", "--version"], timeout=600)
-    match = re.search(r"Ver\s+(\S+)", said)
+    printed = run([str(server), "--no-defaults", "--version"], timeout=600)
+    match = re.search(r"Ver\s+(\S+)", printed)
     if match is None:
-        raise ProvisionError(f"{server} prints no version ({said.strip()[:80]})")
+        raise ProvisionError(f"{server} prints no version ({printed.strip()[:80]})")
     return match[1]
 
 
