@@ -46,8 +46,8 @@ def _schema() -> dict[str, Any]:
 
 def _told(part: dict[str, Any]) -> dict[str, Any]:
     """A type with its description on one line."""
-    said = inspect.cleandoc(part.get("description", ""))
-    return {**part, **({"description": " ".join(said.split())} if said else {})}
+    description = inspect.cleandoc(part.get("description", ""))
+    return {**part, **({"description": " ".join(description.split())} if description else {})}
 
 
 def _check(text: str) -> int:

@@ -171,8 +171,8 @@ def find_plugin_options(server: Server, base: dict[str, str]) -> list[Row]:
         rows = probe(loading, brought)
         find_bool_arguments(loading, rows)
         for name, row in rows.items():
-            told = {"plugin": file.removesuffix(".so"), "default": answer.values[name]}
-            found.append({"argument": arguments[name], **row, **told})
+            record = {"plugin": file.removesuffix(".so"), "default": answer.values[name]}
+            found.append({"argument": arguments[name], **row, **record})
     return found
 
 
@@ -373,8 +373,8 @@ def ask_one(server: Server) -> None:
     assert base.keys() <= listed.keys() | base.keys(), server
     keep_values(server, base)
     names = sorted(n for n in listed if n not in UNASKED)
-    told = told_rows(server, names)
-    rows = told | probe(server, [n for n in names if n not in told])
+    answers = told_rows(server, names)
+    rows = answers | probe(server, [n for n in names if n not in answers])
     find_bool_arguments(server, rows)
     print(f"{server.name}: {len(rows)} options asked", flush=True)
     host = find_host_dependent(server, base)

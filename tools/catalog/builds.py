@@ -80,8 +80,8 @@ def decimal(limit: object) -> object:
     """Convert a limit reported as the bits of a decimal number; numbers of ordinary size are returned unchanged."""
     if not isinstance(limit, int) or limit <= BITS_OF_ONE:
         return limit
-    told = float(struct.unpack("<d", struct.pack("<q", limit))[0])
-    return int(told) if told.is_integer() and told < LARGEST_EXACT else told
+    number = float(struct.unpack("<d", struct.pack("<q", limit))[0])
+    return int(number) if number.is_integer() and number < LARGEST_EXACT else number
 
 
 def probed(row: Row) -> dict[str, object]:

@@ -71,9 +71,9 @@ def told(option: Option, fact: str) -> list[str]:
     return [] if value is None else [str(value)]
 
 
-def compared(catalog: Catalog, said: dict[tuple[str, str], str]) -> Iterator[Contradiction]:
+def compared(catalog: Catalog, documented: dict[tuple[str, str], str]) -> Iterator[Contradiction]:
     """The facts that differ from the catalog."""
-    for (name, fact), value in sorted(said.items()):
+    for (name, fact), value in sorted(documented.items()):
         option = catalog.get(name)
         if option is None or fact not in ("default", "min", "max", "dynamic"):
             continue
@@ -121,9 +121,9 @@ def changed() -> dict[tuple[str, str], str]:
     """The defaults of 8.4.8 in the version reference: changed ones, and the original ones of new options."""
     found = {}
     for name in history.EVENTS:
-        said = history.documented_default(name, (0,), MYSQL.version)
-        if said is not None and said[1] not in AUTOSIZED:
-            found[name, "default"] = said[1]
+        default = history.documented_default(name, (0,), MYSQL.version)
+        if default is not None and default[1] not in AUTOSIZED:
+            found[name, "default"] = default[1]
     return found
 
 

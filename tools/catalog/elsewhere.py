@@ -46,9 +46,9 @@ def introduced(option: str, flavour: str, first: Version) -> list[str]:
 
     A series is left out if one of its patches is listed.
     """
-    said = history.in_manuals(option, "introduced", flavour)
-    said = [v for v in said if len(v) > PATCH - 1 or not any(w[:2] == v for w in said if len(w) == PATCH)]
-    return [] if said and said[0][: len(first)] > first else [history.dotted(v) for v in said]
+    versions = history.in_manuals(option, "introduced", flavour)
+    versions = [v for v in versions if len(v) > PATCH - 1 or not any(w[:2] == v for w in versions if len(w) == PATCH)]
+    return [] if versions and versions[0][: len(first)] > first else [history.dotted(v) for v in versions]
 
 
 def replacements() -> dict[str, str]:

@@ -34,12 +34,12 @@ ATTRIBUTES = read("attributes.tsv")
 
 def attributes(option: str, name: str) -> list[str]:
     """The attributes of the option in a series: secret, durability, security, host."""
-    said = {row["attribute"] for row in ATTRIBUTES if row["option"] == option and reached(row["since"], name)}
+    attributes_now = {row["attribute"] for row in ATTRIBUTES if row["option"] == option and reached(row["since"], name)}
     if SECRET.search(option) and not re.search(
         r"^(validate|generated|old|max|default|disconnect|skip|password|strict)", option
     ):
-        said.add("secret")
-    return sorted(said)
+        attributes_now.add("secret")
+    return sorted(attributes_now)
 
 
 def reached(since: str, name: str) -> bool:

@@ -55,8 +55,8 @@ def in_manuals(option: str, event: str, flavour: str = "mysql") -> list[Version]
     """As `documented`, but only from a manual's table of releases: no unconfirmed notes, no series 6.0."""
     if flavour == "mariadb":
         return documented(option, event, flavour)
-    said = [e for e in EVENTS.get(option, []) if e["event"] == event and e["source"] != UNCONFIRMED]
-    return sorted(v for e in said if (v := version(e["value"]))[:2] != NEVER_RELEASED)
+    events = [e for e in EVENTS.get(option, []) if e["event"] == event and e["source"] != UNCONFIRMED]
+    return sorted(v for e in events if (v := version(e["value"]))[:2] != NEVER_RELEASED)
 
 
 def replacement(option: str) -> str | None:
@@ -82,16 +82,16 @@ def introduced(option: str, flavour: str, series: Version) -> Version | None:
     lacking = [v for v in builds if not had(option, flavour, v)]
     runs = PRESENCE.get((option, flavour), [])
     in_series = [v for v in lacking if v[:2] == series and any(first > v for first, _ in runs if first[:2] == series)]
-    said = documented(option, "introduced") or successor_since(option)
+    versions = documented(option, "introduced") or successor_since(option)
     if in_series:
         after = max(in_series)
         seen = min(first for first, _ in runs if first > after)
         partly = ("mysql", seen) in PARTIAL  # first seen long after: any patch in between may have introduced it
-        return next((v for v in said if after < v <= seen), (*after[:2], after[2] + 1) if partly else seen)
-    late = [v for v in said if v[:2] == series]
+        return next((v for v in versions if after < v <= seen), (*after[:2], after[2] + 1) if partly else seen)
+    late = [v for v in versions if v[:2] == series]
     if late and not any(first[:2] == series and first <= late[0] for first, _ in runs):
         return late[0]
-    earlier = [v for v in said if v[:2] <= series]
+    earlier = [v for v in versions if v[:2] <= series]
     return earlier[0] if earlier else (runs[0][0] if runs and runs[0][0] != builds[0] else None)
 
 
@@ -110,11 +110,11 @@ def introduced_mariadb(option: str, series: Version) -> Version | None:
     An option may be older than the variable that it sets: a build with the option overrides the documentation.
     """
     first = min((first for first, _ in PRESENCE.get((option, "mariadb"), [])), default=None)
-    said = documented(option, "introduced", "mariadb")
-    here = [v for v in said if v[:2] == series and len(v) > 2]  # noqa: PLR2004 - a patch
+    versions = documented(option, "introduced", "mariadb")
+    here = [v for v in versions if v[:2] == series and len(v) > 2]  # noqa: PLR2004 - a patch
     if here and (first is None or first[:2] >= series):
         return here[0]
-    earlier = [v for v in said if v[:2] < series]
+    earlier = [v for v in versions if v[:2] < series]
     return min(earlier) if earlier else None
 
 
@@ -126,8 +126,8 @@ def removed(option: str, flavour: str, series: Version) -> Version | None:
         later = [v for f, v in FULL_BUILDS if f == flavour and v[:2] == series and v > last]
         if later and not any(first[:2] == series and first > last for first, _ in runs):
             return min(later)
-    said = documented(option, "removed", flavour)
-    return next((v for v in said if v > (last or series)), None)
+    versions = documented(option, "removed", flavour)
+    return next((v for v in versions if v > (last or series)), None)
 
 
 def merge(builds: dict[Version, Build]) -> dict[str, tuple[Record, list[tuple[Version, Record]]]]:
@@ -209,17 +209,17 @@ def differences(newer: Record, older: Record) -> Record:
 
 def documented_default(option: str, after: Version, upto: Version) -> tuple[Version, str] | None:
     """The last documented change of a default (MySQL) after one version and up to another."""
-    said = [(version(e["value"]), e["to"]) for e in EVENTS.get(option, []) if e["event"] == "default"]
-    return max((s for s in said if after < s[0] <= upto), default=None)
+    defaults = [(version(e["value"]), e["to"]) for e in EVENTS.get(option, []) if e["event"] == "default"]
+    return max((s for s in defaults if after < s[0] <= upto), default=None)
 
 
 def with_documented_default(option: str, record: Record, after: Version, upto: Version) -> Record:
     """The record with the documented change of its default between two versions, in the help's notation."""
-    said = documented_default(option, after, upto)
-    if said is None:
+    default = documented_default(option, after, upto)
+    if default is None:
         return record
     value: str | None = (
-        {"ON": "TRUE", "OFF": "FALSE"}.get(said[1], said[1]) if record["kind"].value == "bool" else said[1]
+        {"ON": "TRUE", "OFF": "FALSE"}.get(default[1], default[1]) if record["kind"].value == "bool" else default[1]
     )
     value = None if value == "autosized" else "(No default value)" if value == "NULL" else value
     return (
@@ -229,8 +229,8 @@ def with_documented_default(option: str, record: Record, after: Version, upto: V
 
 def changed_at(option: str, older: Version, newer: Version) -> Version:
     """The version of a change between two builds: the documented one, else the first build with the new value."""
-    said = [version(e["value"]) for e in EVENTS.get(option, []) if e["event"] == "default"]
-    return next((v for v in sorted(said) if older < v <= newer), newer)
+    versions = [version(e["value"]) for e in EVENTS.get(option, []) if e["event"] == "default"]
+    return next((v for v in sorted(versions) if older < v <= newer), newer)
 
 
 def by_whom(option: str, event: str, at: Version, flavour: str) -> str:
@@ -249,9 +249,9 @@ def with_lifecycle(option: str, record: Record, flavour: str, series: Version) -
     for field, event, found in (("since", "introduced", None if hidden else came), ("gone", "removed", went)):
         if found:
             record.setdefault(field, Fact(dotted(found), by_whom(option, event, found, flavour)))
-    said = in_manuals(option, "deprecated", flavour)
-    if said:
-        record.setdefault("deprecated", Fact(dotted(said[0]), "documented"))
+    versions = in_manuals(option, "deprecated", flavour)
+    if versions:
+        record.setdefault("deprecated", Fact(dotted(versions[0]), "documented"))
     if flavour == "mysql" and (new := replacement(option)):
         record.setdefault("replaced_by", Fact(new, "documented"))
     return record

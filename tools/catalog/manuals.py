@@ -15,7 +15,7 @@ def mariadb(at: Version) -> Said:
         if covers(row, at):
             bounded = bool(row["low"] or row["high"])
             found.setdefault((row["name"], row["fact"]), {})[row["value"]] = bounded
-    return {key: said for key, values in found.items() if (said := one(values)) is not None}
+    return {key: value for key, values in found.items() if (value := one(values)) is not None}
 
 
 def one(values: dict[str, bool]) -> str | None:

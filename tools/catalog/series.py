@@ -191,11 +191,11 @@ def with_recorded(record: builds.Record, value: str | None) -> builds.Record:
 def only_documented() -> Build:
     """Options removed between 10.6 and 10.11 according to the documentation; no queried build has them."""
     found: Build = {}
-    said = manuals.mariadb((10, 6, 24))
-    for option in sorted({name for name, fact in said if fact == "arg"}):
+    documented = manuals.mariadb((10, 6, 24))
+    for option in sorted({name for name, fact in documented if fact == "arg"}):
         went = history.documented(option, "removed", "mariadb")
-        if went and (10, 6) < went[0][:2] <= (10, 11) and (option, "kind") in said:
-            facts = {f: said[option, f] for f in ("arg", "kind", "default") if (option, f) in said}
+        if went and (10, 6) < went[0][:2] <= (10, 11) and (option, "kind") in documented:
+            facts = {f: documented[option, f] for f in ("arg", "kind", "default") if (option, f) in documented}
             if facts["kind"] == "bool":
                 facts["default"] = {"ON": "TRUE", "OFF": "FALSE"}.get(facts.get("default", ""), "FALSE")
             record = {f: Fact(value, "documented") for f, value in facts.items()}

@@ -106,8 +106,8 @@ def main() -> None:
     """Write the tables, sorted, without duplicate rows."""
     texts = list(pages(sys.argv[1]))
     columns = ["name", "fact", "value", "low", "high", "page"]
-    said = {tuple(row[c] for c in columns) for path, text in texts for row in values(path, text)}
-    write([dict(zip(columns, key, strict=True)) for key in sorted(said)], columns, "manual", "mariadb.tsv")
+    documented = {tuple(row[c] for c in columns) for path, text in texts for row in values(path, text)}
+    write([dict(zip(columns, key, strict=True)) for key in sorted(documented)], columns, "manual", "mariadb.tsv")
     found = {(r["name"], r["event"], r["value"]) for path, text in texts for r in events(path, text)}
     rows = [dict(zip(("name", "event", "value"), key, strict=True)) for key in found]
     rows.sort(key=lambda r: (r["name"], r["event"], version(r["value"])))

@@ -94,20 +94,20 @@ def _spelling(option: Option) -> str:
     return f"{flags} " + (f"{{{_text(few)}}}" if few else f"\\fI{_text(option.value.name)}\\fR")
 
 
-def _item(term: str, said: str) -> Iterator[str]:
-    yield from (".TP", term, _text(f"{said[:1].upper()}{said[1:]}.".replace("..", ".")))
+def _item(term: str, words: str) -> Iterator[str]:
+    yield from (".TP", term, _text(f"{words[:1].upper()}{words[1:]}.".replace("..", ".")))
 
 
 def _list(title: str, items: Sequence[tuple[str, str]]) -> Iterator[str]:
     yield f".SH {title}"
-    for term, said in items:
-        yield from (".TP", f"\\fB{_text(term)}\\fR", _text(said))
+    for term, words in items:
+        yield from (".TP", f"\\fB{_text(term)}\\fR", _text(words))
 
 
 def _examples() -> Iterator[str]:
     yield ".SH EXAMPLES"
-    for number, (said, typed) in enumerate(EXAMPLES):
-        yield from [*([".PP"] if number else []), _text(said), ".PP", ".RS 4", ".nf"]
+    for number, (words, typed) in enumerate(EXAMPLES):
+        yield from [*([".PP"] if number else []), _text(words), ".PP", ".RS 4", ".nf"]
         yield from map(_text, typed.splitlines())
         yield from (".fi", ".RE")
 

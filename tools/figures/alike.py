@@ -201,16 +201,16 @@ def _choices(probe: Experiment, binaries: Sequence[Binary], other: str) -> dict[
 def counted(results: Sequence[ProbeResult]) -> Count:
     """Count valid blocks and claims of runs."""
     blocks = [block for result in results for arm in result.arms for block in arm.blocks]
-    told = [conclude(result) for result in results if not result.is_void]
-    sizes = [c.detectable for conclusion in told for c in conclusion.comparisons]
+    conclusions = [conclude(result) for result in results if not result.is_void]
+    sizes = [c.detectable for conclusion in conclusions for c in conclusion.comparisons]
     detectable = statistics.median(sizes) if sizes else float("inf")
     return Count(
         runs=len(results),
         blocks=len(blocks),
         valid=sum(not block.invalid for block in blocks),
-        void=len(results) - len(told),
-        claiming=sum(any(c.claim != "none" for c in conclusion.comparisons) for conclusion in told),
-        uneven=sum(any(c.claim != "none" for c in conclusion.varied) for conclusion in told),
+        void=len(results) - len(conclusions),
+        claiming=sum(any(c.claim != "none" for c in conclusion.comparisons) for conclusion in conclusions),
+        uneven=sum(any(c.claim != "none" for c in conclusion.varied) for conclusion in conclusions),
         found=sum(_finds(result, 1 + detectable) for result in results if not result.is_void),
         detectable=detectable,
     )

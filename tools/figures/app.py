@@ -203,11 +203,11 @@ def _mute() -> Iterator[int]:
 def _enlarge(recording: str, path: str) -> None:
     """The recording with 700 variables and an option file that adds 200 findings."""
     with open(recording, encoding="utf-8") as file:
-        told = json.load(file)
-    variables = told["server"]["variables"]
+        snapshot = json.load(file)
+    variables = snapshot["server"]["variables"]
     variables |= {f"made_up_{n}": "x" * 30 for n in range(700 - len(variables))}
     lines = "".join(f"no_such_option_{n} = {n}\n" for n in range(FINDINGS))
-    copy = told["files"]["files"][-1]
+    copy = snapshot["files"]["files"][-1]
     copy["text"] = f"{copy['text'] or ''}\n[mysqld]\n{lines}"
     with open(path, "w", encoding="utf-8") as file:
-        json.dump(told, file)
+        json.dump(snapshot, file)

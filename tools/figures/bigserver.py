@@ -143,8 +143,8 @@ def _end(runs: Sequence[Ran]) -> str:
     failed = next((run for run in runs if run.code), None)
     if failed is None:
         return ""
-    told = PERL_DIES.search(failed.text)
-    return told[0] if told else f"exit code {failed.code}"
+    ending = PERL_DIES.search(failed.text)
+    return ending[0] if ending else f"exit code {failed.code}"
 
 
 def _command(tool: str, sandbox: Sandbox, home: str) -> Sequence[str]:
@@ -167,8 +167,8 @@ def _lacking(name: str) -> str:
 def _version() -> str:
     help_ = ["mysqltuner", "--help"]
     ran = subprocess.run(help_, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
-    told = re.search(r"MySQLTuner (\d[\d.]*)", ran.stdout + ran.stderr)
-    return told[1] if told else "of unknown version"
+    version = re.search(r"MySQLTuner (\d[\d.]*)", ran.stdout + ran.stderr)
+    return version[1] if version else "of unknown version"
 
 
 if __name__ == "__main__":

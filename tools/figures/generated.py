@@ -37,20 +37,20 @@ def _run(top: str, *words: str) -> str:
 
 
 def _reader(top: str) -> Iterator[Figure]:
-    said = _run(top, "--what", "reader", "--files", FILES)
-    found = READ.search(said)
+    printed = _run(top, "--what", "reader", "--files", FILES)
+    found = READ.search(printed)
     if found is None:
-        yield Figure("made-up files read as my_print_defaults does", None, reason_missing=said.strip()[-100:])
+        yield Figure("made-up files read as my_print_defaults does", None, reason_missing=printed.strip()[-100:])
         return
     yield Figure("made-up files put to my_print_defaults", int(found[1]), "files", ">=", 100_000)
     yield Figure("of these, read otherwise", int(found[2]), "files", "<=", 0)
 
 
 def _mangled(top: str) -> Iterator[Figure]:
-    said = _run(top, "--what", "mangled", "--files", FILES)
-    found = MANGLED.search(said)
+    printed = _run(top, "--what", "mangled", "--files", FILES)
+    found = MANGLED.search(printed)
     if found is None:
-        yield Figure("mutated files that lint bears", None, reason_missing=said.strip()[-100:])
+        yield Figure("mutated files that lint bears", None, reason_missing=printed.strip()[-100:])
         return
     yield Figure("mutated files put to lint", int(found[1]), "files", ">=", 100_000)
     yield Figure("of these, a traceback or over a second", int(found[2]), "files", "<=", 0)
@@ -58,15 +58,15 @@ def _mangled(top: str) -> Iterator[Figure]:
 
 
 def _settings(top: str) -> Iterator[Figure]:
-    said = _run(top, "--settings", SETTINGS)
-    total = TOTAL.search(said)
+    printed = _run(top, "--settings", SETTINGS)
+    total = TOTAL.search(printed)
     if total is None:
-        yield Figure("made-up settings on live servers", None, reason_missing=said.strip()[-100:])
+        yield Figure("made-up settings on live servers", None, reason_missing=printed.strip()[-100:])
         return
     yield Figure("made-up settings put to live servers", int(total[1]), "", ">=", 200_000)
     yield Figure("of these, taken otherwise than foretold", float(total[2]), "%", "<=", 0.1)
     yield Figure("minutes for all of them", int(total[3]) / 60, "min", "<=", 60)
-    for row in ROW.finditer(said):
+    for row in ROW.finditer(printed):
         yield Figure(f"settings on {row['server']}: disagreement", float(row["wrong"]), "%", "<=", 0.1)
         yield Figure(f"settings on {row['server']}: from the trap list", int(row["traps"]), "%", ">=", 30)
         yield Figure(f"settings on {row['server']}: options reached", int(row["options"]))

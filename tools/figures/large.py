@@ -125,12 +125,12 @@ def _made(folder: str, size: int, kind: Kind) -> str:
 
 def _figure(name: str, top: str, words: list[str], most: int, *, refused: bool = False) -> Figure:
     """The peak of one run; if it should refuse the file and does not, there is no figure."""
-    peak, code, said = measured(top, words)
-    lines = said.splitlines()
+    peak, code, printed = measured(top, words)
+    lines = printed.splitlines()
     if refused and (code != 2 or len(lines) != 1):  # noqa: PLR2004 - the documented exit code
-        return Figure(name, None, reason_missing=f"exit {code}, {said[:200]!r}")
+        return Figure(name, None, reason_missing=f"exit {code}, {printed[:200]!r}")
     if code not in (0, 1, 2):
-        return Figure(name, None, reason_missing=f"exit {code}, {said[:200]!r}")
+        return Figure(name, None, reason_missing=f"exit {code}, {printed[:200]!r}")
     return Figure(f"{name} ({'refused' if code == 2 else 'read'})", peak, "MB", "<=" if most else "", most)  # noqa: PLR2004
 
 

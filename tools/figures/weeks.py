@@ -46,10 +46,10 @@ def figures(top: str) -> Iterator[Figure]:
         if ran.returncode:
             yield Figure(name, None, reason_missing=ran.stderr.strip().rpartition("\n")[2])
             continue
-        told = json.loads(ran.stdout.splitlines()[-1])
-        yield Figure(f"{name}: memory at the end", told["late"]["memory"] / 1e6, "MB")
+        report = json.loads(ran.stdout.splitlines()[-1])
+        yield Figure(f"{name}: memory at the end", report["late"]["memory"] / 1e6, "MB")
         for what in ("memory", "kept", "files"):
-            grown = 100 * (told["late"][what] / max(1, told["early"][what]) - 1)
+            grown = 100 * (report["late"][what] / max(1, report["early"][what]) - 1)
             yield Figure(f"{name}: growth of {what} after {WARM:,}", grown, "%", "<=", GROWTH)
 
 
@@ -90,9 +90,9 @@ def history() -> dict[str, Any]:
         status = facts.server.status | {"questions": str(1000 * number), "uptime": str(60 * number)}
         save_snapshot(replace(facts, taken_at=taken, server=replace(facts.server, status=status)))
         if number % ASKED == ASKED - 1:
-            with redirect_stdout(io.StringIO()) as told:
+            with redirect_stdout(io.StringIO()) as printed:
                 run(asked)
-            assert len(json.loads(told.getvalue())["servers"]) == 1
+            assert len(json.loads(printed.getvalue())["servers"]) == 1
     return {"early": early, "late": _held()}
 
 
@@ -139,9 +139,9 @@ async def _watched() -> dict[str, Any]:
             if number % LAP in (0, DRAWN):
                 await shown.action_go("findings" if number % LAP else "workload")
             at = 60.0 * number
-            told = SampleRead(Sample(at, {name: value + number for name, value in counters.items()}, number * 1000))
+            sample = SampleRead(Sample(at, {name: value + number for name, value in counters.items()}, number * 1000))
             assert shown._sampler is not None  # noqa: SLF001
-            shown._sampler._post(told)  # noqa: SLF001 - as the thread that reads does
+            shown._sampler._post(sample)  # noqa: SLF001 - as the thread that reads does
             # The framework's own pause waits for every widget and for an idle processor, which takes ten times as
             # long.
             while not shown._samples or shown._samples[-1].at != at or _behind(pane, len(shown._samples)):  # noqa: SLF001, ASYNC110 - no event tells

@@ -61,8 +61,8 @@ def _read(count: int, seed: str) -> int:
     done, wrong, started = 0, 0, time.monotonic()
     for done, differ in reading.run(program, count, seed):  # noqa: B007 - the last one is told below
         wrong += len(differ)
-        for data, told, ours in differ:
-            print(f"{data!r}: my_print_defaults {told!r}, the reader {ours!r}")
+        for data, printed, ours in differ:
+            print(f"{data!r}: my_print_defaults {printed!r}, the reader {ours!r}")
     print(f"{done} files, {wrong} read otherwise, {time.monotonic() - started:.0f} s")
     return 1 if wrong else 0
 

@@ -87,35 +87,35 @@ def ask(binary: Binary, path: str, empty: str, goes_on: Callable[[Stop], bool]) 
     stop = _stop(done.stderr, done.returncode != 0, goes_on)
     if stop is None and target.since("mysql", 8, 0, 16):
         # With --help these servers report no unknown options.
-        told = run_briefly([*command, LOUD[1], *user_option(), "--validate-config"], cwd=empty).stderr
-        unknown = [line for line in told.splitlines() if re.search("unknown (var|opt)", line)]
+        printed = run_briefly([*command, LOUD[1], *user_option(), "--validate-config"], cwd=empty).stderr
+        unknown = [line for line in printed.splitlines() if re.search("unknown (var|opt)", line)]
         stop = _stop("\n".join(unknown), bool(unknown), goes_on)
     values = {name.replace("-", "_").lower(): value for name, value in help_values(done.stdout).items()}
     return Answer(stop, values, _moved(done.stderr), done.stderr)
 
 
-def _stop(said: str, failed: bool, goes_on: Callable[[Stop], bool]) -> Stop | None:
+def _stop(message: str, failed: bool, goes_on: Callable[[Stop], bool]) -> Stop | None:
     """The error that stopped the server: the last one after which it does not continue."""
     # An engine that cannot parse its options is disabled: the help continues without it, and reports its options as
     # unknown.
-    said, engine_failed, _ = said.partition("Parsing options for plugin")
+    message, engine_failed, _ = message.partition("Parsing options for plugin")
     if not failed and not engine_failed:
         return None
-    lines = said.splitlines()[: -1 if engine_failed else None]
+    lines = message.splitlines()[: -1 if engine_failed else None]
     stops = [_read(line) for line in lines if "[ERROR]" in line and not NOISE.search(line)]
     last = next((stop for stop in reversed(stops) if not goes_on(stop)), None)
     return last or Stop("invalid-value", None, None, "", SILENT)
 
 
 def _read(line: str) -> Stop:
-    said = STAMP.sub("", line)
+    message = STAMP.sub("", line)
     for kind, pattern in ERRORS:
         match = re.search(pattern, line)
         if match:
-            told = match.groupdict()
-            return Stop(kind, _name(told["name"]), told.get("value"), said)
+            fields = match.groupdict()
+            return Stop(kind, _name(fields["name"]), fields.get("value"), message)
     return Stop(
-        "invalid-value", None, None, said, next((names for words, names in ABOUT if re.search(words, line)), "")
+        "invalid-value", None, None, message, next((names for words, names in ABOUT if re.search(words, line)), "")
     )
 
 
@@ -123,9 +123,9 @@ def _name(text: str) -> str:
     return text.replace("-", "_").lower()
 
 
-def _moved(said: str) -> dict[str, list[str]]:
+def _moved(message: str) -> dict[str, list[str]]:
     moved: dict[str, list[str]] = {}
-    for line in said.splitlines():
+    for line in message.splitlines():
         if match := MOVED.search(line) or MOVED_REAL.search(line):
             moved.setdefault(_name(match["name"]), []).append(match["now"])
         elif match := NO_BOOLEAN.search(line):

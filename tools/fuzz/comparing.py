@@ -132,17 +132,17 @@ def _values(verdict: FileVerdict, truth: Truth) -> list[Disagreement]:
     found = []
     for name, line in verdict.effective.items():
         # Spaces before a value cannot be distinguished from those that separate the columns.
-        said, foretold = truth.last.values.get(name, ""), (line.value or "").lstrip(" ")
-        if _at(line) in truth.refused or name in HOST.split() or foretold == said or _of_host(said, line):
+        value, foretold = truth.last.values.get(name, ""), (line.value or "").lstrip(" ")
+        if _at(line) in truth.refused or name in HOST.split() or foretold == value or _of_host(value, line):
             continue
-        found.append(Disagreement(_at(line), "another value", f"{name}: server {said!r} verdict {line.value!r}"))
+        found.append(Disagreement(_at(line), "another value", f"{name}: server {value!r} verdict {line.value!r}"))
     return found
 
 
-def _of_host(said: str, line: LineVerdict) -> bool:
+def _of_host(message: str, line: LineVerdict) -> bool:
     """Whether the value depends on the host: its name, or a default that it determines."""
     if line.value is None and line.option is not None and line.option.default is None:
         return True
-    if line.canonical == "query_cache_size" and said == "0":
+    if line.canonical == "query_cache_size" and message == "0":
         return True  # there is not enough memory
-    return os.path.basename(said).startswith(HOST_NAME) and (line.value or "").startswith("(host name)")
+    return os.path.basename(message).startswith(HOST_NAME) and (line.value or "").startswith("(host name)")

@@ -42,12 +42,12 @@ def put(job: tuple[str, str, int, str | None]) -> Told:
     binary, dealt = provisioned(server), _decks(server, seed)
     made = compose(dealt, f"{seed} {server}", number)
     lines = text_of(made)
-    told = truth(binary, lines)
-    wrong = compare(lines, told, binary.target) if told.last is not None else []
+    answer = truth(binary, lines)
+    wrong = compare(lines, answer, binary.target) if answer.last is not None else []
     for d in wrong if folder else ():
         save_case(folder or "", server, smallest(binary, lines, d.at))
     grid = {(entry.name, name) for slot in ("known", "harsh", "hidden") for entry, name, _ in dealt[slot]}
-    return Told(server, made, told, wrong, len(grid))
+    return Told(server, made, answer, wrong, len(grid))
 
 
 def text_of(made: list[Setting | str]) -> list[str]:
@@ -69,10 +69,10 @@ def ask_servers(chosen: Chosen) -> int:
             number += 1
 
     with multiprocessing.Pool(chosen.workers) as pool:
-        for told in pool.imap_unordered(put, jobs()):
+        for outcome in pool.imap_unordered(put, jobs()):
             room.release()
-            tally.add(told)
-            for d in told.wrong:
-                print(f"{told.server}: {text_of(told.made)[d.at]!r}: {d.what}: {d.detail}", flush=True)
+            tally.add(outcome)
+            for d in outcome.wrong:
+                print(f"{outcome.server}: {text_of(outcome.made)[d.at]!r}: {d.what}: {d.detail}", flush=True)
     print(tally.report(time.monotonic() - started))
     return tally.wrong

@@ -42,8 +42,8 @@ def host_tar(chance: random.Random) -> bytes:
                 entry.type, entry.linkname = tarfile.SYMTYPE, chance.choice(PATHS)
                 archive.addfile(entry)
                 continue
-            said = chance.choice(SAID if chance.random() < 0.8 else TEXTS).encode("utf-8", "surrogatepass")
-            entry.size = len(said)
-            archive.addfile(entry, io.BytesIO(said))
+            content = chance.choice(SAID if chance.random() < 0.8 else TEXTS).encode("utf-8", "surrogatepass")
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
     data = made.getvalue()
     return data if chance.random() < 0.9 else data[: chance.randrange(len(data))]

@@ -85,9 +85,9 @@ class Server:
         return b"\0\0\0" + struct.pack("<HH", self.chance.choice((*[2] * 40, 0, 8, 65535)), 0)
 
     def _error(self) -> bytes:
-        said = self.chance.choice(TEXTS).encode("utf-8", "surrogatepass")
+        message = self.chance.choice(TEXTS).encode("utf-8", "surrogatepass")
         state = b"#42000"[: self.chance.choice((6, 6, 6, 1, 0))]
-        return b"\xff" + struct.pack("<H", self.chance.choice(ERRORS)) + state + said
+        return b"\xff" + struct.pack("<H", self.chance.choice(ERRORS)) + state + message
 
     def _said(self, sql: str) -> list[bytes]:
         kind = self.chance.random() * (20 if "SET " in sql else 1)  # after a failed setup the client stops
@@ -129,8 +129,8 @@ class Server:
             + struct.pack("<HIBHB", self.chance.choice((45, 63, 255)), 100, self.chance.choice(TYPES), 0, 0) + b"\0\0"
             for n in range(width)
         ]  # fmt: skip
-        told = [b"".join(b"\xfb" if field is None else counted(field) for field in row) for row in rows]
-        return [number_of(width), *columns, end, *told, end]
+        packets = [b"".join(b"\xfb" if field is None else counted(field) for field in row) for row in rows]
+        return [number_of(width), *columns, end, *packets, end]
 
     def _sent(self, payloads: list[bytes], first: int) -> bytes:
         """The packets, sometimes with an error in one of them or in their boundaries."""

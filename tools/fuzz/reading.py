@@ -80,17 +80,17 @@ def compare_batch(made: list[bytes], program: str) -> list[tuple[bytes, bytes, b
             path.write_bytes(data)
             text.append(b"!include %s\n%s=%d\n" % (os.fsencode(path), MARK, at))
         main.write_bytes(b"".join(text))
-        told = PrintDefaults(program).arguments(main, *GROUPS) or b""
+        arguments = PrintDefaults(program).arguments(main, *GROUPS) or b""
         ours = foreseen(resolve([str(main)], flavour="mariadb"), GROUPS) or b""
-    pairs = zip(made, _parts(told, len(made)), _parts(ours, len(made)), strict=True)
+    pairs = zip(made, _parts(arguments, len(made)), _parts(ours, len(made)), strict=True)
     return [(data, one, other) for data, one, other in pairs if one != other]
 
 
-def _parts(said: bytes, count: int) -> list[bytes]:
+def _parts(output: bytes, count: int) -> list[bytes]:
     """The output for each file: everything before its mark."""
     parts = []
     for at in range(count):
-        part, _, said = said.partition(b"--%s=%d\n" % (MARK, at))
+        part, _, output = output.partition(b"--%s=%d\n" % (MARK, at))
         parts.append(part)
     return parts
 

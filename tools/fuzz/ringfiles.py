@@ -22,8 +22,8 @@ def _head(chance: random.Random, slots: int, names: list[str]) -> bytes:
     fields: dict[str, object] = {"server": "db1", "names": names, "slots": slots}
     if chance.random() < 0.3:
         fields[chance.choice((*fields, "more"))] = strange(chance)
-    told = written(fields, chance).replace(b"\n", b" ")
-    return (MAGIC + f"{zlib.crc32(told):08x}\n".encode() + told + b"\n").ljust(HEAD, b"\0")
+    head = written(fields, chance).replace(b"\n", b" ")
+    return (MAGIC + f"{zlib.crc32(head):08x}\n".encode() + head + b"\n").ljust(HEAD, b"\0")
 
 
 def _slot(chance: random.Random, number: int, width: int) -> bytes:

@@ -45,8 +45,8 @@ def read_back(data: bytes, folder: str) -> None:
     path = put(tabletexts.whole_text(variables, counters, chance), folder)
     server = facts_of_texts([path]).server
     assert server.variables == variables, "these aren't the variables that were written"
-    told = {name.lower(): value for name, value in counters.items()}
-    assert server.status == told, "these aren't the counters that were written"
+    status = {name.lower(): value for name, value in counters.items()}
+    assert server.status == status, "these aren't the counters that were written"
 
 
 def stalk(chance: random.Random) -> bytes:
@@ -62,6 +62,6 @@ def read_stalk(data: bytes, folder: str) -> None:
     os.makedirs(place, exist_ok=True)
     for name in os.listdir(place):
         os.unlink(os.path.join(place, name))
-    for name, said in tabletexts.unpack(data).items():
-        put(said, place, name)
+    for name, text in tabletexts.unpack(data).items():
+        put(text, place, name)
     facts_of_texts([place])

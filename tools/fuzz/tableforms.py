@@ -46,21 +46,21 @@ def _batch(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def _vertical(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     wide = max(map(len, heads))
-    told = ("".join(f"{h:>{wide}}: {c}\n" for h, c in zip(heads, row, strict=True)) for row in rows)
-    return "".join(f"{STARS} {n}. row {STARS}\n{row}" for n, row in enumerate(told, 1))
+    lines = ("".join(f"{h:>{wide}}: {c}\n" for h, c in zip(heads, row, strict=True)) for row in rows)
+    return "".join(f"{STARS} {n}. row {STARS}\n{row}" for n, row in enumerate(lines, 1))
 
 
 def _bare_vertical(_heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    told = ("".join(f"{cell}\n" for cell in row) for row in rows)
-    return "".join(f"{STARS} {n}. row {STARS}\n{row}" for n, row in enumerate(told, 1))
+    lines = ("".join(f"{cell}\n" for cell in row) for row in rows)
+    return "".join(f"{STARS} {n}. row {STARS}\n{row}" for n, row in enumerate(lines, 1))
 
 
 def _xml(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    told = (
+    lines = (
         "".join(f'\t<field name="{h}">{html.escape(c)}</field>\n' for h, c in zip(heads, row, strict=True))
         for row in rows
     )
-    body = "\n".join(f"  <row>\n{row}  </row>\n" for row in told)
+    body = "\n".join(f"  <row>\n{row}  </row>\n" for row in lines)
     opened = f'<resultset statement="SHOW SOMETHING\n" xmlns:xsi="{_SCHEMA}">'
     return f'<?xml version="1.0"?>\n\n{opened}\n{body}</resultset>\n'
 

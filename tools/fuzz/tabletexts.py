@@ -103,11 +103,11 @@ def stalked(variables: Mapping[str, str], status: Mapping[str, str], chance: ran
         if chance.random() < 0.6:
             chosen = [_filled(chance.choice(lines), chance) for _ in range(chance.randrange(8))]
             made[part] = "\n".join(chosen)
-    texts = ((name.encode(), said.encode("utf-8", "surrogatepass")) for name, said in made.items())
-    return b"".join(STALKED + name + b"\n" + said for name, said in texts)
+    texts = ((name.encode(), text.encode("utf-8", "surrogatepass")) for name, text in made.items())
+    return b"".join(STALKED + name + b"\n" + text for name, text in texts)
 
 
 def unpack(data: bytes) -> dict[str, bytes]:
     """The files of such a directory by name."""
     parts = (part.partition(b"\n") for part in data.split(STALKED)[1:])
-    return {f"2026_11_21_05_00_00-{name.decode()}": said for name, _, said in parts}
+    return {f"2026_11_21_05_00_00-{name.decode()}": text for name, _, text in parts}

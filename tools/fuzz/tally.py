@@ -33,21 +33,21 @@ class Tally:
         self.reached: dict[str, set[tuple[str, str]]] = collections.defaultdict(set)
         self.cells: dict[str, int] = {}
 
-    def add(self, told: Told) -> None:
+    def add(self, outcome: Told) -> None:
         """Count one file."""
-        server, settings = told.server, [part for part in told.made if isinstance(part, Setting)]
+        server, settings = outcome.server, [part for part in outcome.made if isinstance(part, Setting)]
         self.files += 1
-        if told.truth.last is None:
+        if outcome.truth.last is None:
             self.count[server, "no end"] += 1
             settings = []
         self.settings += len(settings)
-        self.wrong += len(told.wrong)
-        self.cells[server] = told.cells
+        self.wrong += len(outcome.wrong)
+        self.cells[server] = outcome.cells
         self.count[server, "settings"] += len(settings)
         self.count[server, "traps"] += sum(s.trap for s in settings)
-        self.count[server, "refused"] += len(told.truth.refused)
-        self.count[server, "wrong"] += len(told.wrong)
-        self.count[server, "asks"] += told.truth.asks
+        self.count[server, "refused"] += len(outcome.truth.refused)
+        self.count[server, "wrong"] += len(outcome.wrong)
+        self.count[server, "asks"] += outcome.truth.asks
         self.options[server] |= {s.option for s in settings}
         self.reached[server] |= {(s.option, s.value_class) for s in settings}
 

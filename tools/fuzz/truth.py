@@ -89,9 +89,9 @@ class Interview:
         low, high = 0, len(left) - 1
         while low < high:
             middle = (low + high) // 2
-            told = self.ask(left[: middle + 1]).stop
-            if told is not None:
-                high, stop = middle, told
+            answer = self.ask(left[: middle + 1]).stop
+            if answer is not None:
+                high, stop = middle, answer
             else:
                 low = middle + 1
         # If one option makes the server forget others, it names one of those instead of the line that was added last.
@@ -111,13 +111,15 @@ def _same_lines(lines: list[str], suspects: list[int]) -> bool:
 def names(line: str, stop: Stop) -> bool:
     """Whether the line may be the one in the error, by its name, and by its value if the error has one."""
     _, equals, value = line.partition("=")
-    written, told = _written(line), stop.name or ""
-    if not told:
+    written, stopped_at = _written(line), stop.name or ""
+    if not stopped_at:
         return re.search(stop.about, written) is not None
     if stop.kind != "invalid-value":
-        return written == told or (stop.kind not in ("unknown-option", "ambiguous-option") and _akin(written, told))
+        return written == stopped_at or (
+            stop.kind not in ("unknown-option", "ambiguous-option") and _akin(written, stopped_at)
+        )
     plain = value.partition(" #")[0].strip().strip("\"'").strip()
-    return (not equals or stop.value is None or plain == stop.value.strip()) and _akin(written, told)
+    return (not equals or stop.value is None or plain == stop.value.strip()) and _akin(written, stopped_at)
 
 
 def _written(line: str) -> str:
@@ -133,10 +135,10 @@ def _bare(written: str) -> str:
     return last
 
 
-def _akin(written: str, told: str) -> bool:
+def _akin(written: str, printed: str) -> bool:
     """Whether one name is a prefix or suffix of the other, without prefixes such as loose_."""
     last = _bare(written)
-    return last == told or told.startswith(last) or last.endswith(told)
+    return last == printed or printed.startswith(last) or last.endswith(printed)
 
 
 @functools.cache

@@ -30,12 +30,12 @@ def advice_of(report: dict[str, Any]) -> Advice:
     lines: dict[str, str] = {}
     left = []
     for finding in report["findings"]:
-        told = [action["option_line"] for action in finding["actions"] if action["option_line"]]
-        for line in told:
+        option_lines = [action["option_line"] for action in finding["actions"] if action["option_line"]]
+        for line in option_lines:
             name = normalise(line.partition("=")[0].strip())
             if lines.setdefault(name, line) != line:
                 raise LabError(f"the audit contradicts itself: {lines[name]!r} and {line!r}")
-        if not told:
+        if not option_lines:
             left.append(f"{finding['code']} {finding['name']}")
     return Advice(tuple(lines.values()), tuple(dict.fromkeys(left)))
 

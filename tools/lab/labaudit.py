@@ -64,13 +64,13 @@ def audited(lab: Lab, served: Switched, driver: str, asking: Asking) -> tuple[di
         if asking.leaving.wait(asking.times.load):
             raise LabError(f"{lab.name}: left before it was audited")
         report = audit_report(served.sandbox.socket, asking.times.window, asking.times.aged)
-        told = asking.peers(served.sandbox)
+        printed = asking.peers(served.sandbox)
     finally:
         stop.say("audited")
         thread.join()
     if failed:
         raise LabError(f"{lab.name}: the load broke off: {failed[0]}")
-    return report, told
+    return report, printed
 
 
 def audit_report(socket: str, window: float, aged: int, arguments: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -82,10 +82,10 @@ def audit_report(socket: str, window: float, aged: int, arguments: tuple[str, ..
             snapshot = os.path.join(home, "aged.json")
             _mycnf(["collect", "-o", snapshot, *live], home, window + PATIENCE)
             _age(snapshot, aged)
-            said = _mycnf([*form, "--snapshot", snapshot], home, PATIENCE)
+            printed = _mycnf([*form, "--snapshot", snapshot], home, PATIENCE)
         else:
-            said = _mycnf([*form, *live], home, window + PATIENCE)
-    report: dict[str, Any] = json.loads(said)
+            printed = _mycnf([*form, *live], home, window + PATIENCE)
+    report: dict[str, Any] = json.loads(printed)
     return report
 
 

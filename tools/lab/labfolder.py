@@ -145,8 +145,8 @@ def read(folder: str) -> Lab:
         raise LabError(f"{name}: there is no my.cnf")
     try:
         with open(os.path.join(folder, "lab.toml"), "rb") as file:
-            told = _Document.model_validate(tomllib.load(file))
-        workload = told.workload.mix()
+            document = _Document.model_validate(tomllib.load(file))
+        workload = document.workload.mix()
     except ValidationError as error:
         faults = (f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors())
         raise LabError(f"{name}/lab.toml can't be used: {'; '.join(faults)}") from error
@@ -155,15 +155,15 @@ def read(folder: str) -> Lab:
     return Lab(
         name=name,
         option_file=option_file,
-        server=told.server,
-        fault=told.fault,
-        data=told.data.shape(),
+        server=document.server,
+        fault=document.fault,
+        data=document.data.shape(),
         workload=workload,
-        threads=told.workload.threads,
-        access=told.workload.access,
-        metric=Metric(told.metric.name, UNITS[told.metric.name], told.metric.better),
-        warm=told.warm,
-        seconds=told.seconds,
-        rounds=told.rounds,
-        memory=told.memory,
+        threads=document.workload.threads,
+        access=document.workload.access,
+        metric=Metric(document.metric.name, UNITS[document.metric.name], document.metric.better),
+        warm=document.warm,
+        seconds=document.seconds,
+        rounds=document.rounds,
+        memory=document.memory,
     )

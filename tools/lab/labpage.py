@@ -119,8 +119,8 @@ def kept(path: str) -> dict[str, Row]:
     if not os.path.exists(path):
         return {}
     with open(path, encoding="utf-8") as file:
-        told: dict[str, dict[str, Any]] = json.load(file)
-    return {name: Row(**row) for name, row in told.items()}
+        report: dict[str, dict[str, Any]] = json.load(file)
+    return {name: Row(**row) for name, row in report.items()}
 
 
 def page(rows: Iterable[Row]) -> str:
@@ -136,8 +136,8 @@ def _page(rows: list[Row]) -> Iterator[str]:
     yield "after were measured in turns, with a restart and an empty page cache before every block. Where other work on"
     yield "the host made intervals wide, the row says that it can't tell, and is worth another run: `--only NAME`.\n"
     counted = Counter(row.verdict for row in rows)
-    told = (f"{counted[verdict]} {words}" for verdict, words in VERDICTS.items() if counted[verdict])
-    yield f"**{', '.join(told)}.**\n"
+    counts = (f"{counted[verdict]} {words}" for verdict, words in VERDICTS.items() if counted[verdict])
+    yield f"**{', '.join(counts)}.**\n"
     yield "| server | fault | metric | before | after | difference (95 %) | verdict | advice applied |"
     yield "|:--|:--|:--|--:|--:|:--|:--|:--|"
     yield from map(line, rows)

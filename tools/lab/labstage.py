@@ -77,13 +77,13 @@ def _advise(lab: Lab, folder: str, asking: Asking) -> None:
         filled(lab, binary, place, None, asking.leaving) as served,
     ):
         served.apply_settings({FILE: before})
-        report, told = audited(lab, served, choose_driver("auto"), asking)
+        report, printed = audited(lab, served, choose_driver("auto"), asking)
         made = apply(data, advice_of(report), served.catalog)
     if refused := refusals(made, load(binary.target)):
         raise LabError(f"the server would refuse what the audit advised: {'; '.join(refused)}")
     _write(after, made)
     _write(os.path.join(folder, REPORT), json.dumps(report, indent=1).encode())
-    _write(os.path.join(folder, TOLD), json.dumps(told, indent=1).encode())
+    _write(os.path.join(folder, TOLD), json.dumps(printed, indent=1).encode())
 
 
 def _read(folder: str, name: str) -> Any:

@@ -72,8 +72,8 @@ def _judged(work: str) -> Iterator[Judged]:
         judgements = tomllib.load(file)["judgement"]
     for server in _told_servers(work):
         folder = os.path.join(work, server)
-        for said in told(_read(folder, "report.json"), _read(folder, "told.json")):
-            yield _judge(server, said, judgements)
+        for statement in told(_read(folder, "report.json"), _read(folder, "told.json")):
+            yield _judge(server, statement, judgements)
 
 
 def _told_servers(work: str) -> list[str]:
@@ -83,16 +83,16 @@ def _told_servers(work: str) -> list[str]:
 def _release(work: str) -> str:
     """The version that MySQLTuner's own output names."""
     printed = (_read(os.path.join(work, name), "told.json") for name in _told_servers(work))
-    versions = {found[1] for told in printed if (found := RELEASE.search(told["mysqltuner"]))}
+    versions = {found[1] for output in printed if (found := RELEASE.search(output["mysqltuner"]))}
     return ", ".join(sorted(versions)) or "of an unknown version"
 
 
-def _judge(server: str, said: Said, judgements: list[dict[str, str]]) -> Judged:
-    words = f"{said.heading}: {said.words}"
+def _judge(server: str, statement: Said, judgements: list[dict[str, str]]) -> Judged:
+    words = f"{statement.heading}: {statement.words}"
     for one in judgements:
-        if one["tool"] == said.tool and re.search(one.get("on", ""), server) and re.search(one["said"], words):
-            return Judged(server, said, one["kind"], one["why"])
-    return Judged(server, said, UNJUDGED, "")
+        if one["tool"] == statement.tool and re.search(one.get("on", ""), server) and re.search(one["said"], words):
+            return Judged(server, statement, one["kind"], one["why"])
+    return Judged(server, statement, UNJUDGED, "")
 
 
 def _read(folder: str, name: str) -> Any:
@@ -166,7 +166,7 @@ def _found(judged: list[Judged], servers: list[str]) -> Iterator[str]:
 def _cell(told_of: list[Said]) -> str:
     if not told_of:
         return "-"
-    names = [said.words if said.heading[0] in "[VG" else said.heading for said in told_of]
+    names = [statement.words if statement.heading[0] in "[VG" else statement.heading for statement in told_of]
     return "<br>".join(dict.fromkeys(_plain(name) for name in names))
 
 

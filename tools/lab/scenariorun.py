@@ -74,9 +74,9 @@ def _judged(scenario: Scenario, stage: Stage, tuner: str) -> Outcome:
     before = _findings(scenario, server)
     outcome = _judge(scenario, before)
     if tuner:
-        said = list(of_mysqltuner(labpeers.mysqltuner_output(tuner, server.sandbox)))
-        named = scenario.tuner and any(re.search(scenario.tuner, one.words) for one in said)
-        outcome = outcome._replace(tuner=bool(named), tuner_lines=len(said))
+        statements = list(of_mysqltuner(labpeers.mysqltuner_output(tuner, server.sandbox)))
+        named = scenario.tuner and any(re.search(scenario.tuner, one.words) for one in statements)
+        outcome = outcome._replace(tuner=bool(named), tuner_lines=len(statements))
     if not scenario.found:
         return outcome
     if scenario.after.by_hand:
