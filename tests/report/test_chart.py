@@ -118,7 +118,7 @@ def test_marks_that_would_touch_stand_on_lines_of_their_own(close: str) -> None:
         if isinstance(b, Chart)
     )
     drawn = draw(chart.curves, Paper(60), marks=chart.marks)
-    picture = svg_chart.draw(chart.curves, "t", "a", ("x", "y"), marks=chart.marks)
+    picture = svg_chart.draw(Chart(chart.curves, "y", "x", title="t", answer="a", marks=chart.marks))
     for name in ("you: 8M", f"advice: {close}"):
         assert name in drawn
         assert f">{name}</text>" in picture
@@ -167,4 +167,5 @@ def test_a_value_far_beyond_does_not_squeeze_the_curve() -> None:
     assert "you: 100000 →" in drawn
     assert "← default: 1" in drawn
     assert [label in drawn.splitlines()[-2] for label in ("100", "200", "300")] == [True] * 3
-    assert "you: 100000 →" in svg_chart.draw([Curve("flushed", points, here=False)], "t", "a", ("x", "y"), marks=far)
+    drawing = Chart((Curve("flushed", points, here=False),), "y", "x", title="t", answer="a", marks=far)
+    assert "you: 100000 →" in svg_chart.draw(drawing)

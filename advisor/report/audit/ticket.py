@@ -13,7 +13,6 @@ from advisor.report.audit import fact_lines, summary
 from advisor.report.audit.document import after, since
 from advisor.report.audit.fitting import Fitted, Room, fit_findings, fit_lists, fit_whole, masked
 from advisor.report.document import (
-    Chart,
     Code,
     Document,
     Entries,
@@ -231,13 +230,12 @@ def _measured(audited: Audited) -> Iterator[Section]:
 
 
 def _result(result: ProbeResult, variables: Mapping[str, str]) -> Section:
-    from advisor.report.probe.figures import axis_name, curves, numeric, own_marks
-    from advisor.report.probe.words import answer, headline, question, relation
+    from advisor.report.probe.figures import own_marks
+    from advisor.report.probe.words import chart_of, headline, question
 
-    title, purpose, outcome = headline(result), question(result), answer(result)
-    words = relation(result), axis_name(result), numeric(result), purpose or title, outcome
-    chart = Chart(curves(result), *words, own_marks(result, variables))
-    return Section(f"probe {title}", (Paragraph(purpose), Paragraph(outcome, strong=True), chart))
+    chart = chart_of(result, own_marks(result, variables))
+    words = (Paragraph(question(result)), Paragraph(chart.answer, strong=True))
+    return Section(f"probe {headline(result)}", (*words, chart))
 
 
 def _facts(audited: Audited, room: Room, *, folded: bool = False) -> Section:

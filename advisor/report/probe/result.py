@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from advisor.core.errors import MycnfError
-from advisor.report.document import Chart, Code, Document, Items, Paragraph, Section, Table
+from advisor.report.document import Code, Document, Items, Paragraph, Section, Table
 from advisor.report.formats import render as render_document
 from advisor.report.probe import as_json
 from advisor.report.probe.figures import (
@@ -18,23 +18,21 @@ from advisor.report.probe.figures import (
     is_grouped,
     labels,
     number,
-    numeric,
     own_marks,
     rows,
     short,
     span,
 )
 from advisor.report.probe.words import (
-    answer,
     answers,
     beside,
+    chart_of,
     claims,
     ended,
     found,
     headline,
     published,
     question,
-    relation,
     unseen,
     where,
 )
@@ -76,10 +74,9 @@ def render(
 def document(result: ProbeResult, proof: Proof | None = None, marks: tuple[AxisMark, ...] = ()) -> Document:
     """The whole report; what it proves of a rule stands before the answer."""
     proved = (Paragraph(proof.answer, strong=True), Paragraph(proof.words)) if proof else ()
-    purpose, outcome = question(result), (Paragraph(each, strong=True) for each in answers(result))
-    conclusions = (Paragraph(purpose), *outcome, *map(Paragraph, claims(result)))
-    chart = Chart(curves(result), relation(result), axis_name(result), numeric(result), purpose, answer(result), marks)
-    blocks: list[Block] = [Section("", proved), Section("", conclusions), chart, *sheets(result)]
+    outcome = (Paragraph(each, strong=True) for each in answers(result))
+    conclusions = (Paragraph(question(result)), *outcome, *map(Paragraph, claims(result)))
+    blocks: list[Block] = [Section("", proved), Section("", conclusions), chart_of(result, marks), *sheets(result)]
     blocks += [
         titled_list("Found besides", found(result)),
         titled_list("What this run can't show", unseen(result)),
@@ -96,12 +93,10 @@ def titled_list(title: str, entries: Iterable[str]) -> Section:
 
 
 def _drawing(result: ProbeResult, marks: tuple[AxisMark, ...]) -> str:
-    shown = curves(result)
-    if not shown:
+    chart = chart_of(result, marks)
+    if not chart.curves:
         raise MycnfError(f"{result.probe} has no two variants to draw a curve of; take --format markdown or json")
-    words = (axis_name(result), relation(result))
-    title = question(result) or headline(result)
-    return svg_chart.draw(shown, title, answer(result), words, joined=numeric(result), marks=marks)
+    return svg_chart.draw(chart)
 
 
 def sheets(result: ProbeResult) -> list[Section]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from advisor.core.model import exact_size, format_duration, format_percent, format_size
 from advisor.facts.probes import ANSWER, OTHER_PROCESSES, baselines
 from advisor.facts.server import DIGITS
-from advisor.report.probe.figures import curve_of, curves, evidence, is_grouped, number, short
+from advisor.report.document import Chart
+from advisor.report.probe.figures import axis_name, curve_of, curves, evidence, is_grouped, number, numeric, short
 from advisor.report.words import plural
 from probes.conclusion import conclude, find_answers
 from rules.measured.claims import COST, NO_EFFECT
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from advisor.facts.probes import ProbeResult
-    from advisor.report.render.curves import Curve
+    from advisor.report.render.curves import AxisMark, Curve
     from rules.core.rule import Rule
     from rules.measured.claims import Claim
     from rules.measured.compare import LocalVerdict
@@ -142,6 +143,12 @@ def _size(value: str) -> str:
 def answer(result: ProbeResult) -> str:
     """The answer to the experiment's question in one sentence or two."""
     return " ".join(answers(result))
+
+
+def chart_of(result: ProbeResult, marks: tuple[AxisMark, ...]) -> Chart:
+    """The curves of a result under its question, with the answer; none where no two variants make a curve."""
+    title, outcome = question(result) or headline(result), answer(result)
+    return Chart(curves(result), relation(result), axis_name(result), numeric(result), title, outcome, marks)
 
 
 def answers(result: ProbeResult) -> tuple[str, ...]:

@@ -99,7 +99,9 @@ def shown_block(block: Block, level: int = TOP) -> Html:  # noqa: PLR0911 - one 
         case Listing():
             return tag("pre", joined((tag("code", line) for line in lines(block)), "\n"))
         case Chart():
-            return _chart(block)
+            from advisor.report.render import svg_chart
+
+            return tag("figure", Html(svg_chart.draw(block)), class_="chart")
         case StackedBar():
             from advisor.report.render.markup import draw
 
@@ -243,18 +245,3 @@ def _cell(cell: Value) -> Html:
 
 def _more(count: int) -> Sequence[str]:
     return [f"… and {count - MOST:,} more: --format json has all"] if count > MOST else []
-
-
-def _chart(chart: Chart) -> Html:
-    from advisor.report.render import svg_chart
-
-    drawn = svg_chart.draw(
-        chart.curves,
-        chart.title or chart.caption,
-        chart.answer,
-        (chart.axis, chart.caption),
-        joined=chart.joined,
-        marks=chart.marks,
-        over_time=chart.over_time,
-    )
-    return tag("figure", Html(drawn), class_="chart")

@@ -13,6 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from advisor.report.document import Chart
     from advisor.report.render.curves import AxisMark, Curve
 
 WIDTH, HEIGHT, LOW = 760, 420, 260  # LOW is the height of a drawing over time
@@ -50,24 +51,13 @@ class _Frame(NamedTuple):
         return self.height - FOOT - self.up.share(value) * (self.height - TOP - FOOT)
 
 
-def draw(
-    curves: Sequence[Curve],
-    title: str,
-    answer: str,
-    words: tuple[str, str],
-    *,
-    joined: bool = True,
-    marks: Sequence[AxisMark] = (),
-    over_time: bool = False,
-) -> str:
-    """The drawing; `words` are those beneath the x axis and above the y axis, `marks` values that a line shows.
-
-    One `over_time` is lower, and its numbers begin at zero.
-    """
-    shown, more = most(curves, len(LOCALS), len(OTHERS))
-    marks = placed_marks(shown, marks)
-    frame = _over_time(shown) if over_time else _frame(shown, marks)
-    scale = _wrapped(" · ".join(part for part in (words[1], _start(frame.up)) if part))
+def draw(chart: Chart) -> str:
+    """The drawing: title and answer, the caption above the y axis, the name of the x axis beneath it, and a legend."""
+    shown, more = most(chart.curves, len(LOCALS), len(OTHERS))
+    marks = placed_marks(shown, chart.marks)
+    frame = _over_time(shown) if chart.over_time else _frame(shown, marks)
+    title = _text(chart.title or chart.caption)
+    scale = _wrapped(" · ".join(part for part in (chart.caption, _start(frame.up)) if part))
     up = LINE_OF_CAPTION * (len(scale) - 1) // 2  # two lines of the caption take their room from title and answer
     foot = frame.height
     height = foot + LINE * (len(shown) + bool(more))
@@ -76,19 +66,19 @@ def draw(
     middle = (LEFT + WIDTH - RIGHT) / 2
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" {letters}>',
-        f"<title>{_text(title)}</title><desc>{_text(answer)}</desc>",
+        f"<title>{title}</title><desc>{_text(chart.answer)}</desc>",
         f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
-        f'<text x="{LEFT}" y="{26 - up}" font-size="16" font-weight="600">{_text(title)}</text>',
-        f'<text x="{LEFT}" y="{46 - up}" fill="{FAINT}">{_text(_cut(answer))}</text>',
+        f'<text x="{LEFT}" y="{26 - up}" font-size="16" font-weight="600">{title}</text>',
+        f'<text x="{LEFT}" y="{46 - up}" fill="{FAINT}">{_text(_cut(chart.answer))}</text>',
         *_caption(scale),
         *_grid(frame),
         *_labels(shown, frame),
         *_marks(marks, frame),
-        f'<text x="{middle:.0f}" y="{foot - 16}" text-anchor="middle" fill="{FAINT}">{_text(words[0])}</text>',
+        f'<text x="{middle:.0f}" y="{foot - 16}" text-anchor="middle" fill="{FAINT}">{_text(chart.axis)}</text>',
     ]
     styles = _styles(shown)
     for curve, style in reversed(list(zip(shown, styles, strict=True))):
-        parts += _curve(curve, frame, style, joined=joined)
+        parts += _curve(curve, frame, style, joined=chart.joined)
     for order, curve in enumerate(shown):
         parts += _legend(curve, foot + LINE * order, styles[order])
     if more:
