@@ -70,8 +70,10 @@ def passage(e: Evidence, finding: Finding | None = None, local: ProbeResult | No
     Its chart marks the value of the finding and the advised one; `local` is a result of this host whose curve is drawn
     over the published one, where the two have points in common.
     """
-    title = Code(e.id), f" {STRENGTHS.get(e.strength, e.strength)}{f': {on}' if (on := _on(e)) else ''}"
-    facts = Facts((("on", Own(e.hardware)), ("but", Own(e.caveats)), ("from", (_source(e),))), LABEL)
+    on = ", ".join(part for part in (e.versions, e.date) if part)
+    title = Code(e.id), f" {STRENGTHS.get(e.strength, e.strength)}{f': {on}' if on else ''}"
+    source = Link.to(e.url, ", ".join(part for part in (e.title, e.author) if part) or "source")
+    facts = Facts((("on", Own(e.hardware)), ("but", Own(e.caveats)), ("from", (source,))), LABEL)
     numbers = _numbers(e, e.table, finding, local) if e.table else ()
     return Section(title, (Paragraph(Own(e.conclusion)), *numbers, facts), name=_name(e.id))
 
@@ -91,15 +93,6 @@ def _numbers(e: Evidence, t: Table, finding: Finding | None, local: ProbeResult 
 def number(value: float | None) -> str:
     """A published number; a dash where none was published."""
     return "-" if value is None else f"{value:,g}" if abs(value) < 1e6 else f"{value:,.0f}"  # noqa: PLR2004
-
-
-def _on(e: Evidence) -> str:
-    """On which versions and when it was shown."""
-    return ", ".join(part for part in (e.versions, e.date) if part)
-
-
-def _source(e: Evidence) -> Link:
-    return Link.to(e.url, ", ".join(part for part in (e.title, e.author) if part) or "source")
 
 
 def _name(identity: str) -> str:

@@ -172,7 +172,7 @@ def on_page(f: Finding, name: str, detail: Detail, lengths: Lengths, page: PageE
     remarks = " · ".join(part for part in (f"{f.code} {f.name}", restart(f), sure(f)) if part)
     blocks: tuple[Block, ...] = (
         Paragraph(_beyond(entry.title, f.message)),
-        *subject(*_about(f, lengths)),
+        *subject(shortened(setting(f), lengths.value), shortened(place(f.location), 2 * lengths.value)),
         Paragraph(f.set_by),
         Facts(tuple(rows)),
         *why,
@@ -206,11 +206,6 @@ def _keys(f: Finding) -> tuple[tuple[str, str], ...]:
     confidence = str(list(Confidence).index(f.confidence))
     option = f.canonical or f.option or ""
     return ("code", f.code), ("confidence", confidence), ("option", option), ("area", area_of(f.code).value)
-
-
-def _about(f: Finding, lengths: Lengths) -> tuple[str, str]:
-    """The setting and its place."""
-    return shortened(setting(f), lengths.value), shortened(place(f.location), 2 * lengths.value)
 
 
 def _why(f: Finding, page: PageEvidence) -> tuple[Section, ...]:

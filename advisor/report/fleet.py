@@ -62,18 +62,19 @@ LEGEND = (
 
 def document(survey: Survey) -> Document:
     """The whole report."""
+    worst = sorted(survey.judged, key=_worst)
     blocks: list[Block] = [Paragraph(_tally(survey) if survey.judged else "", indent=2)]
     blocks += [
         Section("fix first", (fixes(common_fixes(survey.judged), len(survey.judged)),), name="fix"),
         Section(
             "servers by area",
-            (matrix(_cells(survey.judged)), Paragraph(LEGEND if survey.findings else "")),
+            (matrix((one.row.name, by_area(one)) for one in worst), Paragraph(LEGEND if survey.findings else "")),
             name="areas",
         ),
         Section("versions", (_versions(survey),)),
         Section("not audited", (Items(tuple(_absent(survey)), grows=True),)),
         Section("by rule", (_rules(survey),), name="rules"),
-        Section("by host", (_hosts(survey),), name="hosts"),
+        Section("by host", (_hosts(worst),), name="hosts"),
         Section("outliers of their group", tuple(_outliers(survey.outliers)), name="outliers"),
         *map(_equals, survey.equals),
         Section("skipped", (Items(tuple(_unseen(survey.judged)), grows=True),)),
@@ -149,11 +150,6 @@ def _cell(found: Mapping[Severity, int]) -> Value:
     return Value(words or "·", severity=shown[0] if shown else None)
 
 
-def _cells(judged: Iterable[Judged]) -> Cells:
-    """The servers that need most first."""
-    return [(one.row.name, by_area(one)) for one in sorted(judged, key=_worst)]
-
-
 def _rules(survey: Survey) -> Table:
     of = f" of {len(survey.judged):,}"
     rows = tuple(
@@ -163,14 +159,13 @@ def _rules(survey: Survey) -> Table:
     return Table(("severity", "rule", "name", "servers", "hosts"), rows, (3,), grows=True)
 
 
-def _hosts(survey: Survey) -> Table:
-    """The servers, those that need most first."""
-    rows = tuple(_host(one) for one in sorted(survey.judged, key=_worst))
+def _hosts(judged: Iterable[Judged]) -> Table:
     heads = ("host", "server", *(severity.value for severity in Severity), "skipped", "remark")
-    return Table(heads, rows, (2, 3, 4, 5), grows=True)
+    return Table(heads, tuple(map(_host, judged)), (2, 3, 4, 5), grows=True)
 
 
 def _worst(one: Judged) -> tuple[int, ...]:
+    """What sorts the servers that need most to the top."""
     found = counts(one.findings)
     return tuple(-found[severity] for severity in Severity)
 

@@ -34,12 +34,10 @@ def option_file(suggestion: Suggestion, host: str) -> str:
     """The whole file; `host` says in words for what machine it is. For a managed target, the list of parameters."""
     group = [] if suggestion.target.is_managed else ["[mysqld]"]
     blocks = ["\n".join(introduction(suggestion, host)), *group]
-    blocks += ["\n".join([*remarks(choice), _line(suggestion.target, choice)]) for choice in suggestion.choices]
+    for choice in suggestion.choices:
+        sent = f"{choice.option} = {_value(suggestion.target, choice)}" if suggestion.target.is_managed else choice.line
+        blocks.append("\n".join([*remarks(choice), sent]))
     return "\n\n".join(blocks) + "\n"
-
-
-def _line(target: Target, choice: SuggestedLine) -> str:
-    return f"{choice.option} = {_value(target, choice)}" if target.is_managed else choice.line
 
 
 def introduction(suggestion: Suggestion, host: str) -> list[str]:
@@ -88,7 +86,8 @@ def terraform(suggestion: Suggestion, host: str) -> str:
     if target.build in AMAZON:
         blocks = [_group(target, scope, choices) for scope, choices in _groups(suggestion)]
     elif target.build == "cloudsql":
-        blocks = [[line for choice in suggestion.choices for line in _flag(target, choice)]]
+        flags = ([*remarks(c), *_block("database_flags", **_named(target, c)), ""] for c in suggestion.choices)
+        blocks = [[line for flag in flags for line in flag]]  # of the settings of google_sql_database_instance
     elif target.build == "azure":
         blocks = [_azure(target, choice) for choice in suggestion.choices]
     else:
@@ -177,11 +176,6 @@ def _group(target: Target, scope: str, choices: Sequence[SuggestedLine]) -> list
 def _apply_method(target: Target, choice: SuggestedLine) -> str:
     option = load(target).get(choice.option)
     return "immediate" if option is not None and option.dynamic else "pending-reboot"
-
-
-def _flag(target: Target, choice: SuggestedLine) -> list[str]:
-    """Return one flag, a block of the settings of google_sql_database_instance."""
-    return [*remarks(choice), *_block("database_flags", **_named(target, choice)), ""]
 
 
 def _azure(target: Target, choice: SuggestedLine) -> list[str]:

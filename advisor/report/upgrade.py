@@ -47,12 +47,13 @@ def document(move: UpgradeChanges, *, every: bool = False) -> Document:
     notes = tuple(_note(c, move, mark) for c in minor if c.kind is not LineEffect.NOT_EXAMINED)
     unknown = tuple(_note(c, move, mark) for c in minor if c.kind is LineEffect.NOT_EXAMINED)
     already = tuple(_line(c, move, mark) for c in move.lines if c.kind is LineEffect.STILL_REFUSED)
+    noun = "Parameters" if move.after.is_managed else "Options"
     blocks: list[Block] = [_head(move, heavy, light)]
     blocks += [Section("", tuple(_lines(move, kinds, mark))) for kinds in (_STOPS, _OTHERWISE)]
     blocks += [
         Section(f"Refused by {move.before.label} already", already),
         Section(
-            f"{_noun(move)} not set here whose default changes data, accounts or replicas",
+            f"{noun} not set here whose default changes data, accounts or replicas",
             tuple(_default(c, mark) for c in heavy),
         ),
         Section("Lines that still work, or work now", (Items(notes),)),
@@ -113,10 +114,6 @@ def _service_counts(
     yield Paragraph(
         f"{_changed_defaults(heavy, light)}; they are the server's: compare the service's default groups", indent=2
     )
-
-
-def _noun(move: UpgradeChanges) -> str:
-    return "Parameters" if move.after.is_managed else "Options"
 
 
 def _changed_defaults(heavy: list[DefaultChange], light: list[DefaultChange]) -> str:

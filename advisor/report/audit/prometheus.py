@@ -53,10 +53,11 @@ def report(audited: Audited, page: Page) -> str:  # noqa: ARG001 - every format 
 
 def samples(audited: Audited, server: str) -> dict[str, list[Sample]]:
     """The samples of each family; `server` is the name that tells this server from others."""
-    by = {"server": server}
+    by, severities = {"server": server}, [f.severity for f in audited.findings]
     return {
         "info": [Sample({**by, "target": str(audited.known.target), "vendor": audited.facts.server.vendor}, 1)],
-        "findings": [Sample({**by, "severity": s.value}, count) for s, count in _counts(audited)],
+        # Severities without a finding count too, so that an alert sees a zero and no gap.
+        "findings": [Sample({**by, "severity": s.value}, severities.count(s)) for s in Severity],
         "finding": list(_findings(audited, by)),
         "put_aside_findings": [Sample(by, len(audited.suppressed))],
         "skipped_rules": [Sample(by, len({skip.code for skip in audited.skipped}))],
@@ -83,12 +84,6 @@ def lines(metric: Metric, found: list[Sample]) -> str:
     for labels, value in found:
         values.setdefault(",".join(f'{name}="{_label(words)}"' for name, words in labels.items()), value)
     return "".join(f"mycnf_{metric.name}{{{labels}}} {value:.17g}\n" for labels, value in values.items())
-
-
-def _counts(audited: Audited) -> Iterator[tuple[Severity, int]]:
-    """Severities without a finding count too, so that an alert sees a zero and no gap."""
-    for severity in Severity:
-        yield severity, sum(f.severity is severity for f in audited.findings)
 
 
 def _findings(audited: Audited, by: dict[str, str]) -> Iterator[Sample]:

@@ -270,16 +270,16 @@ def short_ticket(audited: Audited, findings: Sequence[Finding], states: Sequence
 
     selected = [masked(f) for f in findings]
     head = Paragraph(f"Read on {audited.facts.taken_at[:16].replace('T', ' ')} UTC. mycnf changed nothing.")
-    entries = [_entry(f, state) for f, state in zip(selected, chain(states, repeat("")), strict=False)]
-    shown = fit_whole(entries, LONGEST - length(head) - _reserve(selected), length)
+    entries = [
+        Section("", (Entries((for_ticket(f, LENGTHS),)), Paragraph(f"State: {state}." if state else "")))
+        for f, state in zip(selected, chain(states, repeat("")), strict=False)
+    ]
+    # What else takes room: the title, and the codes of all findings if none of them fits.
+    reserved = 400 + sum(len(f.code) + 6 for f in selected)
+    shown = fit_whole(entries, LONGEST - length(head) - reserved, length)
     left = listed(Code(f.code) for f in selected[len(shown) :])
     foot = (Paragraph((f"{len(selected) - len(shown)} more do not fit into a short ticket: ", *left)),) if left else ()
     return write(Document(tuple(_finding_title(audited, selected)), (head, *shown, *foot), ""), Paper())
-
-
-def _reserve(findings: Sequence[Finding]) -> int:
-    """Characters for the title, and for the codes of all findings if none of them fits."""
-    return 400 + sum(len(f.code) + 6 for f in findings)
 
 
 def _finding_title(audited: Audited, findings: Sequence[Finding]) -> Iterator[str]:
@@ -292,8 +292,3 @@ def _finding_title(audited: Audited, findings: Sequence[Finding]) -> Iterator[st
     else:
         yield counted(findings)
     yield " ".join(part for part in (host[:80], audited.known.target.label) if part)
-
-
-def _entry(finding: Finding, state: str) -> Section:
-    """One finding as in the ticket of an audit, and what became of it."""
-    return Section("", (Entries((for_ticket(finding, LENGTHS),)), Paragraph(f"State: {state}." if state else "")))

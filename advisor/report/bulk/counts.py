@@ -167,14 +167,10 @@ def summarize(path: str, audited: Audited, makers: Mapping[str, PieceMaker | Non
     """What these formats need of one snapshot."""
     from advisor.analysis.engine import fails
 
-    found = tuple(_brief(f) for f in audited.findings)
+    found = tuple(Brief(f.code, f.name, f.severity.value, _about(f), advice_of(masked(f))) for f in audited.findings)
     pieces = {form: make(path, audited, page) for form, make in makers.items() if make}
     failed = fails(audited.findings, page.fail_on)
     return SnapshotSummary(path, "", name_of(audited), str(audited.known.target), found, failed, pieces=pieces)
-
-
-def _brief(f: Finding) -> Brief:
-    return Brief(f.code, f.name, f.severity.value, _about(f), advice_of(masked(f)))
 
 
 def _about(f: Finding) -> str:

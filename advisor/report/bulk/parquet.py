@@ -9,7 +9,6 @@ from advisor.report.bulk.streams import BulkWriter, Sink
 from advisor.report.findings_csv import AUDIT, BROKEN, FINDING, rows
 
 if TYPE_CHECKING:
-    from advisor.report import Page
     from advisor.report.bulk.counts import SnapshotSummary, Tally
 
 GROUP = 50_000  # rows
@@ -77,8 +76,4 @@ def _whole(cell: Any) -> Any:
     return cell.encode("utf-8", "backslashreplace").decode() if isinstance(cell, str) else cell
 
 
-def _opened(path: str | None, page: Page) -> Parquet:  # noqa: ARG001 - every format is called alike
-    return Parquet(path)
-
-
-PARQUET = BulkWriter(_opened, rows)
+PARQUET = BulkWriter(lambda path, _: Parquet(path), rows)

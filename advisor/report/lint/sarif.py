@@ -93,12 +93,14 @@ def descriptor(code: str, name: str) -> dict[str, Any]:
     rule = find_rule(code)
     if rule is None:
         return {"id": escape_text(code), "name": escape_text(name)}
+    parts = _parts(rule)
+    markdown = _literal("\n\n".join(f"**{title}**: {prose(text)}" for title, text in parts))
     return {
         "id": rule.code,
         "name": rule.name,
         "shortDescription": message(rule.summary),
         "fullDescription": message(rule.docs.why),
-        "help": {**message(_help(rule)), "markdown": _literal(_help_in_markdown(rule))},
+        "help": {**message("\n\n".join(f"{title}: {text}" for title, text in parts)), "markdown": markdown},
         "defaultConfiguration": {"level": rule.severity.value},
         "properties": {
             "confidence": rule.confidence.value,
@@ -108,14 +110,6 @@ def descriptor(code: str, name: str) -> dict[str, Any]:
             "evidence": list(rule.evidence),
         },
     }
-
-
-def _help(rule: Rule) -> str:
-    return "\n\n".join(f"{title}: {text}" for title, text in _parts(rule))
-
-
-def _help_in_markdown(rule: Rule) -> str:
-    return "\n\n".join(f"**{title}**: {prose(text)}" for title, text in _parts(rule))
 
 
 def _parts(rule: Rule) -> list[tuple[str, str]]:
@@ -144,8 +138,9 @@ def report(files: Sequence[Checked], page: Page) -> str:
     index = {code: i for i, code in enumerate(sorted(names))}
     marked = any(state != SHOWN for _, _, _, state in marks)  # suppressions are said of all results or of none
     reasons = {id(f): why for c in files for f, why in zip(c.suppressed, c.reasons, strict=False)}
+    rules = [descriptor(code, names[code]) for code in index]
     run = {
-        "tool": {"driver": _driver([descriptor(code, names[code]) for code in index])},
+        "tool": {"driver": {"name": "mycnf", "version": __version__, "semanticVersion": __version__, "rules": rules}},
         "invocations": [_invocation(page)],
         "originalUriBaseIds": {ROOT: {"description": {"text": "The directory that mycnf was run in."}}},
         "artifacts": [
@@ -160,10 +155,6 @@ def report(files: Sequence[Checked], page: Page) -> str:
         ],
     }
     return dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
-
-
-def _driver(rules: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"name": "mycnf", "version": __version__, "semanticVersion": __version__, "rules": rules}
 
 
 def _invocation(page: Page) -> dict[str, Any]:

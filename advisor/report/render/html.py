@@ -221,7 +221,7 @@ def _box(severity: Severity, count: int) -> Html:
 def _table(table: Table) -> Html:
     heads = (tag("th", head, scope="col", class_=_kind(at, table)) for at, head in enumerate(table.heads))
     rows = [
-        tag("tr", *(_td(value(cell), _kind(at, table)) for at, cell in enumerate(row))) for row in table.rows[:MOST]
+        tag("tr", *(_cell(value(cell), _kind(at, table)) for at, cell in enumerate(row))) for row in table.rows[:MOST]
     ]
     inside = tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *rows), class_="sheet")
     label = table.name or f"Table: {', '.join(table.heads)}"
@@ -234,13 +234,10 @@ def _kind(column: int, table: Table) -> str:
     return "number" if column in table.numbers else "words"
 
 
-def _td(cell: Value, kind: str) -> Html:
-    return tag("td", _cell(cell), class_=f"{kind} {cell.severity}" if cell.severity else kind)
-
-
-def _cell(cell: Value) -> Html:
+def _cell(cell: Value, kind: str) -> Html:
+    lead = [cell.lead, " "] if cell.lead else []
     note = [" ", tag("span", shown(cell.note), class_="sure")] if cell.note else []
-    return joined([*([cell.lead, " "] if cell.lead else []), shown(cell.words), *note])
+    return tag("td", *lead, shown(cell.words), *note, class_=f"{kind} {cell.severity}" if cell.severity else kind)
 
 
 def _more(count: int) -> Sequence[str]:
