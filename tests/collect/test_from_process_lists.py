@@ -26,6 +26,8 @@ from advisor.facts.blocking import ServerSession
 from rules import all_rules
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from live_server import Live
 
     from advisor.core.model import Finding
@@ -94,6 +96,34 @@ def in_html() -> str:
     return f"<TABLE BORDER=1><TR>{heads}</TR>{rows}</TABLE>"
 
 
+def in_csv(separator: str = ",") -> str:
+    """The form of exports: every cell quoted, statements over several lines."""
+    rows = (NAMES, *ROWS)
+    return "".join(separator.join('"{}"'.format(c.replace('"', '""')) for c in row) + "\n" for row in rows)
+
+
+def unquoted() -> str:
+    """CSV in which only statements are quoted, with the decimal comma's separator."""
+    return "".join(";".join(row[:-1]) + ';"{}"\n'.format(row[-1].replace('"', '""')) for row in (NAMES, *ROWS))
+
+
+def boxed_rows() -> str:
+    """The form of -tN: a box without headings."""
+    border, _, _, rows = boxed().split("\n", 3)
+    return f"{border}\n{rows}"
+
+
+def html_rows() -> str:
+    """The form of -HN."""
+    before, _, after = in_html().partition("<TR><TH>")
+    return before + after.partition("</TR>")[2]
+
+
+def below_first_line(text: str) -> str:
+    """A text without its headings, as of -BN."""
+    return text.partition("\n")[2]
+
+
 def in_json() -> str:
     """The form of MySQL Shell with --json: an object with all rows, numbers as numbers."""
     return json.dumps({"hasData": True, "rows": [_object(row) for row in ROWS]})
@@ -109,7 +139,20 @@ def _object(row: tuple[str, ...]) -> dict[str, object]:
     return dict(zip(NAMES, typed, strict=True))
 
 
-FORMS = {"boxed": boxed, "tabbed": tabbed, "vertical": vertical, "XML": xml, "HTML": in_html}
+FORMS: dict[str, Callable[[], str]] = {
+    "boxed": boxed,
+    "tabbed": tabbed,
+    "vertical": vertical,
+    "XML": xml,
+    "HTML": in_html,
+    "CSV": in_csv,
+    "CSV with semicolons": lambda: in_csv(";"),
+    "CSV without quotes": unquoted,
+    "boxed without headings": boxed_rows,
+    "tabbed without headings": lambda: below_first_line(tabbed()),
+    "HTML without headings": html_rows,
+    "CSV without headings": lambda: below_first_line(in_csv()),
+}
 JSON_FORMS = {"JSON": in_json, "JSON by row": by_row}
 # The same rows as JSON, by a statement.
 AS_OBJECT = "JSON_OBJECT({})".format(", ".join(f"'{name}', {name.upper()}" for name in NAMES))
@@ -119,6 +162,9 @@ CLIENT_FORMS = {
     "vertical": ("-E", "SHOW FULL PROCESSLIST"),
     "XML": ("-X", "SHOW FULL PROCESSLIST"),
     "HTML": ("-H", "SHOW FULL PROCESSLIST"),
+    "boxed without headings": ("-tN", "SHOW FULL PROCESSLIST"),
+    "batch without headings": ("-BN", "SHOW FULL PROCESSLIST"),
+    "HTML without headings": ("-HN", "SHOW FULL PROCESSLIST"),
     "table in XML": ("-X", "SELECT * FROM information_schema.PROCESSLIST"),
     "table in HTML": ("-H", "SELECT * FROM information_schema.PROCESSLIST"),
     "JSON": ("-BNr", f"SELECT JSON_ARRAYAGG({AS_OBJECT}) FROM information_schema.PROCESSLIST"),  # noqa: S608
@@ -172,6 +218,16 @@ def test_the_last_of_several_lists_counts(form: str, tmp_path: Path) -> None:
     again = FORMS[form]().replace("Sending data", LOCK)
     facts = facts_of(tmp_path, f"{FORMS[form]()}\nVariable_name\tValue\nUptime\t9\nThreads_connected\t6\n\n{again}")
     assert facts.server.lock_waits == {LOCK: 3}
+
+
+def test_rows_that_are_no_sessions(tmp_path: Path) -> None:
+    """Rows of other tables without headings are no sessions, nor are the lines of a quoted statement in CSV."""
+    other = "7\tapp\th\tshop\tInnoDB\t9\tWaiting for x lock\ty\n8,app,h,shop,Query,soon,Waiting for x lock,y\n"
+    table = f"{html_rows().replace('Query', 'InnoDB').replace('Daemon', 'InnoDB').replace('Sleep', '')}\n"
+    facts = facts_of(tmp_path, f"{other}{table.replace('Binlog Dump', 'InnoDB')}Variable_name\tValue\nport\t1\n\n")
+    assert facts.server.blocking is None
+    row = '9,x,h,NULL,Query,99,Waiting for x lock,""y""'
+    _check_sessions(facts_of(tmp_path, in_csv().replace("SELECT 1", f"SELECT 1\n{row}\n{row}\n")))
 
 
 @pytest.mark.parametrize("form", JSON_FORMS)

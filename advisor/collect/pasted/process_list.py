@@ -23,7 +23,17 @@ if TYPE_CHECKING:
 # The first columns in every version; behind Info, whose text may be anything, nothing is read.
 _COLUMNS = ("id", "user", "host", "db", "command", "time", "state")
 _INFO = "info"
-_HEADING = re.compile(r"(?:\| *)?{}\b.*".format(r" *(\||\t) *".join((*_COLUMNS, _INFO))), re.IGNORECASE)
+_HEADING = re.compile(r"(?:\| *|\")?{}\b.*".format(r"\"? *(\||\t|,|;) *\"?".join((*_COLUMNS, _INFO))), re.IGNORECASE)
+# A row without headings (mysql -N): a connection id, and below a known command and a number of seconds.
+_BARE_ROW = re.compile(r"(?:\| *)?\"?\d{1,20}\"? *(\||\t|,|;)")
+_COMMANDS = frozenset(
+    (
+        *("Sleep", "Query", "Execute", "Daemon", "Connect", "Killed", "Binlog Dump", "Binlog Dump GTID", "Prepare"),
+        *("Slave_IO", "Slave_SQL", "Slave_worker", "Fetch", "Statistics", "Field List", "Init DB", "Close stmt"),
+        *("Reset stmt", "Change user", "Register Slave", "Register Replica", "Reset Connection", "Ping", "Quit"),
+    )
+)
+_CELLS = {bar: re.compile(rf'(?:"((?:[^"]|"")*)"|([^{bar}"]*)){bar}') for bar in ",;"}
 _MARK = re.compile(r"\*{5,} (\d{1,9})\. row \*{5,}")
 _FIELD = re.compile(rf" *({'|'.join((*_COLUMNS, _INFO))}): ?(.*)", re.IGNORECASE)
 _END = re.compile(r"\d+ rows? in set|mysql> |MySQL \[|MariaDB \[|TS \d")
@@ -73,11 +83,16 @@ class _LastList:
 
 
 class ProcessListReader:
-    """Keeps the last process list from the lines that pass: vertical rows, tables in boxes or by tabs, XML, HTML."""
+    """Keeps the last process list from the lines that pass.
+
+    They are vertical rows, XML, HTML, or tables in boxes, by tabs or as CSV, with headings or without.
+    """
 
     def __init__(self) -> None:
         self._bar = ""  # the separator of the table in which the lines are; empty outside
         self._border = ""  # the line below the headings of a table in a box, which is also its last one
+        self._bare: set[str] | None = None  # the connection ids of a table without headings; None with them
+        self._in_quotes = False  # in CSV, within a statement that began on an earlier line
         self._row: dict[str, str] | None = None  # the vertical row in which the lines are
         self._is_first = False
         self._list = _LastList()
@@ -94,10 +109,14 @@ class ProcessListReader:
             elif heading := self._heading(line):
                 self._end_row()
                 self._list.begin()
-                self._bar, self._border = heading[1], ""
+                self._bar, self._border, self._bare, self._in_quotes = heading[1], "", None, False
             elif self._row is not None:
                 self._take_field(line, self._row)
             elif self._bar:
+                self._take_line(line)
+            elif bare := _bare_row(line):
+                self._bar, self._border, self._bare, self._in_quotes = bare, "", set(), False
+                self._list.begin()
                 self._take_line(line)
             yield line
         self._end_row()
@@ -129,14 +148,59 @@ class ProcessListReader:
 
     def _take_line(self, line: str) -> None:
         """A line of a table: a row, a border, a further line of a statement, or the end."""
-        boxed = self._bar == "|"
-        cells = (line.removeprefix("|") if boxed else line).split(self._bar, len(_COLUMNS))
-        if len(cells) > len(_COLUMNS) and cells[0].strip().isdecimal() and line.startswith("|") is boxed:
-            self._list.take(dict(zip(_COLUMNS, (cell.strip(" ") for cell in cells), strict=False)))
+        begins = not self._in_quotes
+        if self._bar in _CELLS:
+            self._in_quotes ^= line.count('"') % 2 == 1
+        cells = _cells_of(line, self._bar) if begins else []
+        if cells and cells[0].isdecimal():
+            self._take_row(cells)
         elif _END.match(line) or (self._border and line == self._border):
             self._bar = ""
         elif line.startswith("+-") and not self._border:
             self._border = line
+            self._bar = "" if self._bare else self._bar
+
+    def _take_row(self, cells: list[str]) -> None:
+        """Take a session; a repeated connection id begins another list where no headings do."""
+        if self._bare is not None:
+            if cells[0] in self._bare:
+                self._list.begin()
+                self._bare.clear()
+            if len(self._bare) < _LARGEST:
+                self._bare.add(cells[0])
+        self._list.take(dict(zip(_COLUMNS, cells, strict=False)))
+
+
+def _cells_of(line: str, bar: str) -> list[str]:
+    """The cells of the first columns in a line of a table; empty for a line that is no row."""
+    if bar in _CELLS:
+        return _delimited_cells(line, _CELLS[bar])
+    boxed = bar == "|"
+    cells = (line.removeprefix("|") if boxed else line).split(bar, len(_COLUMNS))
+    is_row = len(cells) > len(_COLUMNS) and line.startswith("|") is boxed
+    return [cell.strip(" ") for cell in cells[: len(_COLUMNS)]] if is_row else []
+
+
+def _delimited_cells(line: str, cell: re.Pattern[str]) -> list[str]:
+    cells: list[str] = []
+    place = 0
+    while len(cells) < len(_COLUMNS) and (found := cell.match(line, place)):
+        cells.append(found[2] if found[1] is None else found[1].replace('""', '"'))
+        place = found.end()
+    return cells if len(cells) == len(_COLUMNS) else []
+
+
+def _bare_row(line: str) -> str:
+    """The separator of a session's row that may stand without headings; empty for other lines."""
+    found = _BARE_ROW.match(line)
+    cells = _cells_of(line, found[1]) if found else []
+    return found[1] if found and cells and _is_session(cells) else ""
+
+
+def _is_session(cells: list[str]) -> bool:
+    """Whether cells without names are those of a session: by its command, and the numbers around it."""
+    number, *_, command, seconds, _ = cells
+    return number.isdecimal() and command in _COMMANDS and whole_number(seconds) is not None
 
 
 # Clients write < in a value as an entity, so that a statement cannot contain a tag. Attributes other than the name of
@@ -159,6 +223,7 @@ class _MarkupRows:
         self._row: dict[str, str | None] = {}
         self._place = 0  # of the next cell of a row in HTML
         self._is_first = True  # no row of this table was a session yet
+        self._is_xml = False
 
     def take_line(self, line: str) -> None:
         """Take the tags of a line; the first line is the heading of a table."""
@@ -166,7 +231,8 @@ class _MarkupRows:
             if tag["cell"] == "TH":
                 self._names += [tag["text"].lower()] if len(self._names) < _MOST_NAMES else []
             elif tag["cell"]:
-                self._put(self._names[self._place] if self._place < len(self._names) else "", tag["text"])
+                names = self._names or _COLUMNS
+                self._put(names[self._place] if self._place < len(names) else "", tag["text"])
                 self._place += 1
             elif tag["name"] is not None:
                 self._put(tag["name"].lower(), None if tag["nil"] else tag["value"])
@@ -179,7 +245,7 @@ class _MarkupRows:
         else:
             self._row, self._place = {}, 0
         if tag in ("resultset", "TABLE"):
-            self._names, self._is_first, self.is_open = [], True, True
+            self._names, self._is_first, self.is_open, self._is_xml = [], True, True, tag == "resultset"
         elif tag in ("/resultset", "/TABLE"):
             self.is_open = False
 
@@ -189,6 +255,8 @@ class _MarkupRows:
 
     def _end_row(self) -> None:
         if not self._row.keys() >= set(_COLUMNS):
+            return
+        if not self._is_xml and not self._names and not _is_session([self._row[name] or "" for name in _COLUMNS]):
             return
         if self._is_first:
             self._list.begin()
