@@ -29,6 +29,8 @@ DIRECTORY_CONTENTS = {
     "tmpdir": TEMPORARY,
 }
 
+THIN_POOL = "-tpool"  # at the end of a device's name: the pool that thin volumes of LVM are on
+
 # Microseconds for one uncached random read of 16K: a faster read rules out spinning disks. A slow read proves nothing,
 # because network storage is slow as well.
 SOLID_STATE_LATENCY = 1500.0
@@ -108,7 +110,7 @@ def server_directories(host: Host) -> Iterator[tuple[Storage, str]]:
 
 def is_on_thin_pool(storage: Storage) -> bool:
     """Whether a thin pool of LVM is among the devices: its own free space is not in /sys, and may be less."""
-    return any(device.name.endswith(("-tpool", "_tdata")) for device in storage.devices)
+    return any(device.name.endswith((THIN_POOL, "_tdata")) for device in storage.devices)
 
 
 def kernel_version(host: Host) -> tuple[int, int] | None:

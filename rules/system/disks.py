@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from advisor.core.model import Confidence, Severity
+from advisor.core.model import Confidence, Severity, format_size
 from rules.core.advice import advise, help_line, present
 from rules.core.counters import steady_window, window_text
 from rules.core.rule import Docs, rule
-from rules.core.storage import disk_names, is_solid_state_array, is_spinning, server_directories
+from rules.core.storage import THIN_POOL, disk_names, is_solid_state_array, is_spinning, server_directories
 from rules.core.subject import variable_subject
 from rules.sizing.io import is_in_use
 
@@ -235,3 +235,46 @@ def unsynced_data_beside_redo(context: RuleContext) -> Iterator[Finding]:
         help=help_line(action),
         actions=present(action),
     )
+
+
+@rule(
+    "STO020",
+    "overcommitted-thin-pool",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="The volumes of a thin pool may take more than the pool has, and then writes fail on file systems with "
+    "free space.",
+    needs=("host",),
+    evidence=("KRN-17",),
+    docs=Docs(
+        why="A thin volume of LVM takes its blocks from the pool when they are written. When the pool is full, the "
+        "kernel holds writes back for 60 seconds, then they fail, although df shows free space. How full the pool is "
+        "cannot be read in /sys, so the rule compares sizes: of all active thin volumes with that of their pool. "
+        "Snapshots that are not active need room too and are not counted.",
+        fix="Look at Data% and Meta% of the pool with lvs, and monitor both. Extend the pool in time (lvextend), or "
+        "let LVM do it: thin_pool_autoextend_threshold in lvm.conf, with free space in the volume group.",
+        risk="Extending takes space of the volume group that others may need.",
+        exceptions="Pools that are monitored or extended automatically. Pools of a hypervisor or a storage array are "
+        "not visible here.",
+        reconsider_when="A pool that is as large as all its volumes.",
+    ),
+)
+def overcommitted_thin_pool(context: RuleContext) -> Iterator[Finding]:
+    """Report thin pools under the server's directories that are smaller than their thin volumes together."""
+    places = {
+        pool.kernel_name: (pool, storage, what)
+        for storage, what in server_directories(context.host)
+        for pool in storage.devices
+        if pool.name.endswith(THIN_POOL)
+    }
+    for pool, storage, what in places.values():
+        name = pool.name.removesuffix(THIN_POOL)
+        volumes = [one for one in context.host.devices if one.under == (pool.kernel_name,) and one.name != name]
+        size = sum(volume.size for volume in volumes)
+        if size > pool.size:
+            free = f" although {format_size(storage.space.free)} are free there" if storage.space else ""
+            yield overcommitted_thin_pool.finding(
+                f"{storage.mount.point}, the place of {what}, is on the thin pool {name} of {format_size(pool.size)}, "
+                f"whose volumes may take {format_size(size)}: when the pool is full, writes fail{free}.",
+                help=f"look at Data% and Meta% of {name} with lvs, and extend the pool in time",
+            )

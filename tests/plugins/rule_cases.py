@@ -75,7 +75,7 @@ from rules.measured.answers import LocalAnswer
 from rules.replication.chain import Chain, ChainServer, SourceLink
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from advisor.core.model import Target
 
@@ -359,6 +359,7 @@ def host_of(table: dict[str, Any]) -> Host:
         memory=Memory(**memory) if memory else None,
         cgroup=_cgroup(table["cgroup"]) if "cgroup" in table else None,
         storage=_storage(table) if "disks" in table else None,
+        devices=_devices(table.get("devices", ())),
         process=Process(1, "mysqld", **_with_parts(table["process"], "limits", Limit)) if "process" in table else None,
         os=OperatingSystem(time=table.get("time"), **table.get("os", {})) if {"time", "os"} & table.keys() else None,
         places=tuple(ServerPath(place["variable"], _storage(place)) for place in table.get("places", ())),
@@ -388,11 +389,18 @@ def _with_parts(table: dict[str, Any], part: str, kind: Callable[..., object]) -
     }
 
 
-def _storage(table: dict[str, Any]) -> Storage:
+def _devices(tables: Iterable[dict[str, Any]]) -> tuple[BlockDevice, ...]:
     usual: dict[str, Any] = {"number": "8:0", "type": "disk", "size": 10**12}
-    disks = tuple(
-        BlockDevice(**usual | {"name": d["kernel_name"]} | _with_parts(d, "raid", Raid)) for d in table.get("disks", ())
+    return tuple(
+        BlockDevice(
+            **usual | {"name": d["kernel_name"]} | _with_parts(d, "raid", Raid) | {"under": tuple(d.get("under", ()))}
+        )
+        for d in tables
     )
+
+
+def _storage(table: dict[str, Any]) -> Storage:
+    disks = _devices(table.get("disks", ()))
     mount = Mount(
         "/var/lib/mysql",
         table.get("fs_type", "ext4"),

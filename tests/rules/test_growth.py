@@ -88,6 +88,20 @@ def test_a_thin_pool_may_be_full_earlier(tmp_path: Path) -> None:
     assert finding.message.endswith("or earlier: it is on a thin pool.")
 
 
+def test_a_thin_pool_that_is_smaller_than_its_volumes(tmp_path: Path) -> None:
+    """The pool and its volumes are named with their sizes, and how much the file system shows as free."""
+    own = {"kernel_name": "dm-4", "name": "vg-mysql", "under": ["dm-2"], "size": 100 * GIB}
+    pool = {"kernel_name": "dm-2", "name": "vg-pool-tpool", "size": 150 * GIB}
+    other = own | {"kernel_name": "dm-5", "name": "vg-other"}
+    (finding,) = found(
+        "overcommitted-thin-pool", tmp_path, {}, host(60 * GIB) | {"disks": [own, pool], "devices": [own, other]}
+    )
+    assert finding.message == (
+        "/var/lib/mysql, the place of the data, is on the thin pool vg-pool of 150G, whose volumes may take 200G: when "
+        "the pool is full, writes fail although 60G are free there."
+    )
+
+
 def test_truncation_is_advised_where_it_is_sound(tmp_path: Path) -> None:
     """innodb_undo_log_truncate is advised where it is off, and not on a MariaDB that may corrupt undo with it."""
     files = {"files": [{"number": "8:1", "kind": "undo tablespaces", "count": 3, "bytes": 50 * GIB}]}
