@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
 from advisor.core.model import Severity, format_duration
-from advisor.core.value_types import NamedTuple
 from advisor.redaction.scrub import failed_table
 from advisor.verdict.number import parse_digits
 from rules.core.advice import replica_keyword
@@ -18,6 +15,7 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Finding
     from rules.core.context import RuleContext
+    from rules.replication.causes import Cause
 
 RECEIVER, APPLIER = "receiver", "applier"
 RUNNING = {RECEIVER: "io_running", APPLIER: "sql_running"}
@@ -26,87 +24,8 @@ TEXTS = {RECEIVER: "last_io_error", APPLIER: "last_sql_error"}
 # States of a receiver that is not connected and tries to be; MariaDB also has Preparing.
 CONNECTING = frozenset({"Connecting", "Preparing"})
 SKIPPED_STARTS = ("skip_replica_start", "skip_slave_start")
+DAY = 86400
 IN_WORKERS = "Coordinator stopped"  # at the start of Last_SQL_Error if the message is that of the workers
-
-
-class Cause(NamedTuple):
-    """What an error means, as a sentence, and what to do, as the help of a finding."""
-
-    meaning: str
-    next_step: str
-
-
-COMPARE = "compare the row with the source's, and repair or rebuild the replica before you start it"
-DEFINITIONS = "compare the definition with the source's, make them equal, and start the replica"
-OLDER_THAN_LOGS = "rebuild the replica from a backup of the source, and keep the source's binary logs for longer"
-# By the number of the error; MySQL 8.0 and later have numbers of their own for some.
-CAUSES = {
-    1007: Cause("The database that the source created exists here already.", DEFINITIONS),
-    1032: Cause("A row that the source changed is missing here or differs.", COMPARE),
-    1045: Cause(
-        "The source refuses the account or its password.",
-        "check the account on the source, and give the replica its password with CHANGE {change} TO",
-    ),
-    1050: Cause("The table that the source created exists here already.", DEFINITIONS),
-    1062: Cause("A row that the source inserted has a key that exists here already.", COMPARE),
-    1146: Cause("A table that the source changed does not exist here.", DEFINITIONS),
-    1677: Cause("A column here has a type to which the source's values cannot be converted.", DEFINITIONS),
-    1950: Cause(
-        "gtid_strict_mode refuses the source's transaction: the replica's binary log has one with the same or a higher "
-        "sequence number, as after a write on the replica.",
-        "find out with mysqlbinlog what was written here, and rebuild the replica from its source",
-    ),
-    2003: Cause(
-        "The source's host and port refuse connections or cannot be reached.",
-        "check that the source runs, its address and port, and firewalls",
-    ),
-    2061: Cause(
-        "The account uses caching_sha2_password, which needs TLS or the source's public key.",
-        "set {source}_SSL = 1 with CHANGE {change} TO, or GET_{source}_PUBLIC_KEY = 1 in a trusted network",
-    ),
-    3032: Cause(
-        "The source is in offline mode and refuses the replica's account.",
-        "run SET GLOBAL offline_mode = OFF on the source when its maintenance has ended",
-    ),
-}
-SAME = {1593: 1593, 13117: 1593, 13146: 1677, 13114: 1236}
-# Errors 1236 and 1593 stand for many; the message distinguishes them.
-BY_MESSAGE = (
-    (
-        1236,
-        re.compile(r"(?:slave|replica) has more GTIDs than|which is not in the master's binlog", re.IGNORECASE),
-        Cause(
-            "The replica has transactions that its source does not have.",
-            "find out which server has the right data, and rebuild the other from it",
-        ),
-    ),
-    (
-        1236,
-        re.compile(r"purged|could not find first log", re.IGNORECASE),
-        Cause("The source has purged the binary logs from which the replica has to continue.", OLDER_THAN_LOGS),
-    ),
-    (
-        1236,
-        re.compile(r"same server_uuid/server_id", re.IGNORECASE),
-        Cause(
-            "Another replica of this source has the same server_id or server_uuid, so they disconnect each other.",
-            "give each replica its own server_id, and remove auto.cnf from a copied data directory before its start",
-        ),
-    ),
-    (
-        1593,
-        re.compile(r"equal \w+ server ids", re.IGNORECASE),
-        Cause("The replica and its source have the same server_id.", "give the replica another server_id"),
-    ),
-    (
-        1593,
-        re.compile(r"equal \w+ server UUIDs", re.IGNORECASE),
-        Cause(
-            "The replica and its source have the same server_uuid, as after copying a data directory.",
-            "stop the replica's server, remove auto.cnf from its data directory, and start it",
-        ),
-    ),
-)
 
 
 @rule(
@@ -114,12 +33,13 @@ BY_MESSAGE = (
     "stopped-replica",
     summary="A replication thread is stopped, so the replica's data gets stale.",
     needs=("server",),
-    evidence=("ASK-REP-02", "ASK-REP-10", "ASK-REP-17", "ASK-REP-18", "ASK-REP-21", "CONA-17"),
+    evidence=("ASK-REP-02", "ASK-REP-10", "ASK-REP-17", "ASK-REP-18", "ASK-REP-21", "ASK-REP-22", "CONA-17"),
     docs=Docs(
         why="Without the receiver nothing new arrives, and what the source then loses is lost. Without the applier "
         "readers see old data, and relay logs pile up. A thread that stopped with an error doesn't start by itself. "
         "The table is shown if the error names it, statements and values never.",
-        fix="Fix the cause of the error, which the finding explains for the most frequent ones, and start the replica.",
+        fix="Fix the cause of the error, which the finding explains for some fifty numbers and messages, and start the "
+        "replica. A receiver of MySQL 8.4 and later gives up after ten attempts to connect, and has to be started too.",
         risk="Skipping the error lets the data drift apart.",
         exceptions="A replica that is stopped for a backup or as a delayed copy: an applier that is stopped alone, "
         "without an error, is a note, unless other replicas get their changes through this one.",
@@ -182,14 +102,22 @@ def _stopped_without_error(context: RuleContext, channel: dict[str, str], step: 
 
 
 def _connecting(context: RuleContext, channel: dict[str, str], number: int) -> Finding:
-    cause = cause_of(number, channel.get(TEXTS[RECEIVER], ""))
+    cause = _cause_of(number, channel.get(TEXTS[RECEIVER], ""))
     why = f"with error {number}: nothing more arrives.{_meaning(cause)}" if number else "without an error yet."
     return stopped_replica.finding(
         f"The replica's receiver{channel_suffix(channel)} is not connected and tries to connect, {why}"
-        f"{_replicas_behind(context)}{data_age_text(context, channel)}",
+        f"{_gives_up(channel)}{_replicas_behind(context)}{data_age_text(context, channel)}",
         severity=Severity.ERROR if number else None,
         help=_next_step(context, channel, RECEIVER, cause) if number else _reconnecting_help(context, channel),
     )
+
+
+def _gives_up(channel: dict[str, str]) -> str:
+    """A sentence, after a space, about when the receiver stops for good; empty if that is a day away or unknown."""
+    times, pause = parse_digits(channel.get("retry_count")), parse_digits(channel.get("connect_retry"))
+    if not times or not pause or times * pause >= DAY:
+        return ""
+    return f" It gives up after {times:,} attempts, one every {format_duration(pause)}, and then has to be started."
 
 
 def _reconnecting_help(context: RuleContext, channel: dict[str, str]) -> str:
@@ -200,7 +128,7 @@ def _reconnecting_help(context: RuleContext, channel: dict[str, str]) -> str:
 
 
 def _stopped_with_error(context: RuleContext, channel: dict[str, str], step: str, number: int) -> Finding:
-    cause, table = cause_of(number, channel.get(TEXTS[step], "")), ""
+    cause, table = _cause_of(number, channel.get(TEXTS[step], "")), ""
     if step == APPLIER:
         times = channel_times(context, channel)
         table = failed_table(channel.get(TEXTS[step], "")) or (times.failed_table if times else "")
@@ -214,11 +142,10 @@ def _stopped_with_error(context: RuleContext, channel: dict[str, str], step: str
     )
 
 
-def cause_of(number: int, message: str) -> Cause | None:
-    """What the error means; None if its number, or its message where that decides, is not known."""
-    number = SAME.get(number, number)
-    found = (cause for code, pattern, cause in BY_MESSAGE if code == number and pattern.search(message))
-    return next(found, CAUSES.get(number))
+def _cause_of(number: int, text: str) -> Cause | None:
+    from rules.replication.causes import cause_of  # lazily: explain needs no errors
+
+    return cause_of(number, text)
 
 
 def _meaning(cause: Cause | None) -> str:
@@ -231,7 +158,11 @@ def _next_step(context: RuleContext, channel: dict[str, str], step: str, cause: 
         {"change": "REPLICATION SOURCE", "source": "SOURCE"} if new_words else {"change": "MASTER", "source": "MASTER"}
     )
     details = f"details are in {_details(context, channel, step)}"
-    return f"{cause.next_step.format(**words)}; {details}" if cause else f"{details}; fix the cause, start the replica"
+    if cause is None:
+        return f"{details}; fix the cause, start the replica"
+    applied = f"{channel.get('relay_log_file', '')}, {channel.get('exec_log_pos', '')}"
+    after = "" if cause.ends_with_start or channel.get(RUNNING[step]) != "No" else ", then start the replica"
+    return f"{cause.next_step.format(applied=applied, **words)}{after}; {details}"
 
 
 def _details(context: RuleContext, channel: dict[str, str], step: str) -> str:

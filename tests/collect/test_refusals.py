@@ -75,7 +75,7 @@ def refused(code: int, text: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("code", "remedy"),
     [
-        (1129, "FLUSH HOSTS"),
+        (1129, "mysqladmin flush-hosts"),
         (1130, "create the account"),
         (1040, "max_connections"),
         (9999, "check host, port and account"),

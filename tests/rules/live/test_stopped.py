@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,13 +12,12 @@ from replication_pair import allow_replicas, dialect, follow, follows, found, ha
 from advisor.core.model import Severity
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from real_servers import Start
 
     from advisor.core.model import Finding
 
 VALUE = "s3cr3t-value"
+NO_GTIDS = {"mysql-9.7": "gtid_mode = OFF\nreplica_parallel_workers = 1"}
 INSERTED = f"INSERT INTO a.t VALUES (1, '{VALUE}')"  # noqa: S608 - no input
 
 
@@ -128,11 +128,76 @@ def _break_receiver(source: Live, replica: Live, words: tuple[str, str, str]) ->
     until(lambda: error_of(replica, "IO") != 0)
     purged = stopped(replica)
     assert "receiver stopped with error 1" in purged.message
-    assert "The source has purged the binary logs" in purged.message
+    assert "does not have the binary log in which the replica has to continue: it was purged" in purged.message
 
     replica.run(f"STOP {word}", "SET GLOBAL server_id = 1", f"START {word}")
     until(lambda: error_of(replica, "IO") in {1593, 13117})
     assert "The replica and its source have the same server_id." in stopped(replica).message
+
+
+@pytest.mark.servers("mysql-5.7", "mariadb-11.8", whole="mysql mariadb")
+def test_what_ends_an_error(server_name: str, start: Start, tmp_path: Path) -> None:
+    """A column that exists already, an account, a damaged relay log, a lost privilege: the next step ends each."""
+    source = server_of_chain(server_name, start, tmp_path, 1, lines=NO_GTIDS.get(server_name, ""))
+    replica = server_of_chain(server_name, start, tmp_path, 2, lines=NO_GTIDS.get(server_name, ""))
+    word = dialect(server_name)[0]
+    allow_replicas(source)
+    source.run("CREATE DATABASE a", "CREATE TABLE a.t (i INT PRIMARY KEY)")
+    follow(replica, source)
+    until(lambda: has_table(replica, "t") and follows(replica))
+
+    apart(replica, "ALTER TABLE a.t ADD j INT")
+    source.run("ALTER TABLE a.t ADD j INT")
+    until(lambda: error_of(replica, "SQL") == 1060)
+    assert "exists here already" in stopped(replica).message
+    assert "SET sql_log_bin = 0" in stopped(replica).help
+    apart(replica, "ALTER TABLE a.t DROP j", f"START {word}")
+    until(lambda: follows(replica))
+
+    apart(replica, "CREATE USER x@localhost")
+    source.run("CREATE USER x@localhost")
+    until(lambda: error_of(replica, "SQL") == 1396)
+    assert "The account that the source created exists here already" in stopped(replica).message
+    apart(replica, "DROP USER x@localhost", f"START {word}")
+    until(lambda: follows(replica))
+    _damage_relay_log(source, replica)
+    _revoke_privilege(source, replica)
+
+
+def _damage_relay_log(source: Live, replica: Live) -> None:
+    word, name, change, _ = dialect(replica.name)
+    replica.run(f"STOP {word} SQL_THREAD")
+    source.run(*(f"INSERT INTO a.t VALUES ({i}, 0)" for i in range(50)))  # noqa: S608 - numbers
+    *_, (log, position, *_) = source.run("SHOW BINARY LOGS")
+    until(lambda: status(replica)["Read_Source_Log_Pos"] >= position and status(replica)["Source_Log_File"] == log)
+    replica.run(f"STOP {word}")
+    row = status(replica)
+    ((folder,),) = replica.run("SELECT @@datadir")
+    with (Path(folder) / row["Relay_Log_File"]).open("r+b") as file:
+        file.seek(int(row["Relay_Log_Pos"]) + 600)
+        file.write(b"\xff" * 700)
+    replica.run(f"START {word}")
+    until(lambda: error_of(replica, "SQL") in {1594, 13121})
+    damaged = stopped(replica)
+    assert "The relay log cannot be read" in damaged.message
+    row = status(replica)
+    applied = row["Relay_Source_Log_File"], row["Exec_Source_Log_Pos"]
+    assert "{}, {}".format(*applied) in damaged.help
+    place = "{0}_LOG_FILE = '{1}', {0}_LOG_POS = {2}".format(name, *applied)
+    replica.run(f"STOP {word}", f"CHANGE {change} TO {place}", f"START {word}")
+    until(lambda: follows(replica) and replica.run("SELECT COUNT(*) FROM a.t") == ((50,),))
+
+
+def _revoke_privilege(source: Live, replica: Live) -> None:
+    word = dialect(replica.name)[0]
+    replica.run(f"STOP {word}")
+    source.run("SET sql_log_bin = 0", "REVOKE REPLICATION SLAVE ON *.* FROM repl@'127.0.0.1'")
+    replica.run(f"START {word}")
+    until(lambda: error_of(replica, "IO") in {1597, 13120})
+    assert "The replica's account lacks a privilege on the source." in stopped(replica).message
+    source.run("SET sql_log_bin = 0", "GRANT REPLICATION SLAVE ON *.* TO repl@'127.0.0.1'")
+    replica.run(f"STOP {word}", f"START {word}")
+    until(lambda: follows(replica))
 
 
 @pytest.mark.servers("mysql-5.7")
