@@ -307,13 +307,13 @@ def galera_local_schema_changes(context: RuleContext) -> Iterator[Finding]:
     summary="As an SST donor this node is blocked and accepts no writes.",
     targets=MARIADB,
     options=("wsrep_sst_method",),
-    evidence=("GAL-05", "ASK-GAL-09"),
+    evidence=("GAL-05", "ASK-GAL-09", "ASK-GAL-12"),
     docs=Docs(
         why="With rsync and mysqldump the node that gives its data holds a read lock for the whole transfer; "
         "mariabackup copies beside the writes. A cluster of three is down to one node that works meanwhile.",
-        fix="Set wsrep_sst_method = mariabackup on all nodes, with an account for it in wsrep_sst_auth. Without "
-        "wsrep_sst_auth the donor logs in as the operating system account of the server, which needs an account "
-        "that takes no password (unix_socket).",
+        fix="Set wsrep_sst_method = mariabackup on all nodes, with an account for it in wsrep_sst_auth, which needs "
+        "RELOAD, PROCESS and BINLOG MONITOR ON *.*. Without wsrep_sst_auth the donor logs in as the operating system "
+        "account of the server, which needs an account that takes no password (unix_socket).",
         risk="It needs mariadb-backup and socat on all nodes, and the same method everywhere.",
         exceptions="Small databases, and nodes that may stand still: rsync is the fastest.",
         reconsider_when="Transfers that take less time than anybody minds.",

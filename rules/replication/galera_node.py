@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from advisor.core.model import Action, Confidence, Severity, format_duration, format_size
 from advisor.verdict.number import parse_digits
 from rules.core.advice import advise, help_line, present
+from rules.core.context import MissingFact
 from rules.core.counters import require_uptime
 from rules.core.network import has_provider, uses_galera
 from rules.core.rule import Docs, Span, rule
@@ -26,6 +29,11 @@ CACHE = "GCACHE.SIZE"
 SMALL = 128 << 20  # bytes; the provider's default
 VOTERS = 3  # nodes of the smallest cluster that survives the loss of one
 HOUR = 3600
+METHOD, AUTH = "wsrep_sst_method", "wsrep_sst_auth"
+BACKUP = "MARIABACKUP"
+NAMED_AUTH = re.compile(r"wsrep[-_]sst[-_]auth", re.IGNORECASE)  # also in the group [sst], which the script reads
+GRANTS = "RELOAD, PROCESS, BINLOG MONITOR"
+ELSEWHERE = "there"  # accounts that are bound to other hosts
 SHORT, AWAY = 1, 4  # hours that the cache covers; hours of a longer maintenance
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
@@ -224,6 +232,57 @@ def galera_cache_for_minutes(context: RuleContext) -> Iterator[Finding]:
         variable_subject(context, OPTIONS),
         help=f"set gcache.size = {gigabytes}G in wsrep_provider_options on all nodes ({AWAY} hours), if the disk has "
         "room",
+    )
+
+
+@rule(
+    "GAL026",
+    "galera-transfer-without-account",
+    confidence=Confidence.LIKELY,
+    summary="As a donor this node cannot log in to itself, so nodes that need a full copy cannot join.",
+    needs=("server", "host", "files"),
+    targets=MARIADB,
+    options=(METHOD,),
+    evidence=("ASK-GAL-09", "ASK-GAL-12"),
+    docs=Docs(
+        why="With wsrep_sst_method = mariabackup the donor runs mariadb-backup, which logs in with wsrep_sst_auth, or "
+        "as the operating system account of the server where that is empty. Without an account of that name the "
+        "transfer fails, and the node that wants to join ends. This shows when a node was away for too long or is "
+        "replaced. Whether an account of that name needs a password is not judged.",
+        fix="Create an account and give it RELOAD, PROCESS and BINLOG MONITOR ON *.*; mariadb-backup 10.11 refused "
+        "without each of them. Write its name and password as wsrep_sst_auth = NAME:PASSWORD on all nodes, in a file "
+        "with mode 640 or less.",
+        risk="The password is in the option file and in memory.",
+        exceptions="An account of the system's name that a later change creates. The rule looks for wsrep_sst_auth in "
+        "all groups of the files.",
+        reconsider_when="A transfer by mariabackup from this donor that worked.",
+    ),
+)
+def galera_transfer_without_account(context: RuleContext) -> Iterator[Finding]:
+    """Report a node with mariabackup that has neither wsrep_sst_auth nor an account of its system user's name."""
+    process = context.host.process
+    if not is_primary_node(context) or context.text(METHOD) != BACKUP or context.server.variables.get(AUTH) != "":
+        return
+    if (
+        process is None
+        or process.uid is None
+        or any(NAMED_AUTH.search(copy.text or "") for copy in context.files.files)
+    ):
+        return
+    from rules.security.accounts import accounts_of_kind  # lazily: lint knows no accounts
+
+    kinds = accounts_of_kind(context, lambda kind: kind.reach != ELSEWHERE)
+    names = [name for kind in kinds for name in kind.names.split(", ")]
+    user = "mysql" if process.uid else "root"
+    if any(name.startswith((f"{user}@", "@")) for name in names):
+        return
+    if len(names) < sum(kind.count for kind in kinds):
+        raise MissingFact("the names of all accounts, of which three of each kind are read")
+    yield galera_transfer_without_account.finding(
+        f"{METHOD} is mariabackup and {AUTH} is empty: as a donor this node logs in as {user}, and has no account of "
+        "that name. A node that needs a full copy cannot join.",
+        variable_subject(context, METHOD),
+        help=f"create an account with {GRANTS} ON *.*, and write {AUTH} = NAME:PASSWORD on all nodes",
     )
 
 

@@ -10,6 +10,7 @@ from rule_cases import Case, context_of_case
 
 from advisor.core.model import Confidence
 from rules import find_rule
+from rules.core.context import MissingFact
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -444,3 +445,19 @@ def test_rows_are_logged_while_the_replica_is_stopped(target: str, words: str, t
     file = "log_bin = b\nserver_id = 1\nbinlog_format = STATEMENT"
     (action,) = found("statement-based-log", target, tmp_path, file, replica(Slave_SQL_Running="Yes"))[0].actions
     assert (action.statement or "").startswith(f"{words}SET GLOBAL binlog_format")
+
+
+def test_a_donor_whose_accounts_are_not_all_known(tmp_path: Path) -> None:
+    """Where more accounts exist than are read by name, the rule about the donor's account is skipped, not passed."""
+    provider = {"wsrep_on": "ON", "wsrep_provider": "/usr/lib/galera/libgalera_smm.so", "wsrep_sst_auth": ""}
+    accounts = {"plugin": "mysql_native_password", "reach": "here", "count": 4, "names": "a@localhost"}
+    kind = dict.fromkeys(("anonymous", "passwordless", "supreme"), False) | accounts
+    node = {"variables": provider | {"wsrep_sst_method": "mariabackup"}, "accounts": [kind]}
+    node["status"] = {"wsrep_cluster_status": "Primary"}
+    file = "wsrep_on = ON\nwsrep_provider = /usr/lib/galera/libgalera_smm.so"
+    name = "galera-transfer-without-account"
+    case = Case(name, "", "mariadb-10.11", file, server=node, host={"process": {"uid": 999}})
+    rule = find_rule(name)
+    assert rule is not None
+    with pytest.raises(MissingFact, match="three of each kind"):
+        list(rule.check(context_of_case(case, tmp_path)))

@@ -257,3 +257,40 @@ def test_split_brain_settings_of_a_running_node(cluster: GaleraCluster) -> None:
         assert "pc.ignore_sb" in found(first)["galera-without-quorum"].message
     finally:
         first.run("SET GLOBAL wsrep_provider_options = 'pc.ignore_sb=false'")
+
+
+def test_a_donor_that_cannot_log_in(cluster: GaleraCluster) -> None:
+    """With mariabackup and no wsrep_sst_auth, a donor without an account of its system user's name is reported."""
+    node, name = cluster.nodes[0], "galera-transfer-without-account"
+    keeper = "keeper@localhost"
+    hosts = [
+        host
+        for (host,) in node.run(
+            "SELECT Host FROM mysql.global_priv WHERE User = 'root' ORDER BY Host = 'localhost' DESC"
+        )
+    ]
+    node.run(*(f"DROP USER root@`{host}`" for host in hosts[1:]))  # of a kind, three accounts are read by name
+    hosts = hosts[:1]
+    away, back = (
+        [f"RENAME USER {one}@`{host}` TO {other}@`{host}`" for host in hosts]
+        for one, other in (("root", "spare"), ("spare", "root"))
+    )
+    node.run(f"CREATE USER {keeper}", f"GRANT ALL ON *.* TO {keeper} WITH GRANT OPTION")
+    try:
+        assert name not in found(node)
+        node.run("SET GLOBAL wsrep_sst_method = mariabackup")
+        assert (name in found(node)) is (os.getuid() != 0)
+        _run_as(node, "keeper", *away)
+        facts = collect_from_account(node.account("keeper"), CollectRequest(window=0.0))
+        told = {f.name: f for f in run_rules(build_context(facts), all_rules()).findings}
+        assert "has no account of that name. A node that needs a full copy cannot join." in told[name].message
+    finally:
+        _run_as(node, "keeper", *away, *back)
+        node.run("SET GLOBAL wsrep_sst_method = rsync", f"DROP USER {keeper}")
+
+
+def _run_as(node: Live, user: str, *statements: str) -> None:
+    with pymysql.connect(unix_socket=node.sandbox.socket, user=user) as connection, connection.cursor() as cursor:
+        for statement in statements:
+            with contextlib.suppress(pymysql.err.OperationalError):  # renamed already
+                cursor.execute(statement)
