@@ -339,7 +339,8 @@ def writable_replica(context: RuleContext) -> Iterator[Finding]:
     evidence=("REPL-09", "ASK-REP-16"),
     docs=Docs(
         why="Each write of an ordinary account gets error 1290. Replicas are made "
-        "read-only, and a replica that is promoted keeps the setting until it is cleared.",
+        "read-only, and a replica that is promoted keeps the setting until it is cleared. It is a warning if replicas "
+        "follow this server: it is probably the source then, and applications cannot write.",
         fix="SET GLOBAL read_only = OFF once applications are to write here; that clears super_read_only too.",
         risk="Two servers that take writes diverge: make sure that no other server is the source.",
         exceptions="Archives, and servers in a failover or a migration. Members of Galera and of group replication, "
@@ -361,6 +362,7 @@ def writes_refused(context: RuleContext) -> Iterator[Finding]:
         f"{name} is ON, and the server is not a replica: writes of {whom} are refused."
         + (f" {followers} replica{'s follow' if followers > 1 else ' follows'} it." if followers else ""),
         variable_subject(context, name),
+        severity=Severity.WARNING if followers else None,
         help="if applications are to write here, make sure that no other server is the source, then run "
         "SET GLOBAL read_only = OFF",
     )
