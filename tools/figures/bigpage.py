@@ -38,7 +38,7 @@ def _lines(found: Mapping[str, Mapping[str, Took]], version: str) -> Iterator[st
     yield f"{version} samples nothing either. Statements, time in the server and rows are of one more run of each, by"
     yield f"the server's own general and slow log. This was on {os.cpu_count()} processors, at a load average of"
     yield f"{os.getloadavg()[2]:.0f}: clocks tell how the tools compare, and processor time what they take.\n"
-    yield "```console\n$ python tools/figures/bigserver.py\n```\n"
+    yield "```console\n$ TUNER=mysqltuner.pl python tools/figures/bigserver.py\n```\n"
     heads = ("server", "tool", "whole run", "its processor time", "statements", "connections", "time in the server")
     yield f"| {' | '.join(heads)} | longest statement | rows examined |"
     yield "|:--|:--|--:|--:|--:|--:|--:|--:|--:|"
@@ -48,7 +48,8 @@ def _lines(found: Mapping[str, Mapping[str, Took]], version: str) -> Iterator[st
     yield ""
     for name, by in found.items():
         ours, theirs = by["mycnf"], by["mysqltuner"]
-        yield f"- {name}: mycnf is {theirs.median / ours.median:.1f} times as fast. Longest statements:"
+        least = "at least " if theirs.ended_error else ""
+        yield f"- {name}: mycnf is {least}{theirs.median / ours.median:.1f} times as fast. Longest statements:"
         yield f"  `{_cell(ours.load.longest_sql)}` of mycnf, `{_cell(theirs.load.longest_sql)}` of MySQLTuner."
         if theirs.ended_error:
             yield f"  MySQLTuner did not come to its end: {_cell(theirs.ended_error)}."
@@ -57,9 +58,10 @@ def _lines(found: Mapping[str, Mapping[str, Took]], version: str) -> Iterator[st
 
 def _row(name: str, tool: str, took: Took) -> str:
     load = took.load
-    ended = ", until it died" if took.ended_error else ""
+    ended = ", not to its end" if took.ended_error else ""
     runs = len(took.seconds)
-    whole = f"{took.median:.2f} s ({min(took.seconds):.2f} to {max(took.seconds):.2f} in {runs} runs)"
+    spread = f"{min(took.seconds):.2f} to {max(took.seconds):.2f} in {runs} runs" if runs > 1 else "1 run"
+    whole = f"{took.median:.2f} s ({spread})"
     cells = (f"{took.processor:.2f} s", f"{load.statements:,}", f"{load.connections:,}", _time(load.seconds))
     last = (_time(load.longest), f"{load.rows:,}")
     return f"| {name} | {NAMES[tool]}{ended} | {whole} | {' | '.join((*cells, *last))} |"
