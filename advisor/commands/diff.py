@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from functools import partial
 from typing import TYPE_CHECKING
 
-from advisor.catalog.targets import parse_target, require_known, stand_in_note
+from advisor.catalog.targets import names_patch, parse_target, require_known, stand_in_note
 from advisor.compare.side_names import STDIN, parse_side
 from advisor.compare.values import SideKind
 from advisor.core import errors
@@ -118,6 +118,7 @@ class _Files:
         self.given = given
         self._is_file = [side.kind is SideKind.FILE for side in names]
         self._asked = [parse_target(text) for text in args.target or ()]
+        self._full_versions = {parse_target(text) for text in args.target or () if names_patch(text)}
         if len(self._asked) > sum(self._is_file):
             words = "--target once" if len(self._asked) == 1 else f"--target {len(self._asked)} times"
             files = ("no file", "one file", "two files")[sum(self._is_file)]
@@ -158,7 +159,7 @@ class _Files:
         `other` has the facts of the other side, if it is a server.
         """
         from advisor.catalog.load import load
-        from advisor.commands.read_files import missing_group_message, read_resolved
+        from advisor.commands.read_files import missing_group_message, on_platform, read_resolved
         from advisor.verdict import REFUSED, judge_file
 
         require_known(target)
@@ -168,7 +169,9 @@ class _Files:
 
             return managed_verdict(declared, target, self.instance(other))
         paths = self._paths(side)
-        found = judge_file(read_resolved(paths, target, self.root, self.given, self._set_of(side)), load(target))
+        resolved = read_resolved(paths, target, self.root, self.given, self._set_of(side))
+        target = on_platform(target, None, resolved, full_version=target in self._full_versions)
+        found = judge_file(resolved, load(target))
         if not_read := missing_group_message(found.resolved):
             raise MycnfError(not_read)
         for problem in found.resolved.problems:

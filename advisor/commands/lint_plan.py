@@ -5,6 +5,7 @@ from __future__ import annotations
 from advisor.analysis.engine import select_rules
 from advisor.catalog.load import load
 from advisor.catalog.targets import names_patch, parse_target
+from advisor.commands.read_files import on_platform
 from rules import file_rules, rule_modules_for
 from rules.core.context import NO_HOST, NO_HOUSE
 
@@ -75,16 +76,8 @@ class LintPlan:
         return load(target, any_build=target._replace(platform="") not in self._patches)
 
     def on_platform(self, target: Target, resolved: ResolvedFiles) -> Target:
-        """Return the target on the platform of --platform, else of the paths in the files.
-
-        A full version without --platform is that of a server on Linux, as those that were examined.
-        """
-        named = self.args.platform
-        if named or target.platform or target in self._patches:
-            return target._replace(platform="" if named == "linux" else named or target.platform)
-        from advisor.commands.read_files import platform_of
-
-        return target._replace(platform=platform_of(resolved))
+        """Return the target on the platform of --platform, else of the paths in the files."""
+        return on_platform(target, self.args.platform, resolved, full_version=target in self._patches)
 
     @property
     def parameters(self) -> Mapping[str, ProviderParameter] | None:

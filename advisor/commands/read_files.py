@@ -55,6 +55,16 @@ def platform_of(resolved: ResolvedFiles) -> str:
     return "macos" if macos else ""
 
 
+def on_platform(target: Target, named: str | None, resolved: ResolvedFiles, *, full_version: bool) -> Target:
+    """Return the target on the platform named by --platform, else on that of the paths in the files.
+
+    A full version without --platform is that of a server on Linux, as those that were examined.
+    """
+    if named or target.platform or full_version:
+        return target._replace(platform="" if named == "linux" else named or target.platform)
+    return target._replace(platform=platform_of(resolved))
+
+
 def configure(args: Namespace) -> None:
     """Set target and root from the configuration closest to the first file."""
     from advisor.config import find_configuration

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from advisor.catalog.load import load
-from advisor.catalog.targets import parse_target, stand_in_note
-from advisor.commands.read_files import configure, missing_group_message, read_carrier, read_resolved, replace_stdin
+from advisor.catalog.targets import names_patch, parse_target, stand_in_note
+from advisor.commands.read_files import (
+    configure,
+    missing_group_message,
+    on_platform,
+    read_carrier,
+    read_resolved,
+    replace_stdin,
+)
 from advisor.core import errors
 from advisor.core.value_types import NamedTuple
 from advisor.redaction import escape_text, redact_value
@@ -60,7 +67,10 @@ class _Shown(NamedTuple):
 
 def _read_as_one(args: argparse.Namespace, paths: list[str], given: dict[str, bytes], name: str | None) -> _Shown:
     target = _target(args, paths, given, name)
-    return _Shown("", target, judge_file(read_resolved(paths, target, args.root, given, name), load(target)))
+    resolved = read_resolved(paths, target, args.root, given, name)
+    full = bool(args.target and names_patch(args.target))
+    target = on_platform(target, args.platform, resolved, full_version=full)
+    return _Shown("", target, judge_file(resolved, load(target)))
 
 
 def _sets_of_document(
@@ -109,12 +119,10 @@ def _tell_problems(verdict: FileVerdict) -> None:
 
 def _target(args: argparse.Namespace, paths: list[str], given: dict[str, bytes], name: str | None) -> Target:
     if args.target:
-        target = parse_target(args.target)
-    else:
-        from advisor.commands.guess_target import assume_target
+        return parse_target(args.target)
+    from advisor.commands.guess_target import assume_target
 
-        target = assume_target(paths, args.root, given, name)
-    return target._replace(platform="" if args.platform == "linux" else args.platform) if args.platform else target
+    return assume_target(paths, args.root, given, name)
 
 
 def _entry(name: str, line: LineVerdict, verdict: FileVerdict) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from advisor.analysis.engine import RANK
 from advisor.catalog.load import load
 from advisor.catalog.targets import names_patch, parse_target, stand_in_note
-from advisor.commands.read_files import configure, read_carrier, read_resolved, replace_stdin
+from advisor.commands.read_files import configure, on_platform, read_carrier, read_resolved, replace_stdin
 from advisor.core import errors
 from advisor.core.errors import MycnfError
 from advisor.core.model import Confidence, Severity
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
         declared = _declared(paths, given, args.root, name)
         move = _for_service(compare_verdicts(old, new, tuple(paths)), targets, declared, own_lines=args.keep_lines)
     else:
-        old, new = (_judged(paths, text, args.root, given, name) for text in texts)
+        old, new = (_judged(paths, text, args, given, name) for text in texts)
         move = compare_verdicts(old, new, tuple(paths))
     _tell(old, new)
     write(_render(move, args), args.output)
@@ -54,11 +54,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _judged(
-    paths: list[str], named: str, root: str | None, given: Mapping[str, bytes], name: str | None
+    paths: list[str], named: str, args: argparse.Namespace, given: Mapping[str, bytes], name: str | None
 ) -> FileVerdict:
+    full = names_patch(named)
     target = parse_target(named)
-    resolved = read_resolved(paths, target, root, given, name)
-    return judge_file(resolved, load(target, any_build=not names_patch(named)))
+    resolved = read_resolved(paths, target, args.root, given, name)
+    target = on_platform(target, args.platform, resolved, full_version=full)
+    return judge_file(resolved, load(target, any_build=not full))
 
 
 def _judged_as_servers(resolved: ResolvedFiles, targets: list[Target]) -> tuple[FileVerdict, FileVerdict]:

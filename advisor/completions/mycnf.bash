@@ -112,6 +112,10 @@ _mycnf_in_upgrade() {
         _mycnf_words "$_mycnf_targets"
         return
         ;;
+    --platform)
+        _mycnf_words 'linux windows macos'
+        return
+        ;;
     --fail-on)
         _mycnf_words 'error warning note never'
         return
@@ -133,7 +137,7 @@ _mycnf_in_upgrade() {
         ;;
     esac
     if [[ $cur == -* ]]; then
-        _mycnf_words '-h --help --from --to --all --keep-lines --fail-on --set --format -o --output --root --config --isolated'
+        _mycnf_words '-h --help --from --to --platform --all --keep-lines --fail-on --set --format -o --output --root --config --isolated'
     else
         _mycnf_files
     fi

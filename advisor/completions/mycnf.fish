@@ -99,6 +99,7 @@ complete -c mycnf -n '__mycnf_in show' -F
 complete -c mycnf -n '__mycnf_in upgrade' -s h -l help -d 'show this help message and exit'
 complete -c mycnf -n '__mycnf_in upgrade' -l from -x -a '(__mycnf_targets)' -d 'the server version that reads the files now, such as mysql-5.7'
 complete -c mycnf -n '__mycnf_in upgrade' -l to -x -a '(__mycnf_targets)' -d 'the server version that will read them'
+complete -c mycnf -n '__mycnf_in upgrade' -l platform -x -a 'linux windows macos' -d 'platform of the server (default: by the paths in the file)'
 complete -c mycnf -n '__mycnf_in upgrade' -l all -d 'also list the defaults whose change matters little'
 complete -c mycnf -n '__mycnf_in upgrade' -l keep-lines -d 'print the lines that keep the old defaults, as a [mysqld] group to paste, each with its reason'
 complete -c mycnf -n '__mycnf_in upgrade' -l fail-on -x -a 'error warning note never' -d 'exit 1 from this severity up (default: error, a line at which the server stops)'

@@ -96,6 +96,7 @@ _mycnf-upgrade() {
     '(-h --help)'{-h,--help}'[show this help message and exit]' \
     '--from=''[the server version that reads the files now, such as mysql-5.7]:T:_mycnf_targets' \
     '--to=''[the server version that will read them]:T:_mycnf_targets' \
+    '--platform=''[platform of the server (default\: by the paths in the file)]:platform:(linux windows macos)' \
     '--all''[also list the defaults whose change matters little]' \
     '--keep-lines''[print the lines that keep the old defaults, as a \[mysqld\] group to paste, each with its reason]' \
     '--fail-on=''[exit 1 from this severity up (default\: error, a line at which the server stops)]:fail_on:(error warning note never)' \

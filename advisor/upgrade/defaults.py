@@ -37,6 +37,8 @@ OF_THE_BUILD = frozenset(
     {"innodb_log_writer_threads", "innodb_purge_threads"}
     | {"version", "ssl_ca", "ssl_cert", "ssl_key", "innodb_buffer_pool_chunk_size"}
 )
+# Options whose default on Windows and macOS is not the one of Linux, which the catalog has.
+OF_LINUX = frozenset({"innodb_flush_method"})
 GROUP = "group_replication"  # the plugin, and the prefix of its options
 UNKNOWN = "(none)"  # value of a switch that the server does not have
 
@@ -112,6 +114,8 @@ def _default_pair(name: str, old: Catalog, new: Catalog, plugins: frozenset[str]
     mine, other = old.get(name), new.get(name)
     if mine is None or other is None or name in OF_THE_BUILD:
         return None
+    if new.target.platform and name in OF_LINUX:
+        return None
     if any(o.ignored or o.host or is_plugin_state(o) or (o.plugin and o.plugin not in plugins) for o in (mine, other)):
         return None
     before, after = default_value(mine), default_value(other)
@@ -155,7 +159,7 @@ def _default_change(
         formerly=pair.old.name if pair.old.name != pair.new.name else None,
         area=area,
         severity=Severity.WARNING if area in WARNING_AREAS else Severity.NOTE,
-        confidence=_confidence(pair),
+        confidence=_confidence(pair, catalog.target),
         before=before,
         after=after,
         message=message,
@@ -183,8 +187,8 @@ def _is_default(pair: DefaultPair) -> bool:
     return members(pair.before) - {m.lower() for m in _removed_members(pair)} == members(pair.after)
 
 
-def _confidence(pair: DefaultPair) -> Confidence:
-    asked = all("default" in option.asked for option in (pair.old, pair.new))
+def _confidence(pair: DefaultPair, target: Target) -> Confidence:
+    asked = not target.platform and all("default" in option.asked for option in (pair.old, pair.new))
     return Confidence.CERTAIN if asked else Confidence.LIKELY
 
 

@@ -252,3 +252,26 @@ def test_a_version_without_a_catalog(mycnf: Mycnf, tmp_path: Path) -> None:
     ended = ran(mycnf, tmp_path, OLD, way=("--from", "mysql-5.7", "--to", "mysql-26.1"))
     assert "MySQL 9.7.4" in ended.err
     assert "MySQL 26.1" in ended.out
+
+
+WINDOWS = "[mysqld]\ndatadir = C:/ProgramData/MySQL/Data\nshared_memory = ON\nnamed_pipe = ON\n"
+
+
+@pytest.mark.parametrize(("words", "unknown"), [((), []), (("--platform", "linux"), ["shared_memory", "named_pipe"])])
+def test_the_platform_of_the_files(mycnf: Mycnf, tmp_path: Path, words: tuple[str, ...], unknown: list[str]) -> None:
+    """Options of Windows stand in a file with its paths; no default of Linux is named, and none is certain."""
+    way = ("--from", "mysql-5.7", "--to", "mysql-9.7")
+    made = json.loads(ran(mycnf, tmp_path, WINDOWS, *words, "--format", "json", "--all", way=way).out)
+    assert [line["option"] for line in made["lines"] if line["change"] == "not-examined"] == unknown
+    defaults = {one["option"]: one["confidence"] for one in made["defaults"]}
+    assert ("innodb_flush_method" in defaults) is bool(words)
+    assert ("certain" in defaults.values()) is bool(words)
+
+
+def test_show_and_diff_read_the_platform(mycnf: Mycnf, tmp_path: Path) -> None:
+    """A file with paths of Windows is read for Windows by `show` and `diff` too if --target names a series."""
+    (tmp_path / "my.cnf").write_text(WINDOWS)
+    shown = mycnf("show", "--target", "mysql-8.0", "my.cnf")
+    assert "shared_memory" in shown.out
+    compared = mycnf("diff", "my.cnf", "mysql-8.0", "--target", "mysql-8.0")
+    assert "left out" not in compared.err

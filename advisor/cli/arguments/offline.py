@@ -81,6 +81,7 @@ def upgrade(p: argparse.ArgumentParser) -> None:
         help="the server version that reads the files now, such as mysql-5.7",
     )
     p.add_argument("--to", dest="after", required=True, metavar="T", help="the server version that will read them")
+    add_platform(p)
     p.add_argument("--all", action="store_true", help="also list the defaults whose change matters little")
     p.add_argument(
         "--keep-lines",
