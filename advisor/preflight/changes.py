@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.core.model import Confidence, Location, Origin, Severity
 from advisor.facts.files import WORLD_WRITABLE
 from advisor.preflight.item import Remedy, RestartEffect, RestartItem, place_for, remedy_for
-from advisor.preflight.next_values import HOST_DEFAULTS, option_of, origin_of, parse_whole_number
+from advisor.preflight.next_values import HOST_DEFAULTS, main_names, option_of, origin_of, parse_whole_number
 from advisor.preflight.start_command import running_arguments
 from advisor.redaction import MASK, redact_value
 from advisor.verdict.settings import is_same_value
@@ -150,14 +150,22 @@ NUMBERS = frozenset({"int", "uint"})
 
 
 def find_changes(facts: Facts, now: RuleContext, views: Mapping[str, NextValue]) -> Iterator[RestartItem]:
-    """Yield one item per changed variable, except values that the server itself derives from an unchanged line."""
-    clock = _Clock(facts)
+    """Yield one item per changed variable, except values that the server itself derives from an unchanged line.
+
+    A variable with several names has one item, for the name of its option.
+    """
+    clock, cases = _Clock(facts), {}
     for name, view in views.items():
         if name in SELF_CHANGING or _is_unchanged(name, view, now):
             continue
         case = _changed_variable(name, view, now, clock)
         kind = _kind(case)
         if kind is not None:
+            cases[name] = kind, case
+    mains = main_names(now.catalog)
+    for name, (kind, case) in cases.items():
+        main = mains.get(name, name)
+        if main == name or main not in cases:
             yield _item(kind, case, facts, now)
 
 

@@ -134,11 +134,22 @@ def origin_of(name: str, now: RuleContext) -> Origin:
 
 def _other_names(catalog: Catalog) -> dict[str, tuple[str, ...]]:
     """Map each name of a setting with several names to the others."""
+    groups = _groups_of_names(catalog)
+    return {name: tuple(n for n in group if n != name) for group in groups for name in group}
+
+
+def main_names(catalog: Catalog) -> dict[str, str]:
+    """Map each name of a setting with several names to its main name."""
+    return {name: group[0] for group in _groups_of_names(catalog) for name in group}
+
+
+def _groups_of_names(catalog: Catalog) -> list[list[str]]:
+    """Return the names of each setting with several names, the main name first."""
     groups = {name: [name, *mirrors] for name, mirrors in MIRRORS.items()}
     for name, raw in catalog.options.items():
         if raw.get("alias_of"):
             groups.setdefault(raw["alias_of"], [raw["alias_of"]]).append(name)
-    return {name: tuple(n for n in group if n != name) for group in groups.values() for name in group}
+    return list(groups.values())
 
 
 def option_of(name: str, catalog: Catalog) -> Option | None:

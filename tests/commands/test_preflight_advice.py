@@ -102,3 +102,18 @@ def test_statements_are_taken(mycnf: Mycnf, server_name: str, start: Start, tmp_
     assert kept
     assert not kept & still
     run(sandbox, *(s for s in statements if s.startswith("SET GLOBAL")))
+
+
+@pytest.mark.servers("mariadb-11.4", "mysql-8.0")
+def test_a_variable_with_several_names_is_one_item(mycnf: Mycnf, server_name: str, any_server: Sandbox) -> None:
+    """A change of a variable that has two names is listed once, by its main name."""
+    mariadb = server_name.startswith("mariadb")
+    statement = "SET GLOBAL long_query_time = %s" if mariadb else "SET GLOBAL slave_net_timeout = %s"
+    run(any_server, statement % "3")
+    try:
+        report = mycnf("preflight", "--socket", any_server.socket, "--user", "root", "--format", "json").out
+    finally:
+        run(any_server, statement % "DEFAULT")
+    names = {"long_query_time", "log_slow_query_time", "slave_net_timeout", "replica_net_timeout"}
+    found = [item["variable"] for item in json.loads(report)["items"] if item["variable"] in names]
+    assert found == ["log_slow_query_time" if mariadb else "slave_net_timeout"]
