@@ -42,6 +42,8 @@ BY_OPTION = {
         "innodb_lock_wait_timeout",
         "interactive_timeout",
         "lock_wait_timeout",
+        "net_read_timeout",
+        "net_write_timeout",
         "wait_timeout",
     ),
     "rules.durability.binary_log": (
@@ -312,6 +314,9 @@ BY_OPTION = {
         "default_tmp_storage_engine",
         "eq_range_index_dive_limit",
         "explicit_defaults_for_timestamp",
+        "max_join_size",
+        "max_prepared_stmt_count",
+        "max_session_mem_used",
         "old_alter_table",
         "optimizer_prune_level",
         "sql_mode",

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 OLD_STACK = 192 << 10  # thread_stack default of old versions
 ENOUGH_STACK = 256 << 10
 OFFLINE = "offline_mode"
+ERRORS = "max_connect_errors"
+FEW_ERRORS = 10  # broken handshakes, of which health checks make many
 
 
 @rule(
@@ -357,3 +359,38 @@ def offline_mode(context: RuleContext) -> Iterator[Finding]:
             help=help_line(action),
             actions=present(action),
         )
+
+
+@rule(
+    "CON031",
+    "hosts-blocked-early",
+    confidence=Confidence.LIKELY,
+    summary="A few connections that break off in the handshake block their host until the host cache is emptied.",
+    options=(ERRORS,),
+    evidence=("CONA-19", "CONA-03"),
+    docs=Docs(
+        why="A host is blocked with error 1129 after max_connect_errors broken handshakes in a row. A port scan, a "
+        "health check that opens the port and closes it again, or a lost packet is one. With 1 the servers that were "
+        "asked blocked a host after the first, all its sessions-to-be with it, until the host cache was emptied. Wrong "
+        "passwords do not count. The default is 100. That fewer than 10 are too few is our choice.",
+        fix="Remove the line.",
+        risk="None known: the limit is no protection against guessed passwords.",
+        exceptions="Servers that answer no check of a load balancer, if a few blocked hosts do no harm.",
+        reconsider_when="A sum of SUM_CONNECT_ERRORS in performance_schema.host_cache that stays 0.",
+    ),
+)
+def hosts_blocked_early(context: RuleContext) -> Iterator[Finding]:
+    """Report a small max_connect_errors on a server that counts errors."""
+    most, usual = context.number(ERRORS), default_number(context, ERRORS)
+    if most is None or most >= FEW_ERRORS or not usual or not context.is_set(ERRORS):
+        return
+    if context.settings.on("skip_name_resolve") is True or _disabled_host_cache(context) is not None:
+        return
+    action = advise(context, ERRORS, usual, risk="none known", watch="Aborted_connects")
+    after = "the first broken handshake" if most <= 1 else f"{most} broken handshakes in a row"
+    yield hosts_blocked_early.finding(
+        f"A host is blocked after {after}, such as a port check by a load balancer, until FLUSH HOSTS.",
+        variable_subject(context, ERRORS),
+        help=help_line(action),
+        actions=present(action),
+    )

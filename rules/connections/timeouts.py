@@ -19,6 +19,11 @@ HOUR = 3600
 DAY = 24 * HOUR
 MINUTE = 60
 ROW_WAIT = 50  # seconds: the default of innodb_lock_wait_timeout in every series
+SHORT_PAUSE = 10  # seconds; below, an ordinary pause of a client or of the network ends its session
+NETWORK_WAITS = {
+    "net_read_timeout": "pauses in the middle of a statement",
+    "net_write_timeout": "reads nothing of a result",
+}
 LOCK_WAITS = ("innodb_lock_wait_timeout", "lock_wait_timeout")
 
 
@@ -283,3 +288,40 @@ def deadlocks_time_out(context: RuleContext) -> Iterator[Finding]:
             help=help_line(action),
             actions=present(action),
         )
+
+
+@rule(
+    "CON030",
+    "short-network-timeouts",
+    confidence=Confidence.LIKELY,
+    summary="The server ends a session as soon as its client or the network pauses for a few seconds in a statement.",
+    options=tuple(NETWORK_WAITS),
+    evidence=("CONA-18",),
+    docs=Docs(
+        why="net_read_timeout counts while the rest of a statement or of a LOAD DATA LOCAL file is on its way, "
+        "net_write_timeout while a client takes its time to read a result. With both at 1 second the servers that were "
+        "asked ended a session whose statement came in two parts 3 seconds apart, and one that paused 2 seconds while "
+        "it read 64 MB. A dump, an export or a client on a busy host pauses longer now and then. The defaults are 30 "
+        "and 60 seconds. That fewer than 10 are too few is our choice. Idle sessions are not meant: their limit is "
+        "wait_timeout.",
+        fix="Remove the line.",
+        risk="A client that is gone in the middle of a statement keeps its session and its locks for longer.",
+        exceptions="Servers whose clients are all near and fetch small results.",
+        reconsider_when="An Aborted_clients that stays the same over a week with a nightly dump.",
+    ),
+)
+def short_network_timeouts(context: RuleContext) -> Iterator[Finding]:
+    """Report explicitly configured network timeouts of a few seconds."""
+    for name, pause in NETWORK_WAITS.items():
+        seconds, usual = context.number(name), default_number(context, name)
+        if seconds and seconds < SHORT_PAUSE and usual and context.is_set(name):
+            action = advise(
+                context, name, usual, watch="Aborted_clients",
+                risk="a client that is gone keeps its session for longer; open sessions keep their limit",
+            )  # fmt: skip
+            yield short_network_timeouts.finding(
+                f"A session ends when its client {pause} for {format_duration(seconds)}; dumps and exports fail.",
+                variable_subject(context, name),
+                help=help_line(action),
+                actions=present(action),
+            )

@@ -33,8 +33,9 @@ WAIT_COUNT = "binlog_commit_wait_count"
         why="The delay is added to every group of commits, also to a single session's, and locks are held meanwhile. "
         "With 1,000,000 microseconds each INSERT took a second. It saves syncs only where many sessions commit at "
         "once. That 10 ms is too long is our choice. A shorter delay is a note where fewer than one commit on average "
-        "arrives within it. MariaDB waits up to binlog_commit_wait_usec for binlog_commit_wait_count commits; it is "
-        "reported where most groups waited the whole time and held fewer than half of these commits: with 20,000 "
+        "arrives within it. MariaDB waits up to binlog_commit_wait_usec for binlog_commit_wait_count commits: with "
+        "1,000,000 and a count of 100 each INSERT took a second. An option file is reported from 10 ms on, a measured "
+        "window where most groups waited the whole time and held fewer than half of these commits: with 20,000 "
         "microseconds and a count of 20 MariaDB 11.8 did 333 transactions a second with eight sessions in place of "
         "5,513, and MySQL 9.7 with 2,000 microseconds 80 in place of 125 with one.",
         fix="Set it to 0, the default, or to less than the time that a sync takes. MariaDB: set "
@@ -82,7 +83,10 @@ def _idle_waits(context: RuleContext) -> Iterator[Finding]:
     from rules.core.counters import MINIMUM_EVENTS, steady_window, window_text
 
     count, wait = context.number(WAIT_COUNT), context.number("binlog_commit_wait_usec")
-    if not count or not wait or wait < LEAST_DELAY or not context.has("workload"):
+    if not count or not wait or wait < LEAST_DELAY:
+        return
+    if not context.has("workload"):
+        yield from _long_wait(context, count, wait)
         return
     window = steady_window(context)
     commits, groups, ended = (
@@ -99,3 +103,15 @@ def _idle_waits(context: RuleContext) -> Iterator[Finding]:
         help=help_line(action),
         actions=present(action),
     )
+
+
+def _long_wait(context: RuleContext, count: int, wait: int) -> Iterator[Finding]:
+    """Report an explicitly configured long wait of MariaDB's commits where nothing is known of the load."""
+    if count > 1 and wait >= LONG_DELAY and context.is_set(WAIT_COUNT):
+        action = advise(context, WAIT_COUNT, 0, risk="more syncs of the binary log", watch="Binlog_group_commits")
+        yield delayed_commits.finding(
+            f"Each commit waits up to {wait / 1000:,.0f} ms until {count:,} commits are together.",
+            variable_subject(context, WAIT_COUNT),
+            help=help_line(action),
+            actions=present(action),
+        )

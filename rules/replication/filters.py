@@ -122,11 +122,13 @@ def _is_exclusion(line: LineVerdict) -> bool:
 )
 def filter_by_default_database(context: RuleContext) -> Iterator[Finding]:
     """Report replica filters that use the session's default database."""
-    for line in filter_lines(context, APPLIED)[:1]:
+    lines = [line for line in filter_lines(context, APPLIED) if "," not in _database_name(line)]
+    for line in lines[:1]:
         better = str(line.canonical).replace("_db", "_table").replace("replicate_", "replicate_wild_")
+        connection, dot, _ = (line.placed.line.name or "").rpartition(".")  # MariaDB: a filter of one connection
         yield filter_by_default_database.finding(
             f"{line.canonical} goes by the database that a session uses: a change from elsewhere to a table of "
             f"{_database_name(line)} is filtered as if it were elsewhere's.",
             verdict_subject(line),
-            help=f"write {better} with the pattern database.% instead",
+            help=f"write {connection}{dot}{better} with the pattern database.% instead",
         )

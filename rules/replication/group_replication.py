@@ -22,6 +22,7 @@ SINGLE = "group_replication_single_primary_mode"
 CHECKS = "group_replication_enforce_update_everywhere_checks"
 FLOW = "group_replication_flow_control_mode"
 LIMIT = "group_replication_transaction_size_limit"
+UUID_DIGITS, UUID_PARTS = 32, [8, 4, 4, 4, 12]
 SURVIVING = 3  # members of the smallest group that survives the loss of one
 REACHED = ("ONLINE", "RECOVERING")  # member states that count towards the majority
 OUTSIDE = ("OFFLINE", "ERROR")  # states of a member that has left its group or never joined
@@ -60,10 +61,11 @@ def group_founds_itself_anew(context: RuleContext) -> Iterator[Finding]:
     summary="The member lacks settings without which group replication doesn't start.",
     targets=MYSQL,
     options=(GROUP,),
-    evidence=("ASK-GRP-01", "GRP-02", "GRP-07"),
+    evidence=("ASK-GRP-01", "ASK-GRP-07", "GRP-02", "GRP-07"),
     docs=Docs(
         why="The server itself starts, and says in its log alone that group replication doesn't: it stands beside its "
-        "group and takes writes. GTIDs are on by default in 9.7, and off in 8.4 and before. Before 8.0.21 the group "
+        "group and takes writes. The group's name must be a UUID, and a group with one primary refuses the checks that "
+        "several primaries need. GTIDs are on by default in 9.7, and off in 8.4 and before. Before 8.0.21 the group "
         "can't do with checksums in the binary log, which are the default.",
         fix="Set what is named.",
         risk="With GTIDs some statements are refused, such as changes of tables of two engines in one transaction.",
@@ -100,6 +102,18 @@ def _missing_requirements(context: RuleContext) -> Iterator[str]:
         yield "relay_log_info_repository = TABLE and master_info_repository = TABLE"
     if forbids_checksums(context) and context.text(CHECKSUM) not in {"NONE", None}:
         yield f"{CHECKSUM} = NONE"
+    if context.is_set(CHECKS) and context.settings.on(CHECKS) and context.settings.on(SINGLE) is not False:
+        yield f"{CHECKS} = OFF, unless {SINGLE} is OFF"
+    if (name := context.settings.text(GROUP) or "") and not _is_uuid(name):
+        yield f"a UUID as {GROUP}, such as SELECT UUID() returns"
+
+
+def _is_uuid(text: str) -> bool:
+    """Whether it is a UUID in one of the notations that MySQL takes: with hyphens, without them, or in braces."""
+    bare = text[1:-1] if text.startswith("{") and text.endswith("}") else text
+    digits = bare.replace("-", "")
+    whole = len(digits) == UUID_DIGITS and not set(digits.lower()) - set("0123456789abcdef")
+    return whole and [len(part) for part in bare.split("-")] in ([UUID_DIGITS], UUID_PARTS)
 
 
 def _is_certain(context: RuleContext, names: tuple[str, ...]) -> bool:

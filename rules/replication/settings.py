@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity, format_size
 from advisor.verdict.number import parse_digits
-from rules.core.advice import GROUP_REPLICATION_CHANNEL, advise, help_line, present, with_replica_stopped
+from rules.core.advice import (
+    GROUP_REPLICATION_CHANNEL,
+    advise,
+    help_line,
+    present,
+    replica_keyword,
+    with_replica_stopped,
+)
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
 from rules.durability.binary_log import writes_binary_log
@@ -166,20 +173,17 @@ def lossy_replica_conversions(context: RuleContext) -> Iterator[Finding]:
         restart=True,
         exceptions="Servers that are no replicas: there the line does nothing.",
         reconsider_when="A replica that starts with these lines. 5.7 and 8.0.15 were asked; for later "
-        "versions the manual says "
-        "that the logical clock is needed.",
+        "versions the manual says that the logical clock is needed.",
     ),
 )
 def unsupported_commit_order(context: RuleContext) -> Iterator[Finding]:
     """Report commit order preservation without LOGICAL_CLOCK or the required binary log."""
-    name, needs = (
-        explicit_name(context, ORDER) or explicit_name(context, PARALLEL_BY),
-        missing_for_commit_order(context),
-    )
+    name = explicit_name(context, ORDER) or explicit_name(context, PARALLEL_BY)
+    needs = missing_for_commit_order(context)
     if name and upper_value(context, ORDER) == "ON" and worker_count(context) and needs:
         many = f"{worker_count(context)} worker{'s' if worker_count(context) > 1 else ''}"
         yield unsupported_commit_order.finding(
-            f"START REPLICA ends with an error: to keep the order of commits with {many} it needs "
+            f"START {replica_keyword(context)} ends with an error: to keep the order of commits with {many} it needs "
             f"{' and '.join(needs)}.",
             variable_subject(context, name),
             help=f"give the replica {' and '.join(needs)}",

@@ -49,7 +49,8 @@ def native_passwords_kept(context: RuleContext) -> Iterator[Finding]:
     names += ["mysql_native_password"] if is_switched_on(context, "mysql_native_password") else []
     if names:
         yield native_passwords_kept.finding(
-            "Accounts with mysql_native_password can't log in any more after an upgrade to MySQL 9.",
+            "Accounts with mysql_native_password can't log in any more after an upgrade to "
+            + ("MySQL 9." if context.target.since("mysql", 8, 4) else "MySQL 8.4, where the plugin is off by default."),
             variable_subject(context, names[0]),
             help="move the accounts to caching_sha2_password and remove the line",
         )

@@ -1,4 +1,4 @@
-"""MOD: rules about SQL modes, character sets, optimizer settings and default engines."""
+"""MOD: rules about SQL modes, character sets, optimizer settings, limits of statements and default engines."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ DIVES = "eq_range_index_dive_limit"
 TEMPORARY = "default_tmp_storage_engine"
 ALTER = ("old_alter_table", "alter_algorithm")
 COPIES = frozenset({"ON", "COPY"})
+PREPARED, JOIN, SESSION_MEMORY = "max_prepared_stmt_count", "max_join_size", "max_session_mem_used"
+SMALL_JOIN, LITTLE_MEMORY = 1_000_000, 16 << 20  # rows and bytes that ordinary statements need
 THREE_BYTES = frozenset({"UTF8", "UTF8MB3"})
 # Collation suffixes that exist for both character sets in every version.
 OF_BOTH = frozenset({"general_ci", "unicode_ci", "unicode_520_ci", "bin"})
@@ -295,3 +297,45 @@ def temporary_tables_without_rollback(context: RuleContext) -> Iterator[Finding]
             help=help_line(action),
             actions=present(action),
         )
+
+
+@rule(
+    "MOD010",
+    "statements-refused-by-limit",
+    summary="A limit is so small that the server refuses ordinary statements.",
+    options=(PREPARED, JOIN, SESSION_MEMORY),
+    evidence=("LIM-01",),
+    docs=Docs(
+        why="max_prepared_stmt_count = 0 refuses every statement that a client prepares on the server, as many "
+        "programs do by default. max_join_size also switches sql_big_selects off: a SELECT that the optimizer "
+        "estimates above the limit fails with error 1104, whatever it would read. max_session_mem_used ends "
+        "statements of MariaDB with error 1290: SHOW GLOBAL VARIABLES did not run with 8M, and a SELECT from a "
+        "derived table not with 2M. That a million rows and 16M of memory are the least is our choice.",
+        fix="Remove the line. To end runaway statements set max_execution_time (MySQL) or max_statement_time "
+        "(MariaDB).",
+        risk="Statements that were refused run.",
+        exceptions="Servers that are meant to refuse large statements of certain accounts, such as for training.",
+        reconsider_when="No statement that failed with error 1104, 1290 or 1461 over a week.",
+    ),
+)
+def statements_refused_by_limit(context: RuleContext) -> Iterator[Finding]:
+    """Report limits that refuse ordinary statements."""
+    for name, least, refused in (
+        (PREPARED, 1, "No statement can be prepared: each try fails with error 1461."),
+        (JOIN, SMALL_JOIN, "A SELECT that the optimizer estimates above {value} rows fails with error 1104."),
+        (
+            SESSION_MEMORY,
+            LITTLE_MEMORY,
+            "A statement whose session needs more than {value} bytes fails with error 1290.",
+        ),
+    ):
+        value = context.number(name)
+        if value is not None and value < least and context.is_set(name):
+            usual = default_number(context, name)
+            action = advise(context, name, usual, risk="statements that were refused run") if usual else None
+            yield statements_refused_by_limit.finding(
+                refused.format(value=f"{value:,}"),
+                variable_subject(context, name),
+                help="remove the line",
+                actions=present(action),
+            )

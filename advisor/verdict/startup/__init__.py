@@ -44,6 +44,7 @@ STOPPING = frozenset(
         "innodb_encrypt_temporary_tables",
         "innodb_page_size",
         "innodb_temp_data_file_path",
+        "max_session_mem_used",
         "wsrep_on",
     }
 )
