@@ -202,6 +202,15 @@ REMOVED: dict[str, tuple[tuple[int, ...], str]] = {
 }
 
 
+# Libraries of MariaDB's packages that no package of MySQL or Percona has. MySQL 5.7 can load server_audit.
+OF_MARIADB = frozenset(
+    (
+        *("auth_ed25519", "auth_parsec", "cracklib_password_check", "disks", "file_key_management"),
+        *("hashicorp_key_management", "metadata_lock_info", "server_audit", "simple_password_check", "sql_errlog"),
+    )
+)
+
+
 def plugins_loaded_by(placed: Iterable[PlacedLine]) -> frozenset[str]:
     """Return the name prefixes of the options of the plugins that these lines load."""
     names: set[str] = set()
@@ -268,12 +277,18 @@ def removed_plugin_of(name: str, target: Target) -> str:
 
 
 def check_libraries(line: LineVerdict, target: Target) -> LineVerdict:
-    """Return the plugin-loading line, marked as ignored if the server no longer includes one of the libraries."""
-    gone = [
-        found for _, stem in _libraries(line.placed.line.value or "") if (found := find_removed_library(stem, target))
-    ]
+    """Return the plugin-loading line, marked as ignored if the server does not include one of the libraries."""
+    stems = [stem for _, stem in _libraries(line.placed.line.value or "")]
+    gone = [found for stem in stems if (found := find_removed_library(stem, target))]
     if not gone:
-        return line
+        foreign = next((stem for stem in stems if stem in OF_MARIADB), "") if target.since("mysql", 8) else ""
+        if not foreign:
+            return line
+        why = (
+            f"The library {foreign} is MariaDB's: if it is missing, {target.label} logs an error, and does not start "
+            "if the file sets options of the plugin."
+        )
+        return line._replace(outcome=Outcome.IGNORED, reason=why, certain=False)
     library, version, successor = gone[0]
     instead = f" {successor} took its place." if successor else ""
     keys = " Tables that its keys encrypted can't be opened then." if library.startswith("keyring") else ""

@@ -169,7 +169,9 @@ def ignored_option(context: RuleContext) -> Iterator[Finding]:
 
 
 def _library_help(line: LineVerdict) -> str:
-    """Help for a line that loads a library which the target no longer has."""
+    """Help for a line that loads a library which the target does not have."""
+    if " is MariaDB's" in line.reason:
+        return "remove its library and its options, unless you installed it"
     replaced = " took its place" in line.reason
     return ("move to what replaces the plugin, then " if replaced else "") + "remove its library from the line"
 

@@ -142,3 +142,20 @@ def test_what_was_installed_before_brings_its_options(
     assert shown(server)[name] == value
     (verdict,) = judge(line).lines
     assert (verdict.outcome, verdict.certain) == ("unknown", False)
+
+
+@pytest.mark.servers("mysql-9.7")
+def test_a_library_of_mariadb(start: Start, server_name: str, judge: Judge, run: Run) -> None:
+    """MySQL starts without a library that only MariaDB has, logs an error, and stops at an option of it."""
+    lines = judge("plugin_load_add=server_audit\nserver_audit_logging=ON").lines
+    assert (lines[0].outcome, lines[0].certain) == ("ignored", False)
+    assert "server_audit is MariaDB's" in lines[0].reason
+    server = start(server_name, arguments=["--plugin-load-add=server_audit"])
+    assert re.search(r"\[ERROR\].*server_audit", server.read_log())
+    assert run(["plugin_load_add=server_audit", "server_audit_logging=ON"]) is None
+
+
+def test_a_library_of_mariadb_where_it_may_lie() -> None:
+    """MySQL 5.7 can load server_audit, and MariaDB has it."""
+    for target in ("mysql-5.7", "mariadb-11.8"):
+        assert judge_lines("plugin_load_add=server_audit", load(parse_target(target))).lines[0].outcome == "accepted"
