@@ -334,7 +334,7 @@ def oversized_read_rnd_buffer(context: RuleContext) -> Iterator[Finding]:
 )
 def oversized_temporary_tables(context: RuleContext) -> Iterator[Finding]:
     """Report a limit for in-memory temporary tables so high that a few sessions can fill the memory."""
-    if not any(map(context.is_set, TABLE_LIMITS)):
+    if not any(map(context.is_set, TABLE_LIMITS)) or context.settings.on("big_tables"):
         return
     from rules.memory.temporary_tables import memory_table_limits  # lazily: not needed for files without these options
 
@@ -342,9 +342,11 @@ def oversized_temporary_tables(context: RuleContext) -> Iterator[Finding]:
     sizes = [size for size in map(context.number, names) if size is not None]
     # A limit that is unknown may be the lower one.
     if names and len(sizes) == len(names) and min(sizes) >= LARGE_TABLE and context.is_set(names[0]):
+        shared = context.number("temptable_max_ram") if len(names) == 1 else None
+        size = format_size(min(sizes[0], shared) if shared else min(sizes))
+        many = "all that TempTable has" if shared and shared <= sizes[0] else "and each session may have several"
         yield oversized_temporary_tables.finding(
-            f"Each internal temporary table may take {format_size(min(sizes))} of memory, and each "
-            "session may have several.",
+            f"Each internal temporary table may take {size} of memory, {many}.",
             variable_subject(context, names[0]),
             help="lower it to what the memory allows: sessions at work at once, times their tables, times this size",
         )

@@ -425,16 +425,18 @@ def _temporary_table(context: RuleContext) -> int:
 
 
 def memory_table_size(context: RuleContext) -> int:
-    """The maximum size of an in-memory temporary table."""
+    """The maximum size of an in-memory temporary table; 0 if all are created on disk."""
+    if context.settings.on("big_tables"):
+        return 0
     return min((s for s in map(context.number, ("tmp_table_size", "max_heap_table_size")) if s), default=0)
 
 
 def temptable_memory(context: RuleContext) -> int:
     """The memory that TempTable shares among all sessions of MySQL 8.0 and later, in bytes.
 
-    Zero if the MEMORY engine is configured.
+    Zero if the MEMORY engine is configured, or if all temporary tables are created on disk.
     """
-    if context.text("internal_tmp_mem_storage_engine") == "MEMORY":
+    if context.text("internal_tmp_mem_storage_engine") == "MEMORY" or context.settings.on("big_tables"):
         return 0
     # By default MySQL 8.4 uses 3 % of memory, and never less than this.
     return context.number("temptable_max_ram") or (LEAST_TEMPTABLE if context.target.since("mysql", 8, 4) else 0)

@@ -258,3 +258,14 @@ def test_a_session_that_set_its_own_value_sets_no_variable(tmp_path: Path) -> No
     running = known("mysql-8.0.15", tmp_path, server=server)
     assert not running.is_set("foreign_key_checks")
     assert running.is_set("sql_notes")
+
+
+def test_one_temporary_table_takes_no_more_than_temptable_has(tmp_path: Path) -> None:
+    """The limit of one table is no larger than the memory that all tables of TempTable share."""
+    limits = "tmp_table_size = 8G\ntemptable_max_ram = 2G"
+    assert (
+        "may take 2G of memory, all that"
+        in first("oversized-temporary-tables", known("mysql-9.7.4", tmp_path, file=limits)).message
+    )
+    heap = known("mariadb-11.8", tmp_path, file="tmp_table_size = 1G\nmax_heap_table_size = 512M")
+    assert "may take 512M of memory, and each session" in first("oversized-temporary-tables", heap).message
