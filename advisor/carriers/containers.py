@@ -66,6 +66,8 @@ class Containers:
 
     def _image(self, key: str, node: Mapping) -> ServerImage | None:
         named = node.get("image") or (node.get("name") if key == "services" else None)
+        if key == "tags":  # of OpenStack's charts: images by the name of what they are for
+            named = node.get("mariadb") or node.get("mysql") or named
         if isinstance(named, Mapping):
             repository, tag = named.get("repository"), named.get("tag")
             if not isinstance(repository, Scalar):

@@ -30,6 +30,7 @@ UNKNOWN_MARKS = ("$(", "%{", "<%", "@@")
 NAME_KEYS = ("name", "Name", "parameter_name", "parameterName", "ParameterName")
 VALUE_KEYS = ("value", "Value", "parameter_value", "parameterValue", "ParameterValue")
 METHOD_KEYS = ("apply_method", "applyMethod", "ApplyMethod")
+UNKNOWN_METHOD = "unknown"
 
 
 class Entry(NamedTuple):
@@ -52,13 +53,17 @@ class Entry(NamedTuple):
 
 
 class DeclaredServer(NamedTuple):
-    """The server that a set is for: its target, how that was found, and what the platform calls the whole."""
+    """The server that a set is for: its target, how that was found, and what the platform calls the whole.
+
+    `lenient` means that a template decides what becomes of the options; `partial` is as in `OptionSet`.
+    """
 
     target: Target | None = None
     why: str = ""
     kind: str = "options"
     scope: str = ""
     lenient: bool = False
+    partial: bool = False
 
 
 class Declarations:
@@ -113,8 +118,7 @@ class Declarations:
         name, value = first(item, NAME_KEYS), first(item, VALUE_KEYS)
         if not isinstance(name, Scalar) or not name.is_known or not name.value:
             return None
-        method = text_of(first(item, METHOD_KEYS)) or ""
-        return self.entry(name, value or Sequence(), method.lower())
+        return self.entry(name, value or Sequence(), _method(first(item, METHOD_KEYS)))
 
     def entry(self, name: Scalar, value: Node, method: str = "", *, flags: bool = False) -> Entry:
         """Return an entry; a value that is no text in the document is not known."""
@@ -154,7 +158,8 @@ class Declarations:
             lenient = server.lenient or catalog.target.is_managed
             return _reading(self.document, entries, catalog, lenient=lenient)
 
-        return OptionSet(label, read, server.target, server.why, "The document", Origin.FILE, declared)
+        partial = server.partial or server.lenient
+        return OptionSet(label, read, server.target, server.why, "The document", Origin.FILE, declared, partial)
 
     def _option(self, entry: Entry) -> DeclaredOption:
         value = entry.value.text if entry.value and entry.known and entry.value.text else None
@@ -230,6 +235,12 @@ def _is_alone(document: Document, line: Line) -> bool:
     before, between = text[: line.column - 1], text[line.column - 1 + len(line.name or "") : line.value_column - 1]
     after = text[line.value_end_column - 1 :]
     return not before.strip() and not between.strip(" \t\"':=") and not after.strip(" \t\"'\r")
+
+
+def _method(node: Node | None) -> str:
+    """Return an apply method; empty if there is none, unknown if it is not in the text."""
+    absent = is_null(node) or (isinstance(node, Scalar) and node.tag == "!null")
+    return "" if absent else (text_of(node) or UNKNOWN_METHOD).lower()
 
 
 def _has_reference(text: str) -> bool:

@@ -1,7 +1,9 @@
 """HCL, the language of Terraform and OpenTofu, as the same tree of nodes as YAML; tree-sitter parses it.
 
 A block becomes a mapping below its type and its labels, as in Terraform's JSON syntax; several blocks of one type are
-several pairs with the same key. What only Terraform can evaluate is a scalar that is not known.
+several pairs with the same key. A reference to a local of the same file is replaced by its value, which keeps its
+place, and a block with for_each by one block for each item that the file shows. What only Terraform can evaluate is a
+scalar that is not known; so is a variable, even if it has a default.
 """
 
 from __future__ import annotations
@@ -9,8 +11,9 @@ from __future__ import annotations
 import re
 import time
 from bisect import bisect_right
+from collections import Counter
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tree_sitter import Language, Parser
 from tree_sitter_hcl import language
@@ -29,10 +32,21 @@ MAX_BRACKETS = 1_000  # our limit, brackets in texts included
 MAX_SECONDS = 3.0  # of a processor; 800 KB of sound HCL take 0.4 s, 192 KiB of strings in a row more than 100 s
 CHUNK = 1 << 16  # bytes that the parser reads at once
 EXPRESSION = "!expression"
-# Functions that return the lists or maps that they are given, joined.
+# What only a reference needs: without these words, nothing is replaced.
+REFERRING = (b"local.", b"each", b"merge(")
+# Functions that return the lists that they are given, joined.
 JOINING = frozenset((b"concat", b"flatten", b"tolist", b"toset"))
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
 _ESCAPED = r'\\([nrt"\\])|\$(?=\$\{)|%(?=%\{)'
+# Such as local.name, each.value or parameter.value["name"], also within lookup, try and a template.
+_REFERENCE = (
+    r"(?:\"\$\{\s*)?(?:(?:lookup|try|tostring|tonumber)\(\s*)?(?P<root>\w+)\.(?P<part>\w+)"
+    r"(?:\.(?P<attribute>\w+)|\[\s*\"(?P<index>\w+)\"\s*\]|\s*,\s*\"(?P<key>\w+)\")?"
+    r"\s*(?:,[^,()]*)?\)?(?:\s*\}\")?"
+)
+FOR_EACH, CONTENT, DYNAMIC = "for_each", "content", "dynamic"
+MAX_NESTED = MAX_DEPTH + 20  # our limit, in which references lead to references
+_UNKNOWN = Scalar("", "", 0, 0, EXPRESSION)
 _LITERALS = ("numeric_lit", "bool_lit", "null_lit")
 
 
@@ -53,7 +67,7 @@ def parse_hcl(document: Document) -> Mapping:
         if any(word in data[block.start_byte : block.end_byte] for word in DECLARING):
             line, _ = document.place(builder.offset(_first_error(block).start_byte))
             raise CarrierError(f"{document.path}:{line}: invalid HCL; terraform validate shows more")
-    return found
+    return resolve_references(document, found) if any(word in data for word in REFERRING) else found
 
 
 def _check_depth(document: Document) -> None:
@@ -138,10 +152,18 @@ class _Builder:
             return self._object(only, depth) if only.type == "object" else self._tuple(only, depth)
         if node.type == "literal_value" and only is not None and only.type in (*_LITERALS, "string_lit"):
             return self._scalar(only)
-        if node.type == "function_call" and self._text(inner[0]) in JOINING:
-            return self._joined(inner[1:], depth)
+        if node.type == "function_call":
+            return self._call(node, inner, depth)
         if node.type == "operation" and re.fullmatch(rb"-\s*[\d.]+", self._text(node)):
             return self._made(node, self._text(node).decode())
+        return self._made(node, "", EXPRESSION)
+
+    def _call(self, node: SyntaxNode, inner: list[SyntaxNode], depth: int) -> Node:
+        name = self._text(inner[0])
+        if name in JOINING:
+            return self._joined(inner[1:], depth)
+        if name == b"merge":
+            return Merged([self._expression(part, depth + 1) for part in _arguments(inner[1:])])
         return self._made(node, "", EXPRESSION)
 
     def _object(self, node: SyntaxNode, depth: int) -> Mapping:
@@ -165,7 +187,7 @@ class _Builder:
     def _joined(self, arguments: list[SyntaxNode], depth: int) -> Sequence:
         """Return the items of all lists among a function's arguments."""
         made = Sequence()
-        for argument in (a for one in arguments for a in one.named_children if a.type == "expression"):
+        for argument in _arguments(arguments):
             part = self._expression(argument, depth + 1)
             made.items += part.items if isinstance(part, Sequence) else [part]
         return made
@@ -190,7 +212,163 @@ class _Builder:
             raise CarrierError(f"{self.document.path}:{line}: {what}, which no configuration is; name a smaller file")
 
 
+def _arguments(nodes: list[SyntaxNode]) -> list[SyntaxNode]:
+    """Return the expressions among a function's arguments."""
+    return [argument for node in nodes for argument in node.named_children if argument.type == "expression"]
+
+
 def _width(character: str) -> int:
     """Return the number of bytes of a character in UTF-8."""
     code = ord(character)
     return 1 if code < 0x80 else 2 if code < 0x800 else 3 if code < 0x10000 else 4  # noqa: PLR2004 - limits of UTF-8
+
+
+class Merged(Mapping):
+    """The maps that `merge` joins, of which later ones win."""
+
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: list[Node]) -> None:
+        super().__init__()
+        self.parts = parts
+
+
+class Item(NamedTuple):
+    """What `key` and `value` of an iterator stand for."""
+
+    key: Node
+    value: Node
+
+
+def resolve_references(document: Document, root: Mapping) -> Mapping:
+    """Return the body of a file with the values of its references, and a block for each item that for_each names.
+
+    Raises CarrierError if this makes more nodes than a document may have.
+    """
+    found = _Resolver(document, root).node(root, {}, 0)
+    return found if isinstance(found, Mapping) else root
+
+
+class _Resolver:
+    """Builds the nodes of one document again; the iterators of the blocks around a node are given by name."""
+
+    def __init__(self, document: Document, root: Mapping) -> None:
+        self.document = document
+        self.locals: dict[str, Node] = {}
+        self.conditional: dict[int, Node] = {}  # by id
+        self.count = 0
+        for key, block in root.pairs:
+            if isinstance(key, Scalar) and key.value == "locals" and isinstance(block, Mapping):
+                self.locals |= block.own()
+
+    def node(self, node: Node, iterators: dict[str, Item], depth: int) -> Node:
+        """Return a node with its references resolved."""
+        self.count += 1
+        if self.count > MAX_NODES:
+            path = self.document.path
+            raise CarrierError(f"{path}: references make more than {MAX_NODES:,} values of it; name a smaller file")
+        depth += 1
+        if depth > MAX_NESTED:
+            return node
+        if isinstance(node, Scalar):
+            return self._scalar(node, iterators, depth)
+        if isinstance(node, Merged):
+            return self._merged([self.node(part, iterators, depth) for part in node.parts])
+        if isinstance(node, Sequence):
+            return self._sequence(node, iterators, depth)
+        made = Mapping()
+        for key, value in node.pairs:
+            made.pairs += self._pairs(key, value, iterators, depth)
+        self._drop_alternatives(made)
+        return made
+
+    def _drop_alternatives(self, body: Mapping) -> None:
+        """Remove blocks that may not exist if another block has the same name: only one of them is meant."""
+        named = [(block, _name_of(block)) for _, block in body.pairs]
+        often = Counter(name for _, name in named if name)
+        dropped = {id(block) for block, name in named if often[name] > 1 and id(block) in self.conditional}
+        body.pairs = [pair for pair in body.pairs if id(pair[1]) not in dropped]
+
+    def _pairs(self, key: Node, value: Node, iterators: dict[str, Item], depth: int) -> list[tuple[Node, Node]]:
+        """Return a pair, or several where its block is repeated."""
+        name = key.value if isinstance(key, Scalar) else ""
+        if not isinstance(value, Mapping):
+            return [(key, self.node(value, iterators, depth))]
+        if name == DYNAMIC and value.pairs:
+            return [pair for label, block in value.pairs for pair in self._dynamic(label, block, iterators, depth)]
+        each = value.get(FOR_EACH)
+        if each is None:
+            return [(key, self.node(value, iterators, depth))]
+        items = self._items(self.node(each, iterators, depth))
+        return [(key, self.node(value, {**iterators, "each": item}, depth)) for item in items]
+
+    def _dynamic(self, label: Node, block: Node, iterators: dict[str, Item], depth: int) -> list[tuple[Node, Node]]:
+        content = block.get(CONTENT) if isinstance(block, Mapping) else None
+        each = block.get(FOR_EACH) if isinstance(block, Mapping) else None
+        if not isinstance(label, Scalar) or not isinstance(block, Mapping) or content is None or each is None:
+            return []
+        iterator = block.get("iterator")
+        name = label.value
+        if isinstance(iterator, Scalar):
+            name = self.document.text[iterator.start : iterator.end]
+        items = self._items(self.node(each, iterators, depth))
+        made = [self.node(content, {**iterators, name: item}, depth) for item in items]
+        self.conditional |= {id(one): one for one, item in zip(made, items, strict=True) if item.value is _UNKNOWN}
+        return [(label, one) for one in made]
+
+    def _items(self, node: Node) -> list[Item]:
+        """Return what for_each runs over; one unknown item if the document does not show it."""
+        if isinstance(node, Mapping):
+            return [Item(key, value) for key, value in node.pairs]
+        if isinstance(node, Sequence):
+            return [Item(item if isinstance(item, Scalar) else _UNKNOWN, item) for item in node.items]
+        return [Item(_UNKNOWN, _UNKNOWN)]
+
+    def _scalar(self, node: Scalar, iterators: dict[str, Item], depth: int) -> Node:
+        if node.tag != EXPRESSION:
+            return node
+        found = re.fullmatch(_REFERENCE, self.document.text[node.start : node.end].strip())
+        if found is None:
+            return node
+        if found["root"] == "local":
+            value = self.locals.get(found["part"])
+            value = None if value is None else self.node(value, {}, depth)
+        else:
+            item = iterators.get(found["root"])
+            value = {"key": item.key, "value": item.value}.get(found["part"]) if item else None
+        attribute = found["attribute"] or found["index"] or found["key"]
+        if attribute:
+            value = value.get(attribute) if isinstance(value, Mapping) else None
+        return node if value is None or value is _UNKNOWN else value
+
+    def _sequence(self, node: Sequence, iterators: dict[str, Item], depth: int) -> Sequence:
+        """Return a list, into which concat has joined other lists."""
+        made = Sequence()
+        for item in node.items:
+            found = self.node(item, iterators, depth)
+            joined = isinstance(item, Scalar) and isinstance(found, Sequence)
+            made.items += found.items if joined and isinstance(found, Sequence) else [found]
+        return made
+
+    def _merged(self, parts: list[Node]) -> Mapping:
+        """Return the maps as one; an unknown one may replace the values of those before it."""
+        pairs: dict[str, tuple[Node, Node]] = {}
+        for part in parts:
+            if isinstance(part, Mapping):
+                pairs |= {key.value: (key, value) for key, value in part.pairs if isinstance(key, Scalar)}
+            else:
+                pairs = {name: (key, _unknown(value)) for name, (key, value) in pairs.items()}
+        made = Mapping()
+        made.pairs = list(pairs.values())
+        return made
+
+
+def _name_of(block: Node) -> str:
+    """Return the name that a block gives its parameter; empty if the file does not show it."""
+    name = block.get("name") if isinstance(block, Mapping) else None
+    return name.value if isinstance(name, Scalar) and name.is_known else ""
+
+
+def _unknown(node: Node) -> Node:
+    """Return a node in place of one whose value another may replace."""
+    return Scalar("", "", node.start, node.end, EXPRESSION) if isinstance(node, Scalar) else _UNKNOWN

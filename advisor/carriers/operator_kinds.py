@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from advisor.carriers.blocks import block_option_set, holds_options
 from advisor.carriers.declared import DeclaredServer, flavours_of, is_null, key_text, text_of
 from advisor.carriers.images import UNVERSIONED, ServerImage, image_of
-from advisor.carriers.yaml_tree import BLOCKS, Mapping, Scalar, block_lines
+from advisor.carriers.yaml_tree import BLOCKS, Mapping, Scalar, Sequence, block_lines
 from advisor.catalog.targets import known_series, newest_target
 from advisor.core.model import Target
 
@@ -31,7 +31,13 @@ _LEAST_ROLE_OPTIONS = 3
 _LEAST_KNOWN = 0.5  # share of the keys that must be options, so that a mapping is a group of options
 _SURE = 0.8  # the same for keys such as `server`, which have other meanings too
 WITHOUT_VALUE = "noarg_present"  # Salt's word for an option without a value
-OPERATORS = {"PerconaServerMySQL": "percona", "PerconaXtraDBCluster": "pxc"}
+PILLARS = (".sls", "pillar.example")
+PERCONA = "PerconaServerMySQL"
+OPERATORS = {PERCONA: "percona", "PerconaXtraDBCluster": "pxc"}
+# Operators that set sizes, logs and more by themselves; the others add paths and what replication needs.
+ADDING = (*OPERATORS, "MysqlCluster", "MySQLCluster", "VitessCluster")
+# Sizes that Percona's operator computes: {{containerMemoryLimit * 3/4}}
+FILLS = r"\{\{[^{}\n]*\}\}"
 ASSUMED = (8, 0)
 ORACLE = (8, 4)  # Oracle's operator starts the version that it was released with, 8.1 or later
 
@@ -45,9 +51,10 @@ def operator_sets(reader: Declarations) -> Iterator[OptionSet | None]:
             entries = _without_marks(reader.named_entries(node, flags=_is_puppet(path)))
             if reader.is_item(node):
                 entries = [entry for entry in entries if flavours_of(entry.name.text)]
-            yield reader.option_set(key, entries, _hint(path))
+            partial = _is_puppet(path) or reader.document.path.endswith(PILLARS)
+            yield reader.option_set(key, entries, _hint(path)._replace(partial=partial))
         elif (key == "mysqlConf" or path[-2:] == ("mysql", "tunable")) and _options_share(node) >= _LEAST_KNOWN:
-            yield reader.option_set(key, reader.named_entries(node), DeclaredServer())
+            yield reader.option_set(key, reader.named_entries(node), DeclaredServer(partial=True))
         elif re.fullmatch(_ROLE_NAME, key) and _is_group_of(node, _SURE, _LEAST_ROLE_OPTIONS):
             server = DeclaredServer(*_hint(path)[:2], lenient=True)
             yield reader.option_set(key, reader.named_entries(node), server)
@@ -138,21 +145,47 @@ def _moco_sets(reader: Declarations, node: Mapping) -> Iterator[OptionSet | None
     data = node.get("data")
     if isinstance(data, Mapping):
         entries = [e for e in reader.named_entries(data) if e.name.text != "_include"]
-        yield reader.option_set(_config_map_name(node) or "data", entries, DeclaredServer())
+        yield reader.option_set(_config_map_name(node) or "data", entries, DeclaredServer(partial=True))
         yield _group_text(reader, "_include", data.get("_include"))
 
 
 def _texts(reader: Declarations, path: tuple[str, ...], node: Mapping) -> Iterator[OptionSet | None]:
-    """Yield the text of Vitess that is read in the server's group; it needs no group of its own."""
+    """Yield the texts that an operator adds to the server's group; they need no group of their own."""
     if path[-1:] == ("mysqld",):
         yield _group_text(reader, "configOverrides", node.get("configOverrides"))
+    if path == ("spec", "mysql") and any(_kind_of(root) == PERCONA for root in reader.roots):
+        yield _group_text(reader, "configuration", node.get("configuration"))
 
 
 def _group_text(reader: Declarations, key: str, value: Node | None) -> OptionSet | None:
     if not isinstance(value, Scalar) or value.style not in BLOCKS or holds_options(key, value.value):
         return None
     placed = block_lines(reader.document, value)
-    return block_option_set(reader.document, key, placed, group="mysqld") if placed else None
+    if not placed:
+        return None
+    return block_option_set(reader.document, key, placed, FILLS, "mysqld")._replace(partial=True)
+
+
+def _kind_of(root: Node) -> str:
+    return text_of(root.get("kind")) or "" if isinstance(root, Mapping) else ""
+
+
+def adds_options(root: Node) -> bool:
+    """Whether a Kubernetes resource is that of an operator which sets other options too, or made by one."""
+    return _kind_of(root) in ADDING or _maker_of(root) in ADDING
+
+
+def group_of_texts(root: Node) -> str:
+    """Return the group in which the resource's operator puts texts without groups; empty if it does not."""
+    return "mysqld" if PERCONA in (_kind_of(root), _maker_of(root)) else ""
+
+
+def _maker_of(root: Node) -> str:
+    """Return the kind of the resource that owns this one; empty if it names none."""
+    metadata = root.get("metadata") if isinstance(root, Mapping) else None
+    owners = metadata.get("ownerReferences") if isinstance(metadata, Mapping) else None
+    kinds = [_kind_of(owner) for owner in owners.items] if isinstance(owners, Sequence) else []
+    return kinds[0] if kinds else ""
 
 
 def operator_image(node: Mapping) -> ServerImage | None:

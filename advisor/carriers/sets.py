@@ -65,7 +65,8 @@ class OptionSet(NamedTuple):
 
     `hint` is the server that the document names and `why` how it was found; None if it names none. `groupless` names
     the source if its options have no groups, else it is empty. `origin` says how the server gets the values. `declared`
-    has the entries of a set that a platform or operator passes on.
+    has the entries of a set that a platform or operator passes on. `partial` means that an operator, a template or a
+    module adds options that the document does not show.
     """
 
     label: str
@@ -75,6 +76,7 @@ class OptionSet(NamedTuple):
     groupless: str = ""
     origin: Origin = Origin.FILE
     declared: DeclaredSet | None = None
+    partial: bool = False
 
 
 class Carrier(NamedTuple):

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from advisor.carriers.images import ServerImage
     from advisor.carriers.sets import OptionSet
     from advisor.carriers.yaml_tree import Node, Scalar
+    from advisor.core.model import Location
 
 # A file with a server contains one of these words; other files are not parsed.
 WORDS = ("mysql", "mariadb", "percona", "[server]", "[galera]")
@@ -90,7 +91,7 @@ def _names_server_in_base64(text: str) -> bool:
 def _sets(document: Document, parsed: str, roots: list[Node]) -> list[OptionSet]:
     from advisor.carriers.blocks import encoded_option_set, encoded_values
     from advisor.carriers.containers import FLAGS, Containers
-    from advisor.carriers.operator_kinds import operator_image
+    from advisor.carriers.operator_kinds import adds_options, group_of_texts, operator_image
     from advisor.carriers.yaml_tree import Mapping, Scalar, walk
 
     containers = Containers(document, parsed)
@@ -98,6 +99,7 @@ def _sets(document: Document, parsed: str, roots: list[Node]) -> list[OptionSet]
     encoded: set[int] = set()
     for root in roots:
         before, images = len(found), len(containers.images)
+        group = group_of_texts(root)
         for key, node in walk(root):
             if isinstance(node, Mapping):
                 found.append(containers.server(key, node))
@@ -105,12 +107,13 @@ def _sets(document: Document, parsed: str, roots: list[Node]) -> list[OptionSet]
                 encoded |= {id(value) for _, value in pairs}
                 found += [encoded_option_set(document, name, value) for name, value in pairs]
             elif isinstance(node, Scalar) and id(node) not in encoded:
-                found.append(_option_file(document, key, node))
+                found.append(_option_file(document, key, node, group))
                 if any(name in node.value or name == key for name in FLAGS):
                     found.append(containers.flags(key, node))
         if len(containers.images) == images and isinstance(root, Mapping) and (image := operator_image(root)):
             containers.images.append(image)
-        found[before:] = _with_hints([one for one in found[before:] if one is not None], containers.images[images:])
+        own = _with_hints([one for one in found[before:] if one is not None], containers.images[images:])
+        found[before:] = [one._replace(partial=True) for one in own] if adds_options(root) else own
     notation = "json" if document.text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[") else "yaml"
     sets = _counted(document, [*found, *declared_sets(document, parsed, roots, notation)])
     return _with_hints(sets, containers.images)
@@ -134,7 +137,14 @@ def declared_sets(document: Document, parsed: str, roots: list[Node], notation: 
     from advisor.carriers.provider_lists import provider_sets
 
     reader = Declarations(document, parsed, roots, notation)
-    return _counted(document, [*cloud_sets(reader), *operator_sets(reader), *provider_sets(reader)])
+    sets = _counted(document, [*cloud_sets(reader), *operator_sets(reader), *provider_sets(reader)])
+    # Terraform's locals are read where they are and where they are used: the latter says more about the server.
+    last = {(one.hint, _places(one) or id(one)): one for one in sets}
+    return [one for one in sets if one is last[one.hint, _places(one) or id(one)]]
+
+
+def _places(one: OptionSet) -> tuple[Location, ...]:
+    return tuple(option.name_place for option in one.declared.options) if one.declared else ()
 
 
 def _with_hints(sets: list[OptionSet], images: list[ServerImage]) -> list[OptionSet]:
@@ -145,7 +155,8 @@ def _with_hints(sets: list[OptionSet], images: list[ServerImage]) -> list[Option
     return [one if one.hint else one._replace(hint=target, why=why) for one in sets]
 
 
-def _option_file(document: Document, key: str, node: Scalar) -> OptionSet | None:
+def _option_file(document: Document, key: str, node: Scalar, group: str) -> OptionSet | None:
+    """Return the option file in a scalar; its lines are in `group` if it has none."""
     from advisor.carriers.yaml_tree import BLOCKS, block_lines, piece_of
 
     if node.style not in BLOCKS and "\n" not in node.value and "[" not in node.value:
@@ -155,7 +166,9 @@ def _option_file(document: Document, key: str, node: Scalar) -> OptionSet | None
         text = piece_of(document, document.text, node).source
         return text_option_set(document, key, text, node.start) if holds_options(key, text) else None
     text = "\n".join([document.line(number)[indent:] for number, indent in placed])
-    return block_option_set(document, key, placed) if holds_options(key, text) else None
+    if not holds_options(key, text):
+        return None
+    return block_option_set(document, key, placed, group="" if "[" in text else group)
 
 
 def _blocks_by_text(document: Document, parsed: str) -> list[OptionSet]:

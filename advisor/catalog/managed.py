@@ -19,7 +19,7 @@ _FILE = __file__.rpartition("/")[0] + "/data/managed.json"
 # Beginnings of the names that services add to those of the server.
 OWN_NAMES = (
     *("aurora_", "aws_", "rds.", "rds_", "server_audit_", "binlog_backup", "cloudsql_"),
-    *("aad_auth_only", "audit_log_", "azure_", "error_server_log_file", "redirect_enabled"),
+    *("aad_auth_only", "audit_log_", "azure_", "error_server_log_file", "query_store_", "redirect_enabled"),
 )
 # Parameter groups also contain these variables, which have no option in MySQL's manual: a service sets them in each
 # session.
@@ -58,16 +58,19 @@ MYSQL_8 = (8, 0)
 class PlatformParameters(NamedTuple):
     """The parameters of one service for one target, as far as the provider documents them.
 
-    `names` are all documented parameters; `complete` says that the document claims to list all of them. `cluster` are
-    those that exist only in cluster parameter groups, `fixed` those that cannot be changed, `without_effect` those that
+    `names` are all documented parameters; `complete` says that the document claims to list all of them, and
+    `refuses_others` that the service takes no others. `cluster` are those that exist only in cluster parameter groups,
+    `fixed` those that cannot be changed, `by_statement` those that only SET GLOBAL changes, `without_effect` those that
     the service ignores, `absent` those that the service removed from the server's. `source` is the document, `allowed`
     the values that it names for a parameter, in the notation of Amazon's lists.
     """
 
     names: frozenset[str] = frozenset()
     complete: bool = False
+    refuses_others: bool = False
     cluster: frozenset[str] = frozenset()
     fixed: frozenset[str] = frozenset()
+    by_statement: frozenset[str] = frozenset()
     without_effect: frozenset[str] = frozenset()
     absent: frozenset[str] = frozenset()
     source: str = ""
@@ -75,9 +78,19 @@ class PlatformParameters(NamedTuple):
 
     def can_change(self, name: str) -> bool:
         """Whether the service lets its users change the variable, with an effect, as far as its documents say."""
-        if name in PROVIDERS_OWN or name in self.fixed or name in self.without_effect or name in self.absent:
-            return False
-        return not self.complete or name in self.names
+        kept = (PROVIDERS_OWN, self.fixed, self.by_statement, self.without_effect, self.absent)
+        return not any(name in names for names in kept) and (not self.complete or name in self.names)
+
+    def next_allowed(self, name: str, value: int) -> int | None:
+        """Return the smallest number from `value` on that the documents allow for a variable; None above all.
+
+        A variable for which they name no numbers takes any.
+        """
+        parts = [part.partition("-") for part in self.allowed.get(name, "").split(",")]
+        spans = [(int(low), int(high or low)) for low, _, high in parts if low.isdigit() and (high or low).isdigit()]
+        if len(spans) != len(parts):
+            return value
+        return min((max(low, value) for low, high in spans if value <= high), default=None)
 
 
 def platform_parameters(target: Target) -> PlatformParameters:
@@ -97,7 +110,9 @@ def _parameters(build: str, flavour: str, new: bool) -> PlatformParameters:
     return PlatformParameters(
         names=words.get("names", frozenset()),
         complete="names" in words,
+        refuses_others="unlisted" in own,
         fixed=words.get("fixed", frozenset()),
+        by_statement=words.get("by_statement", frozenset()),
         without_effect=words.get("no_effect", frozenset()),
         absent=words.get("absent", frozenset()),
         source=own["source"],

@@ -11,7 +11,7 @@ from advisor.catalog.targets import is_too_old, newest_target, too_old_note
 from advisor.commands.carrier_texts import in_document_terms, resolved, resolved_of
 from advisor.commands.guess_target import guess_target
 from advisor.core.errors import print_notice
-from advisor.core.model import Confidence, Severity
+from advisor.core.model import Confidence, Origin, Severity
 from advisor.redaction import redact_value
 from advisor.report import Checked
 from advisor.verdict import judge_file
@@ -32,8 +32,9 @@ if TYPE_CHECKING:
     from rules.policy.house_rule import HouseRule
 
 GROUP = "mysqld"  # group assigned to options without one, so that they are judged like others
-# Rules whose errors another version of the server does not have.
-BY_VERSION = ("removed-option", "invalid-value", "refused-start")
+# Rules whose errors another version of the server does not have, or an operator that adds a group to the text.
+BY_SERVER = ("removed-option", "invalid-value", "refused-start", "option-outside-group")
+BY_COMBINATION = "refused-start"  # what other options, which are missing or in another file, decide
 _PLAIN = r"[\w./:,@%+-]*"  # text that needs no quoting in YAML, JSON, a shell or a unit
 
 
@@ -71,10 +72,15 @@ def check_carrier(
 
 
 def _of_guess(finding: Finding) -> Finding:
-    """Return a finding about a server that nothing names: what depends on its version is no error."""
-    if finding.severity is not Severity.ERROR or finding.name not in BY_VERSION:
+    """Return a finding about a server that nothing names: what depends on the server is no error."""
+    if finding.severity is not Severity.ERROR or finding.name not in BY_SERVER:
         return finding
-    return finding._replace(severity=Severity.WARNING, confidence=Confidence.LIKELY)
+    return _as_likely(finding)
+
+
+def _as_likely(finding: Finding) -> Finding:
+    severity = Severity.WARNING if finding.severity is Severity.ERROR else finding.severity
+    return finding._replace(severity=severity, confidence=Confidence.LIKELY)
 
 
 def target_of(carrier: Carrier, one: OptionSet) -> Target:
@@ -105,10 +111,12 @@ def _findings(
     read = resolved(carrier, reading.within.reading if reading.within else reading)
     verdict = judge_file(read, catalog)
     find_source = find_source_in_lines(verdict, one.origin)
-    known = RuleContext(
-        target, catalog, Settings.from_file(verdict), verdict, host=host, house=house, find_source=find_source
-    )
+    settings = Settings.from_file(verdict)
+    settings = settings.without_defaults() if one.partial else settings
+    known = RuleContext(target, catalog, settings, verdict, host=host, house=house, find_source=find_source)
     findings = [_adapt_finding(f, one, reading, carrier.document.path) for f in run_rules(known, rules).findings]
+    if one.declared is None and one.origin is Origin.FILE:  # other files may be read with it
+        findings = [_as_likely(f) if f.name == BY_COMBINATION else f for f in findings]
     if one.declared is not None:
         findings = [in_document_terms(finding, one.declared) for finding in findings]
     return [*findings, *_non_option_findings(reading.strays, rules, certain=catalog.exact)]

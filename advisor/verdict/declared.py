@@ -28,9 +28,10 @@ class DeclaredOption(NamedTuple):
     """A name and a value with their places.
 
     `value` is None if it is not in the document: an expression, a variable, or the empty text that stands for the
-    default of the platform. Then only the name can be judged. `apply_method` is immediate, pending-reboot, or empty if
-    the platform has no such choice. `prefix` precedes the name in the document, as in mysql_max_connections. `is_key`
-    means that the document has the name as a key with the value beside it, instead of a key for each of the two.
+    default of the platform. Then only the name can be judged. `apply_method` is immediate, pending-reboot, unknown, or
+    empty if the platform has no such choice. `prefix` precedes the name in the document, as in mysql_max_connections.
+    `is_key` means that the document has the name as a key with the value beside it, instead of a key for each of the
+    two.
     """
 
     name: str

@@ -236,29 +236,28 @@ def _unchangeable(one: DeclaredOption, name: str, context: _Context) -> _Complai
         return None
     row = context.listed.get(name)
     if row is not None and row.modifiable is False:
-        if one.value in (row.default, row.value):
-            return None
-        return _Complaint(
-            UNCHANGEABLE,
-            Severity.ERROR,
-            f"{service} does not let you change {written}: its list marks it as not modifiable.",
-            f"remove {written}",
-        )
-    if row is None and name in context.platform.fixed:
-        return _Complaint(
-            UNCHANGEABLE,
-            Severity.WARNING,
-            f"{service} does not let you change {written}, according to its manual.",
-            f"remove {written}",
-        )
+        message = f"{service} does not let you change {written}: its list marks it as not modifiable."
+        own = one.value in (row.default, row.value)
+        return None if own else _Complaint(UNCHANGEABLE, Severity.ERROR, message, f"remove {written}")
+    reason = _fixed_by_manual(name, written, context) if row is None else ""
+    if reason:
+        return _Complaint(UNCHANGEABLE, Severity.WARNING, f"{reason}, according to its manual.", f"remove {written}")
     if name in context.platform.without_effect:
-        return _Complaint(
-            WITHOUT_EFFECT,
-            Severity.WARNING,
-            f"{written} has no effect: it does not apply to {service}, according to its manual.",
-            f"remove {written}",
-        )
+        message = f"{written} has no effect: it does not apply to {service}, according to its manual."
+        return _Complaint(WITHOUT_EFFECT, Severity.WARNING, message, f"remove {written}")
     return None
+
+
+def _fixed_by_manual(name: str, written: str, context: _Context) -> str:
+    """Say why the provider's manual keeps users from setting a parameter that the server has; empty if it does not."""
+    platform, service, label = context.platform, _service(context), noun(context.target)
+    if name in platform.fixed:
+        return f"{service} does not let you change {written}"
+    if name in platform.by_statement:
+        return f"{service} has no {label} {written}: only SET GLOBAL changes it, until the next restart"
+    if platform.refuses_others and name not in platform.names and not name.startswith(OWN_NAMES):
+        return f"{service} does not support the {label} {written}"
+    return ""
 
 
 def _wrong_level(one: DeclaredOption, name: str, context: _Context) -> _Complaint | None:
@@ -360,11 +359,12 @@ def _bad_formula(one: DeclaredOption, name: str, context: _Context) -> _Complain
 
 
 def _server_complaints(parameter: _Judged, line: LineVerdict, context: _Context) -> list[_Complaint]:
-    """Return what a server of this version makes of a value that the provider's list does not judge."""
+    """Return what a server of this version makes of a value that the provider's list and manual do not judge."""
     one, option, _, _ = parameter
     name = normalise(one.name)
     row = context.listed.get(name)
-    if option is None or line.placed.line.templated or (row is not None and row.allowed):
+    judged = name in context.platform.allowed if row is None else bool(row.allowed)
+    if option is None or line.placed.line.templated or judged:
         return []
     if (one.value or "").lower() in OWN_VALUES.get(name, ()):
         return []

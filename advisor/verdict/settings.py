@@ -47,6 +47,10 @@ class Settings:
             given = _ansi_variables(verdict) | given
         return cls(given, verdict.catalog)
 
+    def without_defaults(self) -> Settings:
+        """Return only the values that are given, for a server on which others set more than is known."""
+        return Settings(self._values_given, None)
+
     def get(self, var: str) -> Setting | None:
         """Return the variable with its value as SHOW GLOBAL VARIABLES prints it; None if absent or unknown."""
         return self._values_given.get(var) or self._default(var)

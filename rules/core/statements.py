@@ -62,7 +62,10 @@ def platform_note(target: Target, option: Option) -> str:
     platform, names = platform_parameters(target), {option.name, option.variable or option.name}
     if names & platform.without_effect:
         return "has no effect, according to the provider's manual"
-    if names & platform.absent or (platform.complete and not names & platform.names):
+    if names & platform.by_statement:
+        return "only SET GLOBAL changes it, until the next restart, according to the provider's manual"
+    unlisted = platform.complete and not platform.refuses_others and not names & platform.names
+    if names & platform.absent or unlisted:
         return "not among the parameters in the provider's manual"
     if not any(map(platform.can_change, names)):
         return "the provider does not let you change it"
@@ -70,10 +73,14 @@ def platform_note(target: Target, option: Option) -> str:
 
 
 def service_value(target: Target, option: Option | None, value: str) -> str:
-    """A value as the service takes it: sizes in bytes, switches as 1 or 0 (Amazon) or as on or off (Cloud SQL)."""
-    size = _SUFFIXED.fullmatch(value)
-    if size:
-        return str(int(size[1]) << SUFFIXES[size[2].lower()])
+    """A value as the service takes it: sizes in bytes, switches as 1 or 0 (Amazon) or as on or off (Cloud SQL).
+
+    Of a service that takes only certain numbers, the next larger one.
+    """
+    value = _without_suffix(value)
+    if option is not None and value.isdigit():
+        number = platform_parameters(target).next_allowed(option.variable or option.name, int(value))
+        return value if number is None else str(number)
     if option is None or option.kind != "bool" or value not in ("ON", "OFF"):
         return value
     if target.build in ("rds", "aurora"):
@@ -81,11 +88,17 @@ def service_value(target: Target, option: Option | None, value: str) -> str:
     return value.lower() if target.build == "cloudsql" else value
 
 
+def _without_suffix(value: str) -> str:
+    """A size as a number of bytes; any other value as it is."""
+    size = _SUFFIXED.fullmatch(value)
+    return str(int(size[1]) << SUFFIXES[size[2].lower()]) if size else value
+
+
 def possible_on_platform(context: RuleContext, findings: Iterable[Finding]) -> list[Finding]:
     """The findings whose advice can be carried out on the managed platform of this server, without other advice.
 
-    A finding about a variable that the platform keeps to itself, and one whose only advice is about such variables, is
-    left out.
+    A finding about a variable that the platform keeps to itself, and one whose only advice is about such variables or
+    a value that the platform does not take, is left out.
     """
     target = managed_target(context)
     if target is None:
@@ -111,7 +124,10 @@ def _possible(context: RuleContext, finding: Finding, platform: PlatformParamete
 
 def _is_possible(context: RuleContext, action: Action, platform: PlatformParameters) -> bool:
     texts = f"{action.option_line or ''} {action.statement or ''} {action.argument or ''}"
-    return all(_can_change(context, name, platform) for name in _NAME.findall(texts))
+    name, _, shown = (action.option_line or "").partition(" = ")
+    value = _without_suffix(shown)
+    takes = not value.isdigit() or platform.next_allowed(name, int(value)) is not None
+    return takes and all(_can_change(context, n, platform) for n in _NAME.findall(texts))
 
 
 def _can_change(context: RuleContext, name: str, platform: PlatformParameters) -> bool:

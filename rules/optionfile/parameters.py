@@ -60,7 +60,7 @@ def unknown_parameter(context: RuleContext) -> Iterator[Finding]:
     confidence=Confidence.LIKELY,
     needs=NEEDS,
     summary="Parameter that the service does not let its users change.",
-    evidence=("AWS-01", "AWS-02", "AWS-03"),
+    evidence=("AWS-01", "AWS-02", "AWS-03", "GCP-01"),
     docs=Docs(
         why="Services keep some parameters to themselves: paths, ports, and what their storage and replication depend "
         "on. A parameter group with a value for one of these cannot be created or changed.",
@@ -82,7 +82,7 @@ def unchangeable_parameter(context: RuleContext) -> Iterator[Finding]:
     confidence=Confidence.LIKELY,
     needs=NEEDS,
     summary="Value that the service refuses: a suffix, a number out of range, an unknown word, an invalid formula.",
-    evidence=("AWS-01", "AWS-04", "AWS-05", "AWS-07"),
+    evidence=("AWS-01", "AWS-04", "AWS-05", "AWS-07", "GCP-01"),
     docs=Docs(
         why="Parameter groups and database flags are checked by the service before the server reads them. Numbers are "
         "plain numbers of bytes, seconds or pieces without K, M or G, and each parameter has its own allowed values, "

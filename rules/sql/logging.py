@@ -132,7 +132,8 @@ def unused_slow_log_settings(context: RuleContext) -> Iterator[Finding]:
     """Report settings of a slow log that is neither enabled nor disabled explicitly."""
     wanted = (*THRESHOLD, *FILE, INDEXES) if context.explicit_switch(INDEXES) else (*THRESHOLD, *FILE)
     name = _explicit_name(context, wanted)
-    if name is None or _slow_log_on(context) or _explicit_name(context, SWITCH):
+    unknown = all(context.settings.on(switch) is None for switch in SWITCH)
+    if name is None or unknown or _slow_log_on(context) or _explicit_name(context, SWITCH):
         return
     action = advise(context, SWITCH[0], "ON", risk="the log takes disk space and needs rotation", watch="Slow_queries")
     yield unused_slow_log_settings.finding(

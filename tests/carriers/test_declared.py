@@ -17,7 +17,7 @@ from advisor.commands.carriers import check_carrier
 from advisor.commands.read_files import read_carrier
 from advisor.core.model import Confidence, Finding, Location, Severity
 from advisor.verdict.declared import ProviderParameter
-from rules import file_rules
+from rules import file_rules, parameter_rules
 from rules.core.context import NO_HOST
 
 SAMPLES = Path(__file__).parent / "declared"
@@ -187,6 +187,65 @@ def test_strings_in_a_row_do_not_keep_the_parser_busy(monkeypatch: pytest.Monkey
         read_carrier("x.tf", {"x.tf": b"# parameter\n" + b'"" ' * 300_000})
 
 
+def settings_of(text: str) -> list[tuple[str, str | None]]:
+    """The names and values in a file of Terraform."""
+    carrier = read_carrier("x.tf", {"x.tf": text.encode()})
+    return [(option.name, option.value) for one in carrier.sets for option in one.declared.options]
+
+
+REPEATED = """\
+locals {{ {locals} }}
+resource "aws_db_parameter_group" "p" {{
+  family = "mysql8.0"
+  dynamic "parameter" {{
+    for_each = {each}
+    content {{
+      name  = parameter.key
+      value = parameter.value
+    }}
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("locals_", "each", "expected"),
+    [
+        ("", '{ port = "3307" }', [("port", "3307")]),
+        ('p = { port = "3307" }', "local.p", [("port", "3307")]),
+        ('p = { port = local.q }\n q = "3307"', "local.p", [("port", "3307")]),
+        ('p = { port = "3307" }', "merge(local.p, var.x)", [("port", None)]),
+        ('p = { port = "3307" }', "merge(var.x, local.p)", [("port", "3307")]),
+        ('p = { port = "3307" }', "{ port = local.q, user = var.user }", [("port", None), ("user", None)]),
+        ('p = { port = "3307" }', "var.p", []),
+        ("p = local.q\n q = local.p", "local.p", []),
+    ],
+)
+def test_dynamic_blocks(locals_: str, each: str, expected: list[tuple[str, str | None]]) -> None:
+    """Blocks that the file itself repeats are read; what a variable may replace has an unknown value."""
+    assert settings_of(REPEATED.format(locals=locals_, each=each)) == expected
+
+
+def test_repeated_blocks_are_bounded() -> None:
+    """Blocks in blocks, each of which doubles what is in it, are refused in one line, and so are locals in locals."""
+    twice = "".join(f"  a{i} = [local.a{i + 1}, local.a{i + 1}]\n" for i in range(40))
+    text = f"locals {{\n{twice}  a40 = 1\n}}\n{REPEATED.format(locals='', each='local.a0')}"
+    with pytest.raises(CarrierError, match="references make more than"):
+        settings_of(text)
+    deep = "".join(f"  a{i} = {'[' * 30}local.a{i + 1}{']' * 30}\n" for i in range(30))
+    assert settings_of(f"locals {{\n{deep}}}\n{REPEATED.format(locals='', each='local.a0')}") == []
+
+
+def test_an_apply_method_that_is_a_variable() -> None:
+    """Nothing is said about when a static parameter is applied if a variable decides it."""
+    text = GROUP.replace("sync_binlog", "performance_schema").replace('    value = "0"', '    value = "1"')
+    method = "    apply_method = {}\n  }}"
+    for given, expected in (("var.method", []), ('"immediate"', ["PAR004"]), ("null", ["PAR004"])):
+        carrier = read_carrier("x.tf", {"x.tf": text.replace("  }", method.format(given), 1).encode()})
+        (checked,) = check_carrier(carrier, [], [*file_rules(house=False), *parameter_rules()], NO_HOST)
+        assert [f.code for f in checked.findings if f.code == "PAR004"] == expected
+
+
 def test_aliases_do_not_multiply() -> None:
     """Aliases of aliases share their nodes: nine to the power of forty options are read as two."""
     nested = "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 40))
@@ -257,11 +316,89 @@ def test_advice_is_written_as_the_document_writes_it(
 
 
 def test_a_role_s_variable_is_named_as_written(tmp_path: Path) -> None:
-    """A finding names the variable of a role, at its first character; advice on another option is one of a server."""
+    """A finding names the variable of a role, at its first character, and so does advice."""
     path = tmp_path / "vars.yml"
     path.write_text(
-        "mysql_port: 3307\nmysql_key_buffer_size: 16M\nmysql_max_connections: 9\nmysql_query_cache_type: 1\n"
+        "mysql_port: 3307\nmysql_key_buffer_size: 16M\nmysql_query_cache_type: 1\nmysql_query_cache_size: 1M\n"
     )
     (found,) = [f for f in findings(path, "mysql-5.7") if f.name == "query-cache"]
     assert (found.option, found.canonical, found.location.column) == ("mysql_query_cache_type", "query_cache_type", 1)
-    assert found.help == 'write mysql_query_cache_type: "OFF" and query_cache_size = 0'
+    assert found.help == 'write mysql_query_cache_type: "OFF" and mysql_query_cache_size: "0"'
+
+
+OPERATED = """\
+kind: {kind}
+metadata:
+  name: db
+spec:
+  mysql:
+    configuration: |
+      {first}
+      innodb_buffer_pool_size={{{{containerMemoryLimit * 3/4}}}}
+---
+kind: ConfigMap
+metadata:
+  name: own
+  ownerReferences:
+    - kind: {kind}
+data:
+  my.cnf: |
+    innodb_buffer_pool_size = 16G
+"""
+
+
+def test_texts_to_which_an_operator_adds_the_group(tmp_path: Path) -> None:
+    """Percona's operator writes [mysqld] above such texts, in its resource and in the ConfigMap that it makes."""
+    path = tmp_path / "cluster.yaml"
+    path.write_text(OPERATED.format(kind="PerconaServerMySQL", first="max_conections=250"))
+    (error,) = [f for f in findings(path) if f.severity is Severity.ERROR]
+    assert (error.name, error.location.line, error.location.column) == ("unknown-option", 7, 7)
+    path.write_text(OPERATED.format(kind="Other", first="max_connections=250"))
+    (found,) = [f for f in findings(path) if f.name == "option-outside-group"]
+    assert (found.severity, found.location.line) == (Severity.WARNING, 17)
+
+
+OWN_LOGS = """\
+kind: MySQLCluster
+spec:
+  mysqlConfigMapName: own
+---
+kind: ConfigMap
+metadata:
+  name: own
+data:
+  long_query_time: "1"
+  innodb_buffer_pool_size: 16G
+"""
+PARTIAL = {
+    "moco.yaml": OWN_LOGS,
+    "vars.yml": "mysql_long_query_time: 1\nmysql_innodb_buffer_pool_size: 16G\nmysql_max_connections: 200\n",
+    "pillar.sls": "mysql:\n  server:\n    mysqld:\n      long_query_time: 1\n      innodb_buffer_pool_size: 16G\n",
+    "common.yaml": "mysql::server::override_options:\n  mysqld:\n    long_query_time: 1\n    sort_buffer_size: 1M\n",
+    "chef.json": '{"mysql": {"tunable": {"long_query_time": 1, "innodb_buffer_pool_size": "16G"}}}',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PARTIAL)
+def test_what_others_may_set(name: str, tmp_path: Path) -> None:
+    """Nothing is said about a server's default where an operator, a template or a module may set the option.
+
+    MOCO, for example, switches the slow log on and sizes the redo log.
+    """
+    path = tmp_path / name
+    path.write_text(PARTIAL[name])
+    assert {f.name for f in findings(path, "mysql-8.4")} & {"unused-slow-log-settings", "small-redo-log"} == set()
+    own = tmp_path / "compose.yaml"
+    own.write_text("services:\n  db:\n    image: mysql:8.4\n    command: --long-query-time=1\n")
+    assert "unused-slow-log-settings" in {f.name for f in findings(own)}
+
+
+def test_a_text_that_others_may_complete(tmp_path: Path) -> None:
+    """What a node of a cluster lacks may be in another text of the chart, whose images name the server."""
+    path = tmp_path / "values.yaml"
+    path.write_text(
+        "images:\n  tags:\n    mariadb: quay.io/airshipit/mariadb:11.4-noble\nconf:\n  force: |\n    [mysqld]\n"
+        "    wsrep_on = ON\n    wsrep_provider = /usr/lib/galera/libgalera_smm.so\n    binlog_format = ROW\n"
+    )
+    (found,) = [f for f in findings(path) if f.name == "refused-start"]
+    assert (found.severity, found.confidence) == (Severity.WARNING, Confidence.LIKELY)

@@ -11,6 +11,7 @@ from rule_cases import Case, context_of_case
 from advisor.analysis.engine import run_rules
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
+from advisor.core.model import Action
 from rules import all_rules
 from rules.core.statements import place_of, possible_on_platform, service_value
 
@@ -102,6 +103,23 @@ def test_places_and_values_of_the_platforms(tmp_path: Path) -> None:
     switch, word = load(target).get("slow_query_log"), load(target).get("gtid_mode")
     assert [service_value(target, switch, v) for v in ("64M", "500", "ON", "OFF")] == ["67108864", "500", "1", "0"]
     assert service_value(target, word, "ON") == service_value(parse_target("azure-mysql-8.0"), switch, "ON") == "ON"
+
+
+def test_numbers_that_a_platform_takes(tmp_path: Path) -> None:
+    """Of a service that takes only certain sizes, the next larger one is advised."""
+    azure, cloud = parse_target("azure-mysql-8.0"), parse_target("cloudsql-mysql-8.0")
+    redo, temporary = load(azure).get("innodb_log_file_size"), load(cloud).get("tmp_table_size")
+    assert [service_value(azure, redo, v) for v in ("48M", "512M", "1025M")] == ["268435456", "536870912", "2147483648"]
+    assert service_value(cloud, temporary, "32M") == "33554432"
+
+
+@pytest.mark.parametrize(("line", "possible"), [("tmp_table_size = 64M", True), ("tmp_table_size = 128M", False)])
+def test_values_that_a_platform_does_not_take(line: str, possible: bool, tmp_path: Path) -> None:
+    """A finding whose only advice is a value above the platform's limit is left out."""
+    context = context_of_case(Case("", "", "cloudsql-mysql-8.0", file="port = 1"), tmp_path)
+    (finding, *_) = findings_on(tmp_path, "")
+    advised = finding._replace(code="TMP001", canonical=None, help="", actions=(Action(line),))
+    assert bool(possible_on_platform(context, [advised])) is possible
 
 
 def test_findings_of_self_managed_servers_do_not_change(tmp_path: Path) -> None:
