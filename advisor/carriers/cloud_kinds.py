@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from advisor.carriers.declared import DeclaredServer, first, flavours_of, is_null, repeated, text_of
 from advisor.carriers.yaml_tree import Mapping, Scalar, Sequence
+from advisor.catalog.managed import SESSION_VARIABLES
 from advisor.catalog.targets import known_series
 from advisor.core.model import Target
 
@@ -55,6 +56,7 @@ _FAMILY = r"(aurora-mysql|aurora|mysql|mariadb)-?(\d+)\.(\d+)"
 _CLOUD_SQL = r"MYSQL_(\d+)_(\d+)(?:_(\d+))?"
 # The series that a platform's server is taken for if the document does not name it.
 ASSUMED = (8, 0)
+IF_PARTS = 3  # a condition, and a value for each of its results
 MOST_UNKNOWN = 0.5  # share of unknown names above which parameters belong to another database
 
 
@@ -113,8 +115,10 @@ def _groups(reader: Declarations, path: tuple[str, ...], node: Mapping, kind: st
         return
     named = f"{kind} {_kind(reader, node)} {text_of(node.get('arn')) or ''}"  # a state has the type in the ARN only
     on_cluster = "cluster" in named.lower() or node.get(REQUEST_KEYS[1]) is not None
-    for keys, cluster in ((INSTANCE_KEYS, on_cluster), (CLUSTER_KEYS, True)):
-        entries = [entry for key in keys for entry in _entries(reader, node, key)]
+    given = [(keys, one, cluster) for keys, cluster in ((INSTANCE_KEYS, on_cluster), (CLUSTER_KEYS, True))
+             for one in _alternatives(node, keys)]  # fmt: skip
+    for keys, one, cluster in given:
+        entries = [entry for key in keys for entry in _entries(reader, one, key)]
         if module is not None:
             entries = [entry._replace(apply_method=_ansible_method(node)) for entry in entries]
         elif kind.startswith("aws_"):
@@ -122,6 +126,23 @@ def _groups(reader: Declarations, path: tuple[str, ...], node: Mapping, kind: st
         server = _rds(family, text_of(node.get("engine_version")), entries, cluster=cluster) if entries else None
         if server is not None:
             yield reader.option_set(_label(reader, path, node), entries, server)
+
+
+def _alternatives(node: Mapping, keys: tuple[str, ...]) -> list[Mapping]:
+    """Return a mapping for each of the values between which CloudFormation's If decides; else the mapping itself."""
+    for key in keys:
+        value = node.get(key)
+        chosen = value.get("Fn::If") if isinstance(value, Mapping) else value
+        items = chosen.items if isinstance(chosen, Sequence) else []
+        if len(items) == IF_PARTS and isinstance(items[0], Scalar):
+            return [_of_one(key, item) for item in items[1:] if isinstance(item, Mapping)]
+    return [node]
+
+
+def _of_one(key: str, value: Mapping) -> Mapping:
+    made = Mapping()
+    made.pairs = [(Scalar(key, "", 0, 0), value)]
+    return made
 
 
 def _kind(reader: Declarations, node: Mapping) -> str:
@@ -184,10 +205,15 @@ def family_target(family: str) -> Target | None:
 
 def _flavour(entries: list[Entry]) -> str | None:
     """Return the flavour whose options these are; None for the parameters of another database."""
-    flavours = [flavours_of(entry.name.text) for entry in entries]
+    flavours = [flavours_of(entry.name.text) or _session_variable(entry.name.text) for entry in entries]
     if sum(1 for known in flavours if not known) > MOST_UNKNOWN * len(flavours) or _is_postgres(entries):
         return None
     return "mariadb" if any(known == {"mariadb"} for known in flavours) else "mysql"
+
+
+def _session_variable(name: str) -> frozenset[str]:
+    """Return both flavours for a variable that parameter groups have and option files have not."""
+    return frozenset({"mysql", "mariadb"}) if name.lower() in SESSION_VARIABLES else frozenset()
 
 
 def _is_postgres(entries: list[Entry]) -> bool:
@@ -279,7 +305,7 @@ def _template_entry(reader: Declarations, node: Mapping) -> Entry | None:
     if not isinstance(name, Scalar) or not isinstance(value, Scalar):
         return None
     entry = reader.entry(name, value)
-    last = re.search(r"(?:^|/)([A-Za-z]\w*)(?:'\)\])?$", entry.name.text)
+    last = re.search(r"(?:^|/|,\s*')([A-Za-z]\w*)(?:'\)\])?$", entry.name.text)
     if last is None:
         return None
     known = entry.known and not value.value.startswith("[")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.carriers.sets import OptionSet, SetReading
@@ -26,6 +27,7 @@ GROUP = "mysqld"
 NULLS = ("", "~", "null", "Null", "NULL")
 TRUTHS = ("true", "yes", "on")
 FALSEHOODS = ("false", "no", "off")
+VARIABLE = r"\$[A-Z][A-Z0-9_]+$"  # that envsubst or a shell replaces
 UNKNOWN_MARKS = ("$(", "%{", "<%", "@@")
 NAME_KEYS = ("name", "Name", "parameter_name", "parameterName", "ParameterName")
 VALUE_KEYS = ("value", "Value", "parameter_value", "parameterValue", "ParameterValue")
@@ -244,7 +246,8 @@ def _method(node: Node | None) -> str:
 
 
 def _has_reference(text: str) -> bool:
-    return looks_templated(text) or any(mark in text for mark in UNKNOWN_MARKS)
+    marked = any(mark in text for mark in UNKNOWN_MARKS) or re.match(VARIABLE, text.strip("\"'"))
+    return looks_templated(text) or bool(marked)
 
 
 def flavours_of(name: str) -> frozenset[str]:

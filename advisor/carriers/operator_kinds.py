@@ -6,16 +6,16 @@ import re
 from typing import TYPE_CHECKING
 
 from advisor.carriers.blocks import block_option_set, holds_options
-from advisor.carriers.declared import DeclaredServer, flavours_of, is_null, key_text, text_of
+from advisor.carriers.declared import DeclaredServer, Entry, flavours_of, is_null, key_text, text_of
 from advisor.carriers.images import UNVERSIONED, ServerImage, image_of
-from advisor.carriers.yaml_tree import BLOCKS, Mapping, Scalar, Sequence, block_lines
+from advisor.carriers.yaml_tree import BLOCKS, Mapping, Scalar, Sequence, block_lines, piece_of
 from advisor.catalog.targets import known_series, newest_target
 from advisor.core.model import Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.carriers.declared import Declarations, Entry
+    from advisor.carriers.declared import Declarations
     from advisor.carriers.sets import OptionSet
     from advisor.carriers.yaml_tree import Node
 
@@ -158,12 +158,21 @@ def _texts(reader: Declarations, path: tuple[str, ...], node: Mapping) -> Iterat
 
 
 def _group_text(reader: Declarations, key: str, value: Node | None) -> OptionSet | None:
-    if not isinstance(value, Scalar) or value.style not in BLOCKS or holds_options(key, value.value):
+    if not isinstance(value, Scalar) or holds_options(key, value.value):
         return None
+    if value.style not in BLOCKS:
+        return reader.option_set(key, _lines_of(reader, value), DeclaredServer(partial=True))
     placed = block_lines(reader.document, value)
     if not placed:
         return None
     return block_option_set(reader.document, key, placed, FILLS, "mysqld")._replace(partial=True)
+
+
+def _lines_of(reader: Declarations, value: Scalar) -> list[Entry]:
+    """Return the lines of a text in quotes or without."""
+    piece = piece_of(reader.document, reader.parsed, value)
+    found = re.finditer(r"(?m)^[ \t]*([A-Za-z][\w.-]*)[ \t]*=[ \t]*(\S.*?)?[ \t]*$", piece.text)
+    return [Entry(piece.cut(*line.span(1)), piece.cut(*line.span(2)) if line[2] else None, True) for line in found]
 
 
 def _kind_of(root: Node) -> str:

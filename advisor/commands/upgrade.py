@@ -93,7 +93,7 @@ def _for_service(
     """Return the changes in the terms of the service, as likely ones: it has builds, defaults and checks of its own.
 
     Changed defaults that the service chooses by itself or does not let its users change are left out. `own_lines`
-    keeps lines of option files; else they are written as the document writes them.
+    writes each line as name and value, else as the document does.
     """
     from advisor.catalog.managed import platform_parameters
     from advisor.verdict.declared import CHOSEN_BY_SERVICES
@@ -108,7 +108,7 @@ def _for_service(
         lines=tuple(sorted(map(_likely, lines), key=lambda one: RANK[one.severity])),
         defaults=tuple(one._replace(confidence=Confidence.LIKELY) for one in own),
     )
-    return made if own_lines or declared is None else _in_document_terms(made, declared)
+    return _in_document_terms(made, None if own_lines else declared)
 
 
 def _likely(change: LineChange) -> LineChange:
@@ -140,7 +140,7 @@ def _named(line: LineVerdict) -> PlacedLine:
     return placed._replace(line=placed.line._replace(text=placed.line.name or ""))
 
 
-def _in_document_terms(move: UpgradeChanges, declared: DeclaredSet) -> UpgradeChanges:
+def _in_document_terms(move: UpgradeChanges, declared: DeclaredSet | None) -> UpgradeChanges:
     from advisor.commands.carrier_texts import line_of
     from rules.core.statements import service_value
 
@@ -148,7 +148,10 @@ def _in_document_terms(move: UpgradeChanges, declared: DeclaredSet) -> UpgradeCh
 
     def line(text: str) -> str:
         name, equals, value = text.partition(" = ")
-        return line_of(name, service_value(move.after, catalog.get(name), value), declared) if equals else text
+        if not equals:
+            return text
+        own = service_value(move.after, catalog.get(name), value)
+        return line_of(name, own, declared) if declared else f"{name} = {own}"
 
     return move._replace(
         lines=tuple(one._replace(write=one.write and line(one.write)) for one in move.lines),

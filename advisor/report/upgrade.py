@@ -59,7 +59,7 @@ def document(move: UpgradeChanges, *, every: bool = False) -> Document:
         Section("Lines that still work, or work now", (Items(notes),)),
         Section("Lines that mycnf cannot judge", (Items(unknown),)),
         *_light(light, mark, every=every),
-        _paste([c for c in move.defaults if every or c.area is not Area.REST]),
+        _paste([c for c in move.defaults if every or c.area is not Area.REST], managed=move.after.is_managed),
     ]
     blocks += [_foot(move)] if _confidences(move) == {Confidence.LIKELY} else []
     moved = f"{move.before.label} → {move.after.label}"
@@ -151,10 +151,11 @@ def _confidences(move: UpgradeChanges) -> set[Confidence]:
     return lines | {c.confidence for c in move.defaults}
 
 
-def _paste(changes: list[DefaultChange]) -> Paragraph:
+def _paste(changes: list[DefaultChange], *, managed: bool) -> Paragraph:
     kept = sum(bool(c.keep) for c in changes)
     lines = plural(kept, "line that keeps an old default", "lines that keep old defaults")
-    return Paragraph(f"--keep-lines prints the {lines} as a [mysqld] group to paste." if kept else "")
+    form = "names and values for the service" if managed else "a [mysqld] group to paste"
+    return Paragraph(f"--keep-lines prints the {lines} as {form}." if kept else "")
 
 
 def _foot(move: UpgradeChanges) -> Paragraph:
@@ -260,15 +261,17 @@ def _light(light: list[DefaultChange], mark: str, *, every: bool) -> Iterator[Bl
 def fragment(move: UpgradeChanges, *, every: bool = False) -> str:
     """A group [mysqld] with a line for each changed default, its reason above it; `every` adds those of little weight.
 
-    What no line keeps is a comment.
+    What no line keeps is a comment. For a managed service the lines have no group.
     """
     wanted = [c for c in move.defaults if every or c.area is not Area.REST]
     way = f"{move.before.label} → {move.after.label}"
     if not wanted:
         unknown = "".join(f" What {label} changed is not known." for label in unread_versions(move))
         return f"{_comment(SCOPE)}\n{_comment(f'{way}: no default changes.{unknown}')}\n"
-    head = f"{way}: lines that keep old defaults. Take those that you need, and read them after the lines there are."
-    blocks = [f"{_comment(SCOPE)}\n{_comment(head)}\n[mysqld]"]
+    managed = move.after.is_managed
+    how = "and set them with the other parameters" if managed else "and read them after the lines there are"
+    head = f"{way}: lines that keep old defaults. Take those that you need, {how}."
+    blocks = [f"{_comment(SCOPE)}\n{_comment(head)}" + ("" if managed else "\n[mysqld]")]
     for area, changes in groupby(wanted, key=lambda c: c.area):
         blocks += [f"# --- {area.value} ---", *("\n".join(_fragment_lines(change)) for change in changes)]
     return "\n\n".join(blocks) + "\n"

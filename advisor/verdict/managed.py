@@ -12,6 +12,7 @@ import re
 from advisor.catalog.load import Catalog, Option, load
 from advisor.catalog.managed import OWN_NAMES, SESSION_VARIABLES, PlatformParameters, platform_parameters
 from advisor.catalog.presence import find_presence, nearest_name, nearest_option, vendor_of_option
+from advisor.catalog.targets import newest_target
 from advisor.core.model import BUILDS, Confidence, Severity, Target
 from advisor.core.value_types import NamedTuple
 from advisor.optionfile import normalise
@@ -279,7 +280,7 @@ def _immediate(one: DeclaredOption, name: str, context: _Context) -> _Complaint 
     if row is not None and row.apply_type:
         static, sure = row.apply_type == "static", True
     else:
-        static, sure = option is not None and option.variable is not None and option.dynamic is False, False
+        static, sure = option is not None and option.variable is not None and _is_static(option, context), False
     if not static:
         return None
     written = _written(one)
@@ -291,6 +292,12 @@ def _immediate(one: DeclaredOption, name: str, context: _Context) -> _Complaint 
         "apply it with pending-reboot; it takes effect at the next reboot",
         stands=True,
     )
+
+
+def _is_static(option: Option, context: _Context) -> bool:
+    """Whether the server reads the option only at start; unclear if a later one does not, since patches change it."""
+    later = load(newest_target(context.target.flavour)).find_variable(option.variable or option.name)
+    return option.dynamic is False and (later is None or later.dynamic is False)
 
 
 def _refused_value(one: DeclaredOption, name: str, context: _Context) -> _Complaint | None:
@@ -333,19 +340,11 @@ def _not_allowed(one: DeclaredOption, name: str, row: ProviderParameter | None, 
 def _bad_formula(one: DeclaredOption, name: str, context: _Context) -> _Complaint | None:
     text, written = one.value or "", _written(one)
     if context.target.build not in ("rds", "aurora"):
-        return _Complaint(
-            VALUE,
-            Severity.WARNING,
-            f"{written} is a formula, but only the parameter groups of Amazon RDS and Aurora take formulas.",
-            "write a number",
-        )
+        message = f"{written} is a formula, but only the parameter groups of Amazon RDS and Aurora take formulas."
+        return _Complaint(VALUE, Severity.WARNING, message, "write a number")
     if name == "innodb_log_file_size":
-        return _Complaint(
-            VALUE,
-            Severity.ERROR,
-            "innodb_log_file_size must be a whole number: Amazon RDS takes no formula for it.",
-            "write a number of bytes",
-        )
+        message = "innodb_log_file_size must be a whole number: Amazon RDS takes no formula for it."
+        return _Complaint(VALUE, Severity.ERROR, message, "write a number of bytes")
     try:
         evaluate_formula(text, context.instance)
     except FormulaError as error:

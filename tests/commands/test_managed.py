@@ -319,3 +319,12 @@ def test_upgrade_speaks_of_families(mycnf: Mycnf, groups: str) -> None:
     assert "server" not in " ".join(line for line in ended.out.splitlines() if line.startswith("warning"))
     found = json.loads(mycnf(*words, "--format", "json").out)
     assert {(one["severity"], one["confidence"]) for one in found["lines"]} == {("warning", "likely")}
+
+
+def test_lines_that_keep_defaults_of_a_service(mycnf: Mycnf, groups: str) -> None:
+    """They have no group and the notation of the service, whose users cannot paste a [mysqld] group."""
+    words = ("upgrade", "--isolated", "--from", "rds-mysql-5.7", "--to", "rds-mysql-8.0", "--set", "old", groups)
+    kept = mycnf(*words, "--keep-lines").out
+    assert "[mysqld]" not in kept
+    assert "\nexplicit_defaults_for_timestamp = 0\n" in kept
+    assert "as names and values for the service" in " ".join(mycnf(*words).out.split())
