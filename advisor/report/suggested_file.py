@@ -34,10 +34,12 @@ def option_file(suggestion: Suggestion, host: str) -> str:
     """The whole file; `host` says in words for what machine it is. For a managed target, the list of parameters."""
     group = [] if suggestion.target.is_managed else ["[mysqld]"]
     blocks = ["\n".join(introduction(suggestion, host)), *group]
-    for choice in suggestion.choices:
-        sent = f"{choice.option} = {_value(suggestion.target, choice)}" if suggestion.target.is_managed else choice.line
-        blocks.append("\n".join([*remarks(choice), sent]))
+    blocks += ["\n".join([*remarks(choice), _line(suggestion.target, choice)]) for choice in suggestion.choices]
     return "\n\n".join(blocks) + "\n"
+
+
+def _line(target: Target, choice: SuggestedLine) -> str:
+    return f"{choice.option} = {_value(target, choice)}" if target.is_managed else choice.line
 
 
 def introduction(suggestion: Suggestion, host: str) -> list[str]:
@@ -60,12 +62,15 @@ def remarks(choice: SuggestedLine) -> Iterator[str]:
 
 
 def as_json(suggestion: Suggestion) -> str:
-    """The same for programs."""
+    """The same for programs; values are written as a managed service takes them."""
+    target = suggestion.target
     lines: list[dict[str, Any]] = [
-        {**choice._asdict(), "line": choice.line, "evidence": list(choice.evidence)} for choice in suggestion.choices
+        {**choice._asdict(), "line": _line(target, choice), "evidence": list(choice.evidence)}
+        for choice in suggestion.choices
     ]
-    for line in lines:
+    for line, choice in zip(lines, suggestion.choices, strict=True):
         del line["size"]
+        line["value"] = _value(target, choice) if target.is_managed else choice.value
     head = {"target": str(suggestion.target), "workload": suggestion.workload, "left": list(suggestion.omitted)}
     return dumps({"version": 1, **head, "options": lines})
 

@@ -173,3 +173,15 @@ def test_a_request_of_the_aws_cli(mycnf: Mycnf, tmp_path: Path) -> None:
     linted = mycnf("lint", "--isolated", "--target", "rds-mysql-8.0", str(file))
     assert (linted.code, "1 file checked" in linted.out) == (0, True)
     assert mycnf(*args, "cloudsql-mysql-8.0").code == 2
+
+
+def test_json_for_a_service_has_plain_numbers(mycnf: Mycnf) -> None:
+    """Values and lines are as the service takes them, without suffixes; those for a server keep theirs."""
+    args = ("suggest", "--ram", "64G", "--cpus", "16", "--disk", "ssd", "--format", "json", "--target")
+    for target, value in (("rds-mysql-8.0", "2147483648"), ("mysql-8.4", "2G")):
+        (redo,) = [
+            one
+            for one in json.loads(mycnf(*args, target).out)["options"]
+            if one["option"] == "innodb_redo_log_capacity"
+        ]
+        assert (redo["value"], redo["line"]) == (value, f"innodb_redo_log_capacity = {value}")
