@@ -83,9 +83,8 @@ def service_value(target: Target, option: Option | None, value: str) -> str:
         return value if number is None else str(number)
     if option is None or option.kind != "bool" or value not in ("ON", "OFF"):
         return value
-    if target.build in ("rds", "aurora"):
-        return "1" if value == "ON" else "0"
-    return value.lower() if target.build == "cloudsql" else value
+    words = {"rds": ("1", "0"), "aurora": ("1", "0"), "cloudsql": ("on", "off")}.get(target.build, ("ON", "OFF"))
+    return words[value == "OFF"]
 
 
 def _without_suffix(value: str) -> str:
@@ -105,7 +104,14 @@ def possible_on_platform(context: RuleContext, findings: Iterable[Finding]) -> l
         return list(findings)
     platform = platform_parameters(target)
     found = [_possible(context, finding, platform) for finding in findings]
-    return [finding for finding in found if finding is not None]
+    audited = context.has("server")
+    return [_without_line(finding, target) if audited else finding for finding in found if finding is not None]
+
+
+def _without_line(finding: Finding, target: Target) -> Finding:
+    """The finding with advice for a parameter, which has no line of its own."""
+    place = place_of(target, finding.canonical or "")
+    return finding._replace(help=re.sub("^remove the line", f"reset it in {place}", finding.help))
 
 
 def _possible(context: RuleContext, finding: Finding, platform: PlatformParameters) -> Finding | None:
@@ -115,8 +121,6 @@ def _possible(context: RuleContext, finding: Finding, platform: PlatformParamete
         return None
     actions = tuple(a for a in finding.actions if _is_possible(context, a, platform))
     refused = [n for n in _NAME.findall(finding.help) if not _can_change(context, n, platform)]
-    if not refused and len(actions) == len(finding.actions):
-        return finding
     if not actions and (finding.actions or refused):
         return None
     return finding._replace(actions=actions, help="" if refused else finding.help)

@@ -122,6 +122,13 @@ def test_values_that_a_platform_does_not_take(line: str, possible: bool, tmp_pat
     assert bool(possible_on_platform(context, [advised])) is possible
 
 
+def test_a_parameter_has_no_line(tmp_path: Path) -> None:
+    """What is removed from an option file is reset in the parameter group."""
+    found = [f for f in findings_on(tmp_path, "rds") if f.code == "DUR004"]
+    assert [f.help.partition(":")[0] for f in found] == ["reset it in the DB parameter group"]
+    assert not any("remove the line" in f.help for f in findings_on(tmp_path, "azure") if f.code != "OPT008")
+
+
 def test_findings_of_self_managed_servers_do_not_change(tmp_path: Path) -> None:
     """Without a platform all findings stay as they are."""
     context = context_of_case(Case("", "", "mysql-8.0.43", file="", server={}), tmp_path)
