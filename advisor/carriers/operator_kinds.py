@@ -54,7 +54,8 @@ def operator_sets(reader: Declarations) -> Iterator[OptionSet | None]:
             partial = _is_puppet(path) or reader.document.path.endswith(PILLARS)
             yield reader.option_set(key, entries, _hint(path)._replace(partial=partial))
         elif (key == "mysqlConf" or path[-2:] == ("mysql", "tunable")) and _options_share(node) >= _LEAST_KNOWN:
-            yield reader.option_set(key, reader.named_entries(node), DeclaredServer(partial=True))
+            server = DeclaredServer(partial=True, lenient=key == "tunable")  # a cookbook's template decides
+            yield reader.option_set(key, reader.named_entries(node), server)
         elif re.fullmatch(_ROLE_NAME, key) and _is_group_of(node, _SURE, _LEAST_ROLE_OPTIONS):
             server = DeclaredServer(*_hint(path)[:2], lenient=True)
             yield reader.option_set(key, reader.named_entries(node), server)

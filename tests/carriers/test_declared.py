@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -324,6 +325,14 @@ def test_a_role_s_variable_is_named_as_written(tmp_path: Path) -> None:
     (found,) = [f for f in findings(path, "mysql-5.7") if f.name == "query-cache"]
     assert (found.option, found.canonical, found.location.column) == ("mysql_query_cache_type", "query_cache_type", 1)
     assert found.help == 'write mysql_query_cache_type: "OFF" and mysql_query_cache_size: "0"'
+
+
+def test_a_cookbook_s_attributes_are_no_option_file(tmp_path: Path) -> None:
+    """Attributes that no server has, and values that it refuses, are for the cookbook's template to use."""
+    path = tmp_path / "node.json"
+    tunable = {"max_connections": 800, "sync_binlog": 0, "innodb_log_fiel_size": 1, "log_slow_queries": "x"}
+    path.write_text(json.dumps({"mysql": {"tunable": {**tunable, "key_buffer_size": "250M", "back_log": "128"}}}))
+    assert {f.name for f in findings(path, "mysql-8.4")} == {"unsynced-binary-log"}
 
 
 OPERATED = """\
