@@ -50,6 +50,7 @@ LIBRARIES_BESIDE = ("lib/private", "lib", "lib64", "lib/mysql/private", "lib64/m
 MISSING_LIBRARY = re.compile(r"error while loading shared libraries: (\S+?):")
 
 # Environment variables that would let the user's own configuration affect a throwaway server.
+PATIENCE = 180.0  # seconds: a program that needs 0.1 may wait a minute for its turn among hundreds of running threads
 FOREIGN_VARIABLES = (
     "MYSQL_HOME",
     "MYSQL_UNIX_PORT",
@@ -156,7 +157,11 @@ def host_binaries(also: Iterable[str] = ()) -> list[Binary]:
 
 
 def run_briefly(
-    command: list[str], *, timeout: float = 60, cwd: str | None = None, variables: Mapping[str, str] = NO_VARIABLES
+    command: list[str],
+    *,
+    timeout: float = PATIENCE,
+    cwd: str | None = None,
+    variables: Mapping[str, str] = NO_VARIABLES,
 ) -> subprocess.CompletedProcess[str]:
     """Run a server program for its output, in the C locale and without the caller's MySQL variables.
 

@@ -14,11 +14,12 @@ from process_checks import PATIENCE
 from rich.segment import Segment
 from textual.app import App
 from textual.pilot import Pilot
+from textual.widgets import ContentSwitcher
 
 from advisor.cli.parser import build_parser
 from advisor.commands.app import make_opening
 from advisor.commands.collect import DEMO
-from advisor.tui.app import AuditApp
+from advisor.tui.app import OPENED_FIRST, AuditApp
 
 PAUSE = 0.025  # seconds
 Pilot._wait_for_screen.__defaults__ = (PATIENCE,)  # half a minute is not enough on a busy host
@@ -45,7 +46,8 @@ async def driven(
 
 def opened(app: AuditApp) -> bool:
     """Whether the app shows the first audit, on the overview."""
-    return app.view is not None and bool(app.query("#overview"))
+    # Not earlier: until it is current, the app is still on its way there, and would leave the screen a test goes to.
+    return app.view is not None and any(screens.current == OPENED_FIRST for screens in app.query(ContentSwitcher))
 
 
 def filled(app: AuditApp) -> bool:
