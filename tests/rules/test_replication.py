@@ -126,10 +126,12 @@ def test_both_threads_and_every_channel(tmp_path: Path) -> None:
 
 
 def test_every_filter_with_commas_but_one_word_of_the_rest(tmp_path: Path) -> None:
-    """Each line that names no database is told; what a filter goes by is told once."""
+    """Each line that names no database is told; what a filter of a database goes by is told once."""
     file = "replicate_do_db = a,b\nreplicate_do_db = c,d"
     assert len(found("filter-list-in-one-name", "mariadb-11.8", tmp_path, file)) == 2
-    assert len(found("filter-by-default-database", "mariadb-11.8", tmp_path, file)) == 1
+    assert found("filter-by-default-database", "mariadb-11.8", tmp_path, file) == []
+    named = f"{file}\nreplicate_do_db = e\nreplicate_do_db = f"
+    assert len(found("filter-by-default-database", "mariadb-11.8", tmp_path, named)) == 1
 
 
 OUT_OF_REACH = {"group_members": 3, "group_state": "ONLINE", "group_states": {"UNREACHABLE": 1, "ONLINE": 2}}

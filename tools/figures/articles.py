@@ -28,7 +28,7 @@ from real_servers import provisioned
 
 from advisor.collect.host import open_root, read_host
 from advisor.facts.probes import ANSWER, ProbeResult
-from advisor.report import paper
+from advisor.report import output
 from advisor.report.probe.result import CLAIMS, render
 from probes.conclusion import conclude, format_interval
 from probes.experiment import Environment, ProbeRequest
@@ -142,8 +142,8 @@ def _part(picture: str, what: Run, result: ProbeResult, prepared: float, took: f
     valid = sum(not block.invalid for block in blocks)
     yield f"Measuring took {took:.0f} s, preparing {prepared:.0f} s before it."
     yield f"{valid} of {len(blocks)} blocks are valid: they exercised what the probe measures.\n"
-    yield render(result, "markdown", paper.Paper(100, colour=False))
-    drawing = render(result, "svg", paper.Paper(100, colour=False))
+    yield render(result, "markdown", output.Paper(100, colour=False))
+    drawing = render(result, "svg", output.Paper(100, colour=False))
     with open(os.path.join(FOLDER, picture), "w", encoding="utf-8") as file:
         file.write(drawing)
     yield f"![{what.command}]({picture})\n"

@@ -61,11 +61,11 @@ def description(e: ProbeEntry, form: str, page: Paper) -> str:
 
 def dry_run(e: ProbeEntry, form: str, page: Paper) -> str:
     """What a run would create and take, preparation apart, and what would be refused now."""
+    x = e.experiment
+    place = Section("", (Paragraph((f"{x.name} would run in ", Code(e.directory))), Paragraph(e.why, indent=2)))
     refused = titled_list("Refused now", e.refused if e.plan is not None else ())
-    title = f"{e.experiment.name} would run in {e.directory}"
-    return _written(
-        Document((title,), (Paragraph(e.why, indent=2), _plan(e), refused)), form, page, partial(as_json.listing, [e])
-    )
+    document = Document((f"{x.name}: {x.title}",), (place, _plan(e), refused))
+    return _written(document, form, page, partial(as_json.listing, [e]))
 
 
 def kept(results: Sequence[KeptResult], here: str, form: str, page: Paper) -> str:
