@@ -371,7 +371,7 @@ def offline_mode(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="A host is blocked with error 1129 after max_connect_errors broken handshakes in a row. A port scan, a "
         "health check that opens the port and closes it again, or a lost packet is one. With 1 the servers that were "
-        "asked blocked a host after the first, all its sessions-to-be with it, until the host cache was emptied. Wrong "
+        "asked refused all further connections of a host after the first, until the host cache was emptied. Wrong "
         "passwords do not count. The default is 100. That fewer than 10 are too few is our choice.",
         fix="Remove the line.",
         risk="None known: the limit is no protection against guessed passwords.",
@@ -389,7 +389,7 @@ def hosts_blocked_early(context: RuleContext) -> Iterator[Finding]:
     action = advise(context, ERRORS, usual, risk="none known", watch="Aborted_connects")
     after = "the first broken handshake" if most <= 1 else f"{most} broken handshakes in a row"
     yield hosts_blocked_early.finding(
-        f"A host is blocked after {after}, such as a port check by a load balancer, until FLUSH HOSTS.",
+        f"A host is blocked after {after}, such as a port check by a load balancer, until the host cache is emptied.",
         variable_subject(context, ERRORS),
         help=help_line(action),
         actions=present(action),

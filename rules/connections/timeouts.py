@@ -302,7 +302,7 @@ def deadlocks_time_out(context: RuleContext) -> Iterator[Finding]:
         "net_write_timeout while a client takes its time to read a result. With both at 1 second the servers that were "
         "asked ended a session whose statement came in two parts 3 seconds apart, and one that paused 2 seconds while "
         "it read 64 MB. A dump, an export or a client on a busy host pauses longer now and then. The defaults are 30 "
-        "and 60 seconds. That fewer than 10 are too few is our choice. Idle sessions are not meant: their limit is "
+        "and 60 seconds. That fewer than 10 are too few is our choice. Idle sessions are not affected: their limit is "
         "wait_timeout.",
         fix="Remove the line.",
         risk="A client that is gone in the middle of a statement keeps its session and its locks for longer.",

@@ -154,7 +154,7 @@ BY_MESSAGE = (
             "The replica asks for a position behind the end of the source's binary log: the source lost that end in a "
             "crash, or it is another server.",
             "compare the data: what the replica has beyond that end is lost on the source; rebuild the replica if they "
-            "differ, else let it continue at the begin of the source's next binary log",
+            "differ, else let it continue at the beginning of the source's next binary log",
         ),
     ),
     (
@@ -162,7 +162,7 @@ BY_MESSAGE = (
         re.compile(r"bogus data in log event|truncated in the middle of event|log event entry exceeded"),
         Cause(
             "The source cannot read an event there: its binary log is damaged or cut off, or the replica's position is "
-            "not the begin of an event.",
+            "not the beginning of an event.",
             "read the source's log there with mysqlbinlog; correct a wrong position, and rebuild the replica if the "
             "log is damaged",
         ),

@@ -279,8 +279,9 @@ def galera_transfer_without_account(context: RuleContext) -> Iterator[Finding]:
     if len(names) < sum(kind.count for kind in kinds):
         raise MissingFact("the names of all accounts, of which three of each kind are read")
     yield galera_transfer_without_account.finding(
-        f"{METHOD} is mariabackup and {AUTH} is empty: as a donor this node logs in as {user}, and has no account of "
-        "that name. A node that needs a full copy cannot join.",
+        f"{METHOD} is mariabackup and {AUTH} is empty: as a donor this node logs in as {user}"
+        f"{', the usual account of its process,' if process.uid else ''} and has no account of that name. A node that "
+        "needs a full copy cannot join.",
         variable_subject(context, METHOD),
         help=f"create an account with {GRANTS} ON *.*, and write {AUTH} = NAME:PASSWORD on all nodes",
     )

@@ -73,7 +73,7 @@ def test_interrupted(way: str, ground: Ground, host: dict[str, object]) -> None:
             end(process.pid, number)
             _, err = process.communicate(timeout=PATIENCE)
             assert marked(ground) == {}
-    assert process.returncode == 130
+    assert process.returncode == 130, err.decode()
     assert f"go on with mycnf fleet --resume --dir {ground.run_directory} -i inventory.yml" in err.decode()
     assert finished_hosts(str(ground.run_directory)) == ["one"]
     assert {row.name: row.status for row in rows_of(str(ground.run_directory))} == {
@@ -93,7 +93,7 @@ def test_interrupted_before_any_host_is_known(ground: Ground) -> None:
         os.killpg(process.pid, signal.SIGINT)
         _, err = process.communicate(timeout=PATIENCE)
         assert marked(ground) == {}
-    assert process.returncode == 130
+    assert process.returncode == 130, err.decode()
     assert "go on" not in err.decode()
     assert not ground.run_directory.exists()
 

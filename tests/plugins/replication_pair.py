@@ -91,7 +91,7 @@ def allow_replicas(source: Live) -> None:
 
 
 def follow(replica: Live, source: Live, *, gtids: bool = False, more: str = "") -> None:
-    """Start a replica of the source, from the begin of its first binary log or by GTIDs."""
+    """Start a replica of the source, from the beginning of its first binary log or by GTIDs."""
     word, name, change, option = dialect(replica.name)
     by_gtid = "MASTER_USE_GTID = slave_pos" if replica.is_mariadb else f"{name}_AUTO_POSITION = 1"
     place = by_gtid if gtids else f"{name}_LOG_FILE = 'b.000001', {name}_LOG_POS = 4"

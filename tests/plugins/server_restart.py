@@ -74,3 +74,20 @@ def written(path: Path, text: str) -> Path:
 def differing(before: dict[str, str], after: dict[str, str]) -> dict[str, tuple[str, str | None]]:
     """The variables changed by a restart, except those that change by themselves."""
     return {n: (v, after.get(n)) for n, v in before.items() if after.get(n) != v and n not in SELF_CHANGING}
+
+
+# Names of one variable, the older first, as the manuals have them; servers show one of them or both.
+NEWER_NAMES = {
+    "tx_isolation": "transaction_isolation",
+    "storage_engine": "default_storage_engine",
+    "tmp_table_size": "tmp_memory_table_size",
+    "long_query_time": "log_slow_query_time",
+    "slow_query_log": "log_slow_query",
+    "slow_query_log_file": "log_slow_query_file",
+    "min_examined_row_limit": "log_slow_min_examined_row_limit",
+}
+
+
+def by_newer_name(changed: dict[str, Any]) -> dict[str, Any]:
+    """Each changed variable once, by the newer of its names."""
+    return {NEWER_NAMES.get(name, name): value for name, value in changed.items()}
