@@ -105,13 +105,14 @@ def _process_of(root: Root, server: Server) -> int:
     if own and there and own != there:
         raise ValueError(f"the server calls itself {own}, the host that the shell runs on {there}")
     datadir = server.variables.get("datadir", "").rstrip("/")
-    found = [pid for pid in server_pids(root) if (root.link(f"/proc/{pid}/cwd") or "").rstrip("/") == datadir]
-    pids = found or [pid for pid in server_pids(root) if root.link(f"/proc/{pid}/cwd") is None]
-    if not pids:
+    running = {pid: root.link(f"/proc/{pid}/cwd") for pid in server_pids(root)}
+    found = [pid for pid, directory in running.items() if (directory or "").rstrip("/") == datadir]
+    if not found and None not in running.values():
         raise ValueError(f"no server process on the host works in {datadir or 'the data directory'}")
-    if len(pids) > 1:
+    # One whose directory cannot be read may be this one, or one that is just ending beside others.
+    if len(found or running) > 1:
         raise ValueError("several servers run on the host, and it doesn't show which is this one (become: root sees)")
-    return pids[0]
+    return (found or list(running))[0]
 
 
 def _with_host(facts: Facts, host: Host) -> Facts:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import os
 import shutil
 import socket
 import subprocess
+import tarfile
 from functools import cache
 from pathlib import Path
 
@@ -90,6 +93,38 @@ def test_a_host_without_the_server(facts: Facts) -> None:
     machine = with_host(elsewhere, {"printed": printed()}, {})
     assert machine.facts.host is None
     assert "works in /nowhere/data" in machine.reason or "several servers" in machine.reason
+
+
+def tar_of(servers: dict[int, str | None]) -> str:
+    """What a shell prints on a host with servers by process, with their directories; None for one not readable."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as tar:
+        for pid, directory in servers.items():
+            comm = tarfile.TarInfo(f"./proc/{pid}/comm")
+            comm.size = len(b"mysqld\n")
+            tar.addfile(comm, io.BytesIO(b"mysqld\n"))
+            if directory is not None:
+                cwd = tarfile.TarInfo(f"./proc/{pid}/cwd")
+                cwd.type, cwd.linkname = tarfile.SYMTYPE, directory
+                tar.addfile(cwd)
+    return f"{BEGIN}-base64\n{base64.b64encode(packed.getvalue()).decode()}\n{END}\n"
+
+
+@pytest.mark.parametrize(
+    ("servers", "reason"),
+    [
+        ({7: "/srv/db/"}, ""),
+        ({7: None}, ""),
+        ({7: "/srv/db", 8: None}, ""),
+        ({7: "/elsewhere", 8: None}, "several servers"),
+        ({7: "/elsewhere"}, "works in /srv/db"),
+    ],
+)
+def test_whose_process_it_is(servers: dict[int, str | None], reason: str, facts: Facts) -> None:
+    """A process whose directory can't be read is the server's only if it is the host's only one."""
+    machine = with_host(named(facts, hostname="", datadir="/srv/db/"), {"printed": tar_of(servers)}, {})
+    assert reason in machine.reason
+    assert (machine.facts.host is None) == bool(reason)
 
 
 def test_a_described_machine(facts: Facts) -> None:

@@ -255,6 +255,8 @@ def test_semi_synchronous_replication(server_name: str, start: Start, tmp_path: 
     allow_replicas(source)
     follow(replica, source)
     until(lambda: follows(replica))
+    source.run("CREATE DATABASE first")  # what arrives shows that the receiver has asked for the log, without semi-sync
+    until(lambda: replica.run("SHOW DATABASES LIKE 'first'") != ())
     source.run(f"SET GLOBAL {from_source}_enabled = ON", f"SET GLOBAL {from_source}_timeout = 1")
     replica.run(f"SET GLOBAL {on_replica}_enabled = ON")
     finding = found(replica)["semi-sync-not-in-force"]
