@@ -147,6 +147,6 @@ def axis_marks(finding: Finding, axis: str) -> tuple[AxisMark, ...]:
 
 
 def _parse(text: str) -> int:
-    """The number of a setting such as 8M; 0 for text that is no number."""
+    """The number of a setting such as 8M; 0 for text without a number."""
     letter = text[-1:].lower()
     return (parse_digits(text[:-1] if letter in SUFFIXES else text) or 0) << SUFFIXES.get(letter, 0)

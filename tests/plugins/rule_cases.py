@@ -70,6 +70,7 @@ from advisor.verdict import judge_file
 from advisor.verdict.declared import DeclaredOption, DeclaredSet, ProviderParameter
 from advisor.verdict.managed import judge_managed
 from advisor.verdict.settings import Settings
+from rules import find_rule
 from rules.core.context import NO_HOUSE, RuleContext
 from rules.measured.answers import LocalAnswer
 from rules.replication.chain import Chain, ChainServer, SourceLink
@@ -77,7 +78,7 @@ from rules.replication.chain import Chain, ChainServer, SourceLink
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from advisor.core.model import Target
+    from advisor.core.model import Finding, Target
 
 UUIDS = [f"{i:08x}-e8dd-11f1-af45-02fc00000001" for i in range(9)]
 TABLES = Path(__file__).resolve().parents[1] / "rules" / "cases"
@@ -158,6 +159,13 @@ def context_of_case(case: Case, folder: Path) -> RuleContext:
     if case.probes:
         known.parts["probes"] = tuple(_local_answer(**answer) for answer in case.probes)
     return known
+
+
+def found(rule: str, target: str, folder: Path, file: str = "", server: dict[str, Any] | None = None) -> list[Finding]:
+    """What the rule of that name finds in a small case."""
+    looked = find_rule(rule)
+    assert looked is not None
+    return list(looked.check(context_of_case(Case(rule, "", target, file, server=server), folder)))
 
 
 def declared_set(table: dict[str, Any], target: Target) -> DeclaredSet:
