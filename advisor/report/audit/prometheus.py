@@ -53,7 +53,8 @@ def report(audited: Audited, page: Page) -> str:  # noqa: ARG001 - every format 
 
 def samples(audited: Audited, server: str) -> dict[str, list[Sample]]:
     """The samples of each family; `server` is the name that tells this server from others."""
-    by, severities = {"server": server}, [f.severity for f in audited.findings]
+    by = {"server": server}
+    severities = [f.severity for f in audited.findings]
     return {
         "info": [Sample({**by, "target": str(audited.known.target), "vendor": audited.facts.server.vendor}, 1)],
         # Severities without a finding count too, so that an alert sees a zero and no gap.
