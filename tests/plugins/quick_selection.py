@@ -31,7 +31,6 @@ SLOW_MODULES = frozenset(
         "probe_process",
         "probes.sandbox",
         "provisioning",
-        "pytest_textual_snapshot",
         "simulated_experiment",
         "subprocess",
         "textual",

@@ -14,7 +14,7 @@ import tempfile
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 ENDS = ("lowest-direct", "highest")
-TESTING = ("pytest>=8.2", "pytest-asyncio>=1.0", "pytest-textual-snapshot", "hypothesis>=6.100", "jsonschema>=4.21")
+TESTING = ("pytest>=8.2", "pytest-asyncio>=1.0", "hypothesis>=6.100", "jsonschema>=4.21")
 # Tests of reading, writing, connecting and drawing with those packages; unavailable servers are skipped by name.
 TESTS = (
     *("tests/test_snapshot.py", "tests/carriers", "tests/config", "tests/collect/test_send.py", "tests/history"),
