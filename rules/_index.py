@@ -257,12 +257,18 @@ BY_OPTION = {
         "slave_transaction_retries",
     ),
     "rules.security.encryption": (
+        "binlog_encryption",
         "core_file",
         "default_table_encryption",
+        "early_plugin_load",
         "feedback",
         "file_key_management_filename",
         "innodb_encrypt_tables",
+        "innodb_redo_log_encrypt",
+        "innodb_undo_log_encrypt",
         "keyring_file_data",
+        "plugin_load",
+        "plugin_load_add",
     ),
     "rules.security.exposure": (
         "allow_suspicious_udfs",
@@ -285,6 +291,7 @@ BY_OPTION = {
         "ssl_cert",
         "ssl_cipher",
         "ssl_key",
+        "tls_ciphersuites",
         "tls_version",
     ),
     "rules.sql.logging": (

@@ -250,7 +250,9 @@ def _print_numbers(numbers: list[int] | range) -> str:
     return line[:-1]
 
 
-SUITES = frozenset({"TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256"})
+SUITES = frozenset(
+    {"TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256", "TLS_AES_128_CCM_SHA256"}
+)
 # Key exchanges and the ciphers that they combine with; each combination tested on 9.7.4.
 EXCHANGES = ("ECDHE-ECDSA-", "ECDHE-RSA-", "DHE-RSA-", "")
 WITH_ALL = ("AES256-GCM-SHA384", "AES128-GCM-SHA256")
@@ -269,7 +271,8 @@ def parse_ciphers(case: ValueContext) -> TakenValue | None:
     text = case.text or ""
     known = SUITES if case.option.name.endswith("suites") else _known_ciphers()
     # The server searches for each name as a substring of its list, so part of a name is accepted.
-    bad = next((name for name in text.split(":") if not any(name in whole for whole in known)), None)
+    allowed = [name for name in text.split(":") if name[:1] != "!"]  # exclusions of any name are accepted
+    bad = next((name for name in allowed if not any(name in whole for whole in known)), None)
     if bad is None:
         return None
     return TakenValue(Outcome.INVALID, text, f"{quote_value(bad)} is no cipher that the server allows.")

@@ -21,6 +21,7 @@ OFF = ("0", "off", "false")
 DAY = 86400
 REDO_FILES = 2  # default of innodb_log_files_in_group
 REDO_FILE = 48 << 20  # bytes; default of innodb_log_file_size
+LEAST_REDO_FILE = 4 << 20  # bytes; servers raise smaller files to it, and less than REDO_FILES of them to two
 UNITS, MAX_DIGITS = ("k", "m", "g", "t"), 6  # of fractional sizes that are understood
 LOUDEST = 3  # maximum of log_error_verbosity
 SWITCHES = {"skip_": False, "disable_": False, "enable_": True}
@@ -167,14 +168,14 @@ def redo_files_capacity(context: RuleContext) -> int | None:
     if not given.keys() & {"innodb_log_file_size", "innodb_log_files_in_group"}:
         return None
     size = _size_bytes(given["innodb_log_file_size"]) if "innodb_log_file_size" in given else REDO_FILE
-    return None if size is None else size * _redo_files(context)
+    return None if size is None else max(size, LEAST_REDO_FILE) * _redo_files(context)
 
 
 def _redo_files(context: RuleContext) -> int:
     options = context.file_verdict.resolved.options
     given = [p.line.value for p in options if written_name(p.line) == "innodb_log_files_in_group"]
     number, rest = leading_digits(given[-1] or "") if given else (REDO_FILES, "")
-    return number if number > 0 and not rest else REDO_FILES
+    return max(number, REDO_FILES) if not rest else REDO_FILES
 
 
 def _size_bytes(text: str | None) -> int | None:

@@ -22,6 +22,9 @@ BESIDE = {
     "mysql": ("innodb_redo_log_encrypt", "innodb_undo_log_encrypt", "binlog_encryption"),
     "mariadb": ("innodb_encrypt_log", "encrypt_binlog", "encrypt_tmp_files"),
 }
+BINLOG_ENCRYPTION = "binlog_encryption"
+LOADING = ("early_plugin_load", "plugin_load", "plugin_load_add")
+GONE_KEYRINGS = ("keyring_file", "keyring_encrypted_file", "keyring_oci")  # plugins that MySQL 8.4 no longer has
 TABLES = {"mysql": "default_table_encryption", "mariadb": "innodb_encrypt_tables"}
 WANTED = frozenset({"ON", "FORCE", "1", "2"})
 KEY_FILES = ("file_key_management_filename", "keyring_file_data")
@@ -62,8 +65,51 @@ def half_encrypted(context: RuleContext) -> Iterator[Finding]:
             f"Tables are encrypted, but {' and '.join(plain)} {'are' if len(plain) > 1 else 'is'} off, so their rows "
             "can be read there.",
             variable_subject(context, name),
-            help=f"switch {', '.join(plain)} on",
+            help=f"switch {', '.join(plain)} on" + (", once a keyring is loaded" if context.target.is_mysql else ""),
         )
+
+
+@rule(
+    "OPT022",
+    "encryption-without-keyring",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    targets=(Span("mysql", since=(8, 0)),),
+    summary="Logs are to be encrypted, and MySQL does not start without a keyring for that.",
+    options=BESIDE["mysql"],
+    triggers=("early_plugin_load", "plugin_load", "plugin_load_add"),
+    evidence=("ENC-04",),
+    docs=Docs(
+        why="MySQL encrypts logs with a master key from a keyring. A server without one stops at its start. A keyring "
+        "component is loaded by a manifest, mysqld.my beside the server's program, which option files do not show.",
+        fix="Install component_keyring_file or another keyring before you set the option, or remove the line.",
+        risk="A server that loses the keyring's keys can no longer read what they encrypted.",
+        restart=True,
+        exceptions="Servers with a keyring: those that run with the option are not reported, nor are files that load a "
+        "keyring plugin.",
+        reconsider_when="A keyring in performance_schema.keyring_component_status.",
+    ),
+)
+def encryption_without_keyring(context: RuleContext) -> Iterator[Finding]:
+    """Report log encryption in files that load no keyring plugin."""
+    judged = BESIDE["mysql"] if context.target.since("mysql", 9, 7) else (BINLOG_ENCRYPTION,)
+    asked = [name for name in judged if context.is_set(name) and context.settings.on(name)]
+    if not asked or context.target.is_managed or context.has("server") or _loads_keyring(context):
+        return
+    yield encryption_without_keyring.finding(
+        f"Without a keyring, which this file does not load, the server will not start with {' and '.join(asked)}.",
+        variable_subject(context, asked[0]),
+        help="make sure that mysqld.my loads a keyring component, or remove the line"
+        if context.target.since("mysql", 8, 4)
+        else "load a keyring plugin by early_plugin_load, or a component by mysqld.my, or remove the line",
+    )
+
+
+def _loads_keyring(context: RuleContext) -> bool:
+    """Whether a line loads a keyring plugin that the target still has."""
+    gone = GONE_KEYRINGS if context.target.since("mysql", 8, 4) else ()
+    named = [line.placed.line.value or "" for line in context.file_verdict.lines if line.canonical in LOADING]
+    return any("keyring" in text and not any(name in text for name in gone) for text in named)
 
 
 @rule(

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # Parts of OpenSSL cipher names that mean no encryption, weak encryption or no authentication (SSL-05).
 WEAK = frozenset({"NULL", "ENULL", "ANULL", "EXP", "EXPORT", "LOW", "RC4", "DES", "3DES", "MD5", "ADH", "AECDH"})
+# MySQL: lists that leave the server without TLS if they allow nothing; those of ciphers from 8.0 on (SSL-08).
+EMPTIED = ("tls_version", "ssl_cipher", "tls_ciphersuites")
 MAKES_ITS_OWN = (11, 4)  # MariaDB: from this version on a server without a certificate generates one at startup
 
 
@@ -26,8 +28,18 @@ def tls_switch(context: RuleContext) -> str | None:
     line = context.file_verdict.effective.get("ssl")
     if line is not None and line.value == "FALSE":
         return "ssl"
-    emptied = context.target.is_mysql and context.is_set("tls_version") and context.text("tls_version") == ""
-    return "tls_version" if emptied else None
+    lists = [name for name in EMPTIED if context.is_set(name)] if context.target.is_mysql else []
+    return next((name for name in lists if _is_emptied(context, name)), None)
+
+
+def _is_emptied(context: RuleContext, name: str) -> bool:
+    """Whether the list allows nothing; an unset list of ciphers, and an empty one of suites, allow TLS."""
+    text = context.text(name)
+    if name == "tls_version":
+        return text == ""
+    if text is None or not context.target.since("mysql", 8, 0) or (name == "tls_ciphersuites" and not text):
+        return False
+    return all(entry[:1] in ("", "!") for entry in text.split(":"))
 
 
 def names_file(context: RuleContext, name: str) -> bool:
@@ -39,11 +51,12 @@ def names_file(context: RuleContext, name: str) -> bool:
     "TLS001",
     "tls-switched-off",
     summary="TLS is switched off on a server that other hosts can reach.",
-    options=("ssl", "tls_version"),
-    evidence=("SSL-03", "SSL-01"),
+    options=("ssl", "tls_version", "ssl_cipher", "tls_ciphersuites"),
+    evidence=("SSL-03", "SSL-08", "SSL-01"),
     docs=Docs(
         why="Without TLS passwords, statements and rows cross the network as they are, and anyone on the path can "
-        "read and change them. With the switch off clients can't encrypt even where they want to.",
+        "read and change them. With the switch off clients can't encrypt even where they want to. On MySQL an empty "
+        "tls_version switches it off too, and so does a list of ciphers that is empty or only excludes some.",
         fix="Remove the line; MySQL and MariaDB from 11.4 on make a certificate of their own, others need ssl_cert "
         "and ssl_key.",
         risk="A handshake takes processor time at each new connection.",

@@ -48,6 +48,7 @@ SLOW = "slow_query_log_file=/s.log\nslow_query_log=ON"
         ("mariadb-10.11", "default-collation = utf8_bin", "use collation-server instead", "collation-server"),
         ("mysql-8.0.43", "table_cache = 512", "use table_open_cache instead", "table_open_cache"),
         ("mysql-8.4.8", "innodb_log_file_size = 2G", "use innodb_redo_log_capacity = 4G", "innodb_redo_log_capacity"),
+        ("mysql-9.7.4", "innodb_log_file_size = 1M", "use innodb_redo_log_capacity = 8M", "innodb_redo_log_capacity"),
         ("mysql-9.7.4", "log_slow_queries = /s.log", "use slow_query_log_file = /s.log and", SLOW),
         ("mysql-9.7.4", "set-variable = max_allowed_packet=1M", "use max_allowed_packet = 1M", "max_allowed_packet=1M"),
         ("mysql-5.7.44", "set-variable=key_buffer=16M", "use key_buffer_size = 16M", "key_buffer_size=16M"),

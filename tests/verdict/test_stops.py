@@ -19,6 +19,8 @@ MARIADB = [
     "innodb_compression_algorithm=none\ninnodb_encrypt_tables=OFF\nencrypt_binlog=1\ninnodb_page_size=16K",
     "max_session_mem_used=32K",
     "max_session_mem_used=1\nmax_session_mem_used=64M",
+    "secure_file_priv=NULL",
+    "secure_file_priv=null\nsecure_file_priv=",
     "skip-innodb\ninnodb_page_size=12288\ninnodb_compression_algorithm=bzip2\ndefault_storage_engine=Aria",
 ]
 # A plugin's library may not lie on the host; what is left to it is not certain.

@@ -45,6 +45,7 @@ STOPPING = frozenset(
         "innodb_page_size",
         "innodb_temp_data_file_path",
         "max_session_mem_used",
+        "secure_file_priv",
         "wsrep_on",
     }
 )

@@ -108,6 +108,7 @@ FLUSHING, CASE = "innodb_flush_method", "lower_case_table_names"
 METHODS_OF_UNIX = ("FSYNC", "O_DSYNC", "LITTLESYNC", "NOSYNC", "O_DIRECT", "O_DIRECT_NO_FSYNC", "ALL_O_DIRECT")
 SESSION_MEMORY, TOO_LITTLE_MEMORY = "max_session_mem_used", 32 << 10  # with 40K MariaDB starts
 DATA_FILES = ("innodb_data_file_path", "innodb_temp_data_file_path")
+FILES_OF_STATEMENTS = "secure_file_priv"
 
 
 class StartupStop(NamedTuple):
@@ -146,6 +147,9 @@ def find_stops(
         if (parse_digits(values.get(SESSION_MEMORY)) or 1 << 20) <= TOO_LITTLE_MEMORY:
             why = "With 32K or less for a session the server can't read its own tables at its start."
             found[SESSION_MEMORY] = StartupStop(why, certain=False)
+        if values.get(FILES_OF_STATEMENTS, "").upper() == "NULL":
+            why = "Only MySQL knows NULL: MariaDB looks for a directory of that name. Name an empty directory instead."
+            found[FILES_OF_STATEMENTS] = StartupStop(why, certain=False)
     maybe_off = target.is_mariadb and ("innodb" in values or "ignore_builtin_innodb" in values)
     return {name: stop for name, stop in found.items() if not (maybe_off and name.startswith("innodb_"))}
 
