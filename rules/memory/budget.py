@@ -13,6 +13,7 @@ from rules.sizing.memory import (
     Budget,
     is_too_tight,
     largest_part,
+    memory_at_rest,
     memory_besides,
     memory_budget,
     pool_that_fits,
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
 POOL = "innodb_buffer_pool_size"
+# Sizes of performance_schema that servers take in full at their start, and keep (MEM-03).
+DIGESTS, HISTORY = "performance_schema_digests_size", "performance_schema_events_statements_history_long_size"
+DIGEST_TEXT, STATEMENT_TEXT = "performance_schema_max_digest_length", "performance_schema_max_sql_text_length"
+SCHEMA_SIZES = (DIGESTS, HISTORY, DIGEST_TEXT, STATEMENT_TEXT)
 # Options that show, if one is set, that the memory settings were chosen explicitly.
 CHOSEN = (POOL, "max_connections", "sort_buffer_size", "join_buffer_size", "read_buffer_size", "tmp_table_size")
 # Resident memory within a twentieth of the limit, or within 4G of it, counts as beyond it.
@@ -38,6 +43,8 @@ NEAR = 4 * GIB
 MUCH = 4  # a setting that takes a quarter of the memory, and more than it leaves to the pool, is what is too large
 FAR_BEYOND = 5  # times the memory: a ceiling that is worth a note
 DISK_READS = 100  # pages a second; a spinning disk does about that many
+# Bytes of a row, and the texts of sessions: 10 current and 10 past statements for each of 256 threads (MEM-03).
+DIGEST_ROW, LEAST_DIGEST_ROW, HISTORY_ROW, SESSION_TEXTS = 4096, 512, 1400, 2 * 10 * 256
 FEW_READS = 10  # pages a second; below, storage is not the bottleneck, whatever the percentage
 MISSED_PERCENT = 5  # of the page requests; a pool that holds the working set misses far fewer than 1 percent
 FREE_PERCENT = 5
@@ -109,8 +116,8 @@ def _others_first(context: RuleContext, usable_bytes: int, fits: int) -> str:
     confidence=Confidence.LIKELY,
     summary="The server uses, or is likely to use, more memory than it may use.",
     needs=("host",),
-    options=CHOSEN,
-    evidence=("MEM-01", "MEM-02", "CONN-04", "VM-03", "BP-05"),
+    options=(*CHOSEN, *SCHEMA_SIZES),
+    evidence=("MEM-01", "MEM-02", "MEM-03", "CONN-04", "VM-03", "BP-05"),
     docs=Docs(
         why="Three numbers are compared with the memory: measured (the process's resident size), likely "
         "(the program, shared buffers, the peak of connections, and those at work with the buffers that are in use) "
@@ -118,8 +125,10 @@ def _others_first(context: RuleContext, usable_bytes: int, fits: int) -> str:
         "and a temporary table). Measured near the limit is an error, likely beyond it a warning, loaded beyond it a "
         "note. The ceiling, with every connection at work, is not reached in practice: a note names it from five times "
         "the memory on, where a pile-up of sessions, as behind a lock, can end in an OOM kill. A session's buffers "
-        "include binlog_cache_size where the binary log is on.",
-        fix="Lower what is largest: the pool, max_connections, or the buffers of each session.",
+        "include binlog_cache_size where the binary log is on. performance_schema takes its memory at the start: a "
+        "text of 1M for each of 20,000 statements is 20G.",
+        fix="Lower what is largest: the pool, max_connections, the buffers of each session, or the sizes of "
+        "performance_schema.",
         risk="Fewer connections may refuse clients; a smaller pool reads more from disk.",
         exceptions="Servers whose clients open far fewer connections than max_connections allows.",
         reconsider_when="The measured size over weeks of peak load.",
@@ -129,7 +138,12 @@ def _others_first(context: RuleContext, usable_bytes: int, fits: int) -> str:
 def memory_over_budget(context: RuleContext) -> Iterator[Finding]:
     """Report measured, likely or loaded memory above the usable memory."""
     estimate, room = memory_budget(context), usable_memory(context)
-    if estimate is None or room is None or not any(context.is_set(name) for name in CHOSEN):
+    if estimate is None or room is None:
+        return
+    if finding := _large_schema(context, *room):
+        yield finding
+        return
+    if not any(context.is_set(name) for name in CHOSEN):
         return
     judged = _budget_finding(estimate, *room)
     if judged is not None:
@@ -143,6 +157,44 @@ def memory_over_budget(context: RuleContext) -> Iterator[Finding]:
             help=f"lower the largest part: {largest} may take {format_size(size)} of it"
             + ("" if largest in SHARED else f", {_sessions_of(largest, estimate, sessions)} together"),
         )
+
+
+def _large_schema(context: RuleContext, size: int, where: str) -> Finding | None:
+    """A finding if the server at rest does not fit because of performance_schema; the pool is not counted."""
+    raised = _set_schema(context)
+    taken = raised_schema(context) if raised and context.settings.on("performance_schema") else 0
+    if not taken or memory_at_rest(context) + system_memory(context, size) <= size:
+        return None
+    return memory_over_budget.finding(
+        f"At its start performance_schema takes {format_size(taken)} more than by default ({', '.join(raised)}), and "
+        f"the server may use only {where}: it is killed, or runs without performance_schema.",
+        variable_subject(context, raised[0]),
+        severity=Severity.WARNING,
+        confidence=Confidence.MEASURED,
+        help=f"remove {'this line' if len(raised) == 1 else 'these lines'}, or lower what the sizes come to together",
+    )
+
+
+def _set_schema(context: RuleContext) -> list[str]:
+    return [name for name in SCHEMA_SIZES if context.is_set(name)]
+
+
+def raised_schema(context: RuleContext) -> int:
+    """What the sizes of performance_schema come to, in bytes beyond the defaults."""
+    sizes = {name: context.number(name) for name in SCHEMA_SIZES if context.is_set(name)}
+    given = {name: size for name, size in sizes.items() if size is not None and size >= 0}
+    mysql = context.target.is_mysql
+    defaults = {DIGESTS: 10_000 if mysql else 5_000, HISTORY: 10_000 if mysql else 1_000, DIGEST_TEXT: 1024}
+    defaults[STATEMENT_TEXT] = 1024
+    digest_row = DIGEST_ROW if context.target.since("mysql", 8, 0) else LEAST_DIGEST_ROW
+    return max(0, _schema_bytes(defaults | given, digest_row) - _schema_bytes(defaults, digest_row))
+
+
+def _schema_bytes(sizes: dict[str, int], digest_row: int) -> int:
+    """Rows of digests and of statements, and the texts of these and of the sessions' last statements."""
+    rows = sizes[DIGESTS] * digest_row + sizes[HISTORY] * HISTORY_ROW
+    digests = sizes[DIGEST_TEXT] * (sizes[DIGESTS] + sizes[HISTORY] + SESSION_TEXTS)
+    return rows + digests + sizes[STATEMENT_TEXT] * (sizes[HISTORY] + SESSION_TEXTS)
 
 
 def _sessions_of(option: str, estimate: Budget, sessions: int) -> str:

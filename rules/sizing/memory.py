@@ -313,9 +313,16 @@ def series_memory(context: RuleContext) -> SeriesMemory:
 def memory_at_rest(context: RuleContext) -> int:
     """The process without the buffers that variables size, but with the currently prepared statements."""
     resting = series_memory(context)
-    schema = resting.schema if context.settings.on("performance_schema") else 0
+    schema = resting.schema + raised_schema(context) if context.settings.on("performance_schema") else 0
     prepared = context.server.counter("prepared_stmt_count") or 0 if context.has("server") else 0
     return resting.at_rest + schema + prepared * PREPARED
+
+
+def raised_schema(context: RuleContext) -> int:
+    """What explicitly configured sizes add to performance_schema, in bytes."""
+    from rules.memory import budget  # lazily: a module of rules, which few files need
+
+    return budget.raised_schema(context) if any(map(context.is_set, budget.SCHEMA_SIZES)) else 0
 
 
 def shared_buffers(context: RuleContext) -> int:
