@@ -209,6 +209,13 @@ OF_MARIADB = frozenset(
         *("hashicorp_key_management", "metadata_lock_info", "server_audit", "simple_password_check", "sql_errlog"),
     )
 )
+# Libraries that the manual gives to MySQL Enterprise, and that MySQL Community 9.7.4 lacks.
+OF_ENTERPRISE = frozenset(
+    (
+        *("audit_log", "authentication_kerberos", "authentication_ldap_sasl", "authentication_ldap_simple"),
+        *("authentication_pam", "authentication_windows", "data_masking", "firewall", "keyring_aws", "keyring_okv"),
+    )
+)
 
 
 def plugins_loaded_by(placed: Iterable[PlacedLine]) -> frozenset[str]:
@@ -281,11 +288,11 @@ def check_libraries(line: LineVerdict, target: Target) -> LineVerdict:
     stems = [stem for _, stem in _libraries(line.placed.line.value or "")]
     gone = [found for stem in stems if (found := find_removed_library(stem, target))]
     if not gone:
-        foreign = next((stem for stem in stems if stem in OF_MARIADB), "") if target.since("mysql", 8) else ""
-        if not foreign:
+        whose = next((text for stem in stems if (text := _other_owner(stem, target))), "")
+        if not whose:
             return line
         why = (
-            f"The library {foreign} is MariaDB's: if it is missing, {target.label} logs an error, and does not start "
+            f"The library {whose}: if it is missing, {target.label} logs an error, and does not start "
             "if the file sets options of the plugin."
         )
         return line._replace(outcome=Outcome.IGNORED, reason=why, certain=False)
@@ -297,6 +304,15 @@ def check_libraries(line: LineVerdict, target: Target) -> LineVerdict:
         f"plugin.{keys}"
     )
     return line._replace(outcome=Outcome.IGNORED, reason=why, certain=False)
+
+
+def _other_owner(stem: str, target: Target) -> str:
+    """The library with what it belongs to, if MySQL Community does not have it; else empty."""
+    if not target.since("mysql", 8):
+        return ""
+    if stem in OF_ENTERPRISE and not target.build:
+        return f"{stem} is not in MySQL Community"
+    return f"{stem} is MariaDB's" if stem in OF_MARIADB else ""
 
 
 def drop_innodb(catalog: Catalog) -> Catalog:

@@ -170,6 +170,10 @@ def ignored_option(context: RuleContext) -> Iterator[Finding]:
 
 def _library_help(line: LineVerdict) -> str:
     """Help for a line that loads a library which the target does not have."""
+    if " is not in MySQL Community" in line.reason:
+        return (
+            "name MySQL Enterprise as the target (such as mysql-enterprise-9.7), or remove the library and its options"
+        )
     if " is MariaDB's" in line.reason:
         return "remove its library and its options, unless you installed it"
     replaced = " took its place" in line.reason

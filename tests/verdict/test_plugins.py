@@ -155,6 +155,18 @@ def test_a_library_of_mariadb(start: Start, server_name: str, judge: Judge, run:
     assert run(["plugin_load_add=server_audit", "server_audit_logging=ON"]) is None
 
 
+@pytest.mark.servers("mysql-9.7")
+def test_a_library_of_mysql_enterprise(judge: Judge, run: Run) -> None:
+    """MySQL Community stops at an option of a plugin that only MySQL Enterprise has; other builds may have it."""
+    text = "plugin_load_add=audit_log.so\naudit_log_policy=ALL"
+    line = judge(text).lines[0]
+    assert (line.outcome, line.certain) == ("ignored", False)
+    assert "audit_log is not in MySQL Community" in line.reason
+    assert run(text.split("\n")) is None
+    for target in ("percona-8.0", "mysql-enterprise-8.4", "mysql-5.7"):
+        assert judge_lines(text, load(parse_target(target))).lines[0].outcome == "accepted", target
+
+
 def test_a_library_of_mariadb_where_it_may_lie() -> None:
     """MySQL 5.7 can load server_audit, and MariaDB has it."""
     for target in ("mysql-5.7", "mariadb-11.8"):
