@@ -27,7 +27,7 @@ UNREAD_GROUP = "unread-group"
 GROUP_INDEPENDENT_RULES = frozenset(
     (
         *("syntax-error", "option-outside-group", "duplicate-option", "server-option-in-client-group", "escaped-path"),
-        *("ignored-option-file", "include-problem", "plaintext-secret", UNREAD_GROUP),
+        *("ignored-option-file", "include-problem", "instances-share-place", "plaintext-secret", UNREAD_GROUP),
     )
 )
 SUPPRESSION = "mycnf:"  # start of a suppression comment

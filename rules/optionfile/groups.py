@@ -37,6 +37,7 @@ SERVERS = ("mysqld", "mariadbd", "mariadb", "server")  # groups that a mistyped 
 SUFFIX_SIGNS = (".", "_", "@", "-")
 MINIMUM_LETTERS = 4  # minimum length of a group name that may be a typo
 MYSQLD_MULTI = r"(?:mysqld|mariadbd|mariadb)\d+"
+PLACES = ("datadir", "port", "socket")  # of which each server needs its own
 VERSIONED_GROUP = r"(?:mysqld|mariadbd|mariadb|mysql|server|client)[-_.]\d+(?:[._]\d+)*"
 FEW, MANY = 3, 20  # server options that make a group look like a server's; groups examined per file
 # Prefixes of option names that only servers have.
@@ -70,6 +71,35 @@ def likely_server_groups(file: OptionFile, catalog: Catalog) -> list[LikelyServe
             message = f"{target.label} does not read [{header.name}]{why[0].format(option_count(len(options)))}"
             found[name] = LikelyServerGroup(header.name or "", header, message, *why[1:])
     return list(found.values())
+
+
+def shared_places(file: OptionFile) -> list[tuple[Line, str]]:
+    """The places that servers of mysqld_multi share, each with a line of the later group and a message."""
+    options = [line for line in file.lines if line.kind is LineKind.OPTION]
+    places = [line for line in options if written_name(line) in PLACES]
+    common = {written_name(line): line.value for line in places if (line.group or "").lower() in SERVERS}
+    local = {(line.group or "").lower() for line in options if written_name(line) == "skip_networking"}
+    headers = {(line.name or "").lower(): line for line in file.lines if line.kind is LineKind.GROUP and line.name}
+    used: dict[tuple[str, str | None], str] = {}
+    found = []
+    for group, header in headers.items():
+        if not _is_numbered(MYSQLD_MULTI, group):
+            continue
+        own = {written_name(line): line for line in places if (line.group or "").lower() == group}
+        for name in PLACES:
+            if (name == "port" and (group in local or "mysqld" in local)) or (name in own and own[name].templated):
+                continue
+            value = own[name].value if name in own else common.get(name)
+            first = used.setdefault((name, (value or "").rstrip("/") or None), header.name or "")
+            if first != header.name:
+                found.append((own.get(name, header), _describe_shared(name, value, first, header.name or "")))
+    return found
+
+
+def _describe_shared(name: str, value: str | None, first: str, second: str) -> str:
+    both = f"[{first}] and [{second}]"
+    same = f"{both} have the same {name}" if value else f"Neither {both.replace(' and ', ' nor ')} sets {name}"
+    return f"{same}: the server that starts second stops."
 
 
 def _is_numbered(pattern: str, name: str) -> bool:

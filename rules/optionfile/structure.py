@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.core.model import Location, Severity
+from advisor.core.model import Confidence, Location, Severity
 from advisor.optionfile import groups_read
 from advisor.optionfile.lines import LineKind
 from advisor.verdict import judge_value
@@ -334,6 +334,39 @@ def unread_group(context: RuleContext) -> Iterator[Finding]:
 
 
 @rule(
+    "OPT023",
+    "instances-share-place",
+    severity=Severity.WARNING,
+    confidence=Confidence.LIKELY,
+    summary="Two servers of mysqld_multi have the same data directory, port or socket.",
+    evidence=("ASK-OPT-02",),
+    docs=Docs(
+        why="mysqld_multi starts a server for each group [mysqldN], with the options of [mysqld] too. Where two have "
+        "the same data directory, port or socket, or neither sets one, the server that starts second stops.",
+        fix="Give each group a datadir, a port and a socket of its own.",
+        risk="A server with another data directory has other tables: move the right one.",
+        restart=True,
+        exceptions="Groups that never run at the same time. Servers with skip_networking share no port.",
+        reconsider_when="Two servers that run with these lines.",
+    ),
+)
+def instances_share_place(context: RuleContext) -> Iterator[Finding]:
+    """Report groups of mysqld_multi with the same data directory, port or socket."""
+    for file in context.file_verdict.resolved.files:
+        if sum(1 for line in file.lines if line.kind is LineKind.GROUP and (line.name or "")[-1:].isdecimal()) < 2:
+            continue
+        from rules.optionfile.groups import shared_places
+
+        for line, message in shared_places(file):
+            place = Location(file.path, line.number, line.column, line.number, line.end_column)
+            yield instances_share_place.finding(
+                message,
+                Subject(None, None, None, line.group or line.name, place),
+                help="give each group a datadir, a port and a socket of its own",
+            )
+
+
+@rule(
     "OPT014",
     "ignored-option-file",
     summary="The server ignores the whole file because it is world-writable.",
@@ -385,8 +418,10 @@ def include_problem(context: RuleContext) -> Iterator[Finding]:
         if problem.name in (WORLD_WRITABLE, CUT_SHORT):
             continue
         absent = problem.name.startswith(HOST_DEPENDENT)
+        is_name = not problem.message.partition(" ")[0].isalpha()  # of a file: conf.d
+        first = problem.message[:1] if is_name else problem.message[:1].upper()
         yield include_problem.finding(
-            f"{problem.message[:1].upper()}{problem.message[1:]}".rstrip(".") + ".",
+            f"{first}{problem.message[1:]}".rstrip(".") + ".",
             _problem_location(problem),
             severity=Severity.ERROR if problem.fatal else Severity.NOTE if absent else Severity.WARNING,
             help="correct the path, or map it with --root DIR where the server is another machine" if absent else "",

@@ -317,6 +317,15 @@ def test_a_group_that_goes_unread_is_judged_as_what_it_would_be(mycnf: Mycnf, tm
     assert (tmp_path / "my.cnf").read_text() == text
 
 
+def test_servers_that_share_a_place_are_reported_once(mycnf: Mycnf, tmp_path: Path) -> None:
+    """Groups of mysqld_multi are judged as if they were read, and what they share is no finding of each group."""
+    places = [f"datadir = /data/{n}\nsocket = /run/{n}.sock\nport = 3306\n" for n in (1, 2)]
+    (tmp_path / "my.cnf").write_text(f"[mysqld1]\n{places[0]}[mysqld2]\n{places[1]}")
+    ended = mycnf("lint", "--target", "mysql-9.7.4", "--format", "json", "my.cnf")
+    (shared,) = [f["message"] for f in files(ended)[0]["findings"] if f["code"] == "OPT023"]
+    assert shared == "[mysqld1] and [mysqld2] have the same port: the server that starts second stops."
+
+
 @pytest.mark.parametrize(
     ("group", "severity", "says"),
     [
