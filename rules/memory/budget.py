@@ -10,6 +10,7 @@ from rules.core.subject import variable_subject
 from rules.sizing.memory import (
     GIB,
     MIB,
+    SCHEMA_SIZES,
     Budget,
     is_too_tight,
     largest_part,
@@ -18,6 +19,7 @@ from rules.sizing.memory import (
     memory_budget,
     pool_that_fits,
     pool_that_holds,
+    raised_schema,
     round_to_steps,
     system_memory,
     usable_memory,
@@ -31,10 +33,6 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
 POOL = "innodb_buffer_pool_size"
-# Sizes of performance_schema that servers take in full at their start, and keep (MEM-03).
-DIGESTS, HISTORY = "performance_schema_digests_size", "performance_schema_events_statements_history_long_size"
-DIGEST_TEXT, STATEMENT_TEXT = "performance_schema_max_digest_length", "performance_schema_max_sql_text_length"
-SCHEMA_SIZES = (DIGESTS, HISTORY, DIGEST_TEXT, STATEMENT_TEXT)
 # Options that show, if one is set, that the memory settings were chosen explicitly.
 CHOSEN = (POOL, "max_connections", "sort_buffer_size", "join_buffer_size", "read_buffer_size", "tmp_table_size")
 # Resident memory within a twentieth of the limit, or within 4G of it, counts as beyond it.
@@ -43,8 +41,6 @@ NEAR = 4 * GIB
 MUCH = 4  # a setting that takes a quarter of the memory, and more than it leaves to the pool, is what is too large
 FAR_BEYOND = 5  # times the memory: a ceiling that is worth a note
 DISK_READS = 100  # pages a second; a spinning disk does about that many
-# Bytes of a row, and the texts of sessions: 10 current and 10 past statements for each of 256 threads (MEM-03).
-DIGEST_ROW, LEAST_DIGEST_ROW, HISTORY_ROW, SESSION_TEXTS = 4096, 512, 1400, 2 * 10 * 256
 FEW_READS = 10  # pages a second; below, storage is not the bottleneck, whatever the percentage
 MISSED_PERCENT = 5  # of the page requests; a pool that holds the working set misses far fewer than 1 percent
 FREE_PERCENT = 5
@@ -177,24 +173,6 @@ def _large_schema(context: RuleContext, size: int, where: str) -> Finding | None
 
 def _set_schema(context: RuleContext) -> list[str]:
     return [name for name in SCHEMA_SIZES if context.is_set(name)]
-
-
-def raised_schema(context: RuleContext) -> int:
-    """What the sizes of performance_schema come to, in bytes beyond the defaults."""
-    sizes = {name: context.number(name) for name in SCHEMA_SIZES if context.is_set(name)}
-    given = {name: size for name, size in sizes.items() if size is not None and size >= 0}
-    mysql = context.target.is_mysql
-    defaults = {DIGESTS: 10_000 if mysql else 5_000, HISTORY: 10_000 if mysql else 1_000, DIGEST_TEXT: 1024}
-    defaults[STATEMENT_TEXT] = 1024
-    digest_row = DIGEST_ROW if context.target.since("mysql", 8, 0) else LEAST_DIGEST_ROW
-    return max(0, _schema_bytes(defaults | given, digest_row) - _schema_bytes(defaults, digest_row))
-
-
-def _schema_bytes(sizes: dict[str, int], digest_row: int) -> int:
-    """Rows of digests and of statements, and the texts of these and of the sessions' last statements."""
-    rows = sizes[DIGESTS] * digest_row + sizes[HISTORY] * HISTORY_ROW
-    digests = sizes[DIGEST_TEXT] * (sizes[DIGESTS] + sizes[HISTORY] + SESSION_TEXTS)
-    return rows + digests + sizes[STATEMENT_TEXT] * (sizes[HISTORY] + SESSION_TEXTS)
 
 
 def _sessions_of(option: str, estimate: Budget, sessions: int) -> str:

@@ -353,7 +353,7 @@ def unread_group(context: RuleContext) -> Iterator[Finding]:
 def instances_share_place(context: RuleContext) -> Iterator[Finding]:
     """Report groups of mysqld_multi with the same data directory, port or socket."""
     for file in context.file_verdict.resolved.files:
-        if sum(1 for line in file.lines if line.kind is LineKind.GROUP and (line.name or "")[-1:].isdecimal()) < 2:
+        if not any(line.kind is LineKind.GROUP and (line.name or "")[-1:].isdecimal() for line in file.lines):
             continue
         from rules.optionfile.groups import shared_places
 
