@@ -18,7 +18,7 @@ AIO = "innodb_use_native_aio"
 IN_MEMORY = frozenset({"tmpfs", "ramfs"})  # file systems on which old kernels have no asynchronous I/O
 RINGS_LEFT_OUT = ((5, 1), (5, 15))
 LAG, LAG_DELAY = "innodb_max_purge_lag", "innodb_max_purge_lag_delay"
-LEAST_DELAY = 1000  # microseconds; our choice
+LEAST_DELAY, LONG_DELAY = 1000, 1_000_000  # microseconds; our choice
 PURGE_THREADS, USUAL_THREADS = "innodb_purge_threads", 4
 MANY_PROCESSORS = 16  # up to so many MySQL 8.4 uses one purge thread by default
 UNDO_LIMIT, LARGE_UNDO = "innodb_max_undo_log_size", 10 << 30
@@ -134,15 +134,15 @@ def purge_lag_without_delay(context: RuleContext) -> Iterator[Finding]:
     "changes-delayed-for-purge",
     confidence=Confidence.MEASURED,
     summary="Each change waits, because more old row versions are kept than innodb_max_purge_lag allows.",
-    needs=("server",),
     targets=(Span("mysql"),),
     options=(LAG, LAG_DELAY),
-    evidence=("INNA-15", "INNV-07"),
+    evidence=("INNA-15", "INNA-36", "INNV-07"),
     docs=Docs(
         why="Beyond innodb_max_purge_lag MySQL delays each INSERT, UPDATE and DELETE, up to "
         "innodb_max_purge_lag_delay microseconds. That gives purge time where it is only slow. Behind a transaction "
         "that stays open purge cannot go on, and changes wait until that ends: with a lag of 1,000 and a delay of 100 "
-        "ms an update took 30 to 47 ms in place of 1.5 to 9.",
+        "ms an update took 30 to 47 ms in place of 1.5 to 9. The delay grows with the history list, so that a limit of "
+        "seconds is none: an option file that allows a second or more is a note.",
         fix="End the oldest transaction first (information_schema.INNODB_TRX, by trx_started). Set "
         "innodb_max_purge_lag to 0, the default, if changes must not wait.",
         risk="Without the delay the history may grow faster.",
@@ -153,6 +153,9 @@ def purge_lag_without_delay(context: RuleContext) -> Iterator[Finding]:
 def changes_delayed_for_purge(context: RuleContext) -> Iterator[Finding]:
     """Report a history list beyond innodb_max_purge_lag, where a delay is set."""
     lag, delay = context.number(LAG), context.number(LAG_DELAY)
+    if lag and delay and not context.has("server"):
+        yield from _long_delay(context, lag, delay)
+        return
     length = context.server.innodb_metrics.get("trx_rseg_history_len")
     if not lag or not delay or delay < LEAST_DELAY or length is None or length <= lag:
         return
@@ -164,6 +167,18 @@ def changes_delayed_for_purge(context: RuleContext) -> Iterator[Finding]:
         help=f"end the oldest transaction in information_schema.INNODB_TRX first; else {help_line(action)}",
         actions=present(action),
     )
+
+
+def _long_delay(context: RuleContext, lag: int, delay: int) -> Iterator[Finding]:
+    """A note on an option file that allows long delays."""
+    if context.is_set(LAG) and delay >= LONG_DELAY:
+        yield changes_delayed_for_purge.finding(
+            f"Each change may wait up to {delay / 1_000_000:,.0f} s once the history list has more than {lag:,} "
+            "entries, as behind a transaction that stays open.",
+            variable_subject(context, LAG),
+            severity=Severity.NOTE,
+            help=f"remove the line, or write a {LAG_DELAY} that clients can wait for, such as 100000 (0.1 s)",
+        )
 
 
 @rule(
