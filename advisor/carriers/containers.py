@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 POD_LISTS = ("containers", "initContainers", "ephemeralContainers")
 FLAGS = ("MYSQL_EXTRA_FLAGS", "MARIADB_EXTRA_FLAGS", "extraFlags")
+# Where compose files and pods set the limit of the memory.
+LIMITS = (("mem_limit",), ("deploy", "resources", "limits", "memory"), ("resources", "limits", "memory"))
 _FILLS = r"\$\$|\$\{[^}\n]{0,200}\}|\$\(\w+\)|\$[A-Za-z_]\w*"
 _NOTHING = ("", "~", "null", "Null", "NULL")
 
@@ -49,7 +51,8 @@ class Containers:
         label = name.value if key in POD_LISTS and isinstance(name, Scalar) else key
         if image is None and found.program.startswith("mariadb"):
             image = ServerImage(newest_target("mariadb"), f"its program is {found.program}")
-        return arguments_option_set(self.document, label, found.options, *(image or ()))
+        made = arguments_option_set(self.document, label, found.options, *(image or ()))
+        return made._replace(memory=_memory_limit(node))
 
     def flags(self, key: str, node: Scalar) -> OptionSet | None:
         """Return the options in an environment variable that Bitnami images pass to their server."""
@@ -103,6 +106,26 @@ class Containers:
 
     def _piece(self, node: Scalar) -> Piece:
         return piece_of(self.document, self.parsed, node)
+
+
+def _memory_limit(node: Mapping) -> int:
+    """The memory limit of a service or container in bytes; 0 if there is none, or if a variable sets it."""
+    for keys in LIMITS:
+        found: Node | None = node
+        for key in keys:
+            found = found.get(key) if isinstance(found, Mapping) else None
+        if isinstance(found, Scalar):
+            return _memory_size(found.value, decimal=keys[0] == "resources")
+    return 0
+
+
+def _memory_size(text: str, *, decimal: bool) -> int:
+    """The bytes of 512m, 1gb (compose) or 1Gi, 1.5G (Kubernetes, decimal without i); 0 for any other text."""
+    match = re.fullmatch(r"(\d{1,15}(?:\.\d{1,6})?)(?:([kmgt])(i?)b?|b)?", text.strip().lower())
+    if match is None or (decimal and text.strip().endswith("m")):  # a thousandth in Kubernetes
+        return 0
+    base = 1000 if decimal and not match[3] else 1024
+    return int(float(match[1]) * base ** ("kmgt".index(match[2]) + 1 if match[2] else 0))
 
 
 def interpolated(piece: Piece) -> Piece:

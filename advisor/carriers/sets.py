@@ -66,7 +66,8 @@ class OptionSet(NamedTuple):
     `hint` is the server that the document names and `why` how it was found; None if it names none. `groupless` names
     the source if its options have no groups, else it is empty. `origin` says how the server gets the values. `declared`
     has the entries of a set that a platform or operator passes on. `partial` means that an operator, a template or a
-    module adds options that the document does not show.
+    module adds options that the document does not show. `memory` is the limit that the document sets for the server's
+    memory in bytes, 0 if it sets none.
     """
 
     label: str
@@ -77,6 +78,7 @@ class OptionSet(NamedTuple):
     origin: Origin = Origin.FILE
     declared: DeclaredSet | None = None
     partial: bool = False
+    memory: int = 0
 
 
 class Carrier(NamedTuple):

@@ -11,7 +11,7 @@ from advisor.catalog.targets import is_too_old, newest_target, too_old_note
 from advisor.commands.carrier_texts import in_document_terms, resolved, resolved_of
 from advisor.commands.guess_target import guess_target
 from advisor.core.errors import print_notice
-from advisor.core.model import Confidence, Origin, Severity
+from advisor.core.model import AbsentPart, Confidence, Origin, Severity
 from advisor.redaction import redact_value
 from advisor.report import Checked
 from advisor.verdict import judge_file
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from advisor.carriers.sets import Carrier, NonOption, OptionSet, SetReading
-    from advisor.core.model import AbsentPart, Edit, Finding, Target
+    from advisor.core.model import Edit, Finding, Target
     from advisor.facts import Host
     from advisor.optionfile.lines import Line
     from advisor.verdict.declared import ProviderParameter
@@ -61,7 +61,8 @@ def check_carrier(
             print_notice(f"{carrier.document.path}: {one.label}: not checked: {too_old_note(one.hint)} ({one.why})")
             continue
         for target in targets or [target_of(carrier, one)]:
-            more = _findings(carrier, one, target, rules, host, house=house, parameters=parameters)
+            own = _limited_host(host, one.memory) if one.memory else host
+            more = _findings(carrier, one, target, rules, own, house=house, parameters=parameters)
             guessed = not targets and (one.hint is None or UNVERSIONED in one.why)
             found.setdefault(target, []).extend([_of_guess(f) for f in more] if guessed else more)
     path = carrier.document.path
@@ -69,6 +70,18 @@ def check_carrier(
         Checked(path, target, tuple(sort_by_place(dict.fromkeys(findings))), _sources(carrier, findings))
         for target, findings in found.items()
     ]
+
+
+def _limited_host(host: Host | AbsentPart, memory: int) -> Host:
+    """Return the host with the memory limit of a container, in bytes."""
+    from msgspec.structs import replace
+
+    from advisor.collect.host.host import host_from_options
+    from advisor.facts.host import Cgroup
+
+    if isinstance(host, AbsentPart):
+        host = host_from_options(ram=None, cpus=None, disk=None, tar=None)
+    return replace(host, cgroup=Cgroup(version=2, path="", limit=memory))
 
 
 def _of_guess(finding: Finding) -> Finding:

@@ -88,7 +88,8 @@ def _lint_carrier(carrier: Carrier, plan: LintPlan) -> list[LintResult]:
     from advisor.commands.carriers import check_carrier
 
     resolved = resolved_text(carrier)
-    rules = plan.rules_of_services if any(one.declared for one in carrier.sets) else plan.rules
+    rules = plan.rules_with_memory if any(one.memory for one in carrier.sets) else plan.rules
+    rules = plan.rules_of_services if any(one.declared for one in carrier.sets) else rules
     done = check_carrier(carrier, plan.targets, rules, plan.host, plan.house, parameters=plan.parameters)
     return [LintResult(checked, resolved, plan) for checked in done]
 

@@ -57,6 +57,11 @@ class LintPlan:
 
         return self._chosen if self._chosen is not None else [*self.rules, *parameter_rules()]
 
+    @property
+    def rules_with_memory(self) -> list[Rule]:
+        """Return the rules that are run where a document sets the memory of its servers."""
+        return self._chosen if self._chosen is not None else select_rules(self.args.select, self.args.ignore)
+
     def rules_for(self, target: Target, options: Container[str] | None = None) -> list[Rule]:
         """Return the rules that apply to the target.
 

@@ -195,3 +195,23 @@ def test_huge_files(text: str, carried: Reader) -> None:
     except CarrierError as error:
         if "\n" in str(error):
             raise
+
+
+@pytest.mark.parametrize(
+    ("limit", "size"),
+    [
+        ("    mem_limit: 512m", 512 << 20),
+        ("    mem_limit: 1.5GB", 3 << 29),
+        ('    mem_limit: "1073741824"', 1 << 30),
+        ("    deploy:\n      resources:\n        limits:\n          memory: 2G", 2 << 30),
+        ("    resources: {limits: {memory: 1Gi}}", 1 << 30),
+        ("    resources: {limits: {memory: 1G}}", 10**9),
+        ("    resources: {limits: {memory: 100m}}", 0),
+        ("    mem_limit: ${MEMORY}", 0),
+        ("    deploy: {resources: {reservations: {memory: 1G}}}", 0),
+    ],
+)
+def test_the_memory_limit_of_a_service(limit: str, size: int, carried: Reader) -> None:
+    """A service's limit is the memory of its server: compose counts in 1024s, pods in 1000s without an i."""
+    (found,) = carried(service(f"    command: --port=1\n{limit}")).carrier.sets
+    assert found.memory == size

@@ -60,6 +60,16 @@ def test_the_target_that_is_named(mycnf: Mycnf) -> None:
     assert list(found) == ["mysql-5.7.44", "mariadb-10.11.19"]
 
 
+def test_the_memory_of_a_container(mycnf: Mycnf, tmp_path: Path) -> None:
+    """The limit of a service's memory is what its pool is compared with, also where --ram names a larger host."""
+    text = "services: {db: {image: 'mysql:8.4.8', mem_limit: 1g, command: [--innodb-buffer-pool-size=4G]}}\n"
+    (tmp_path / "compose.yml").write_text(text)
+    for option in ([], ["--ram", "64G"]):
+        (found,) = findings(mycnf, "compose.yml", *option).values()
+        (pool,) = [f for f in found if f["code"] == "MEM001"]
+        assert "does not fit in the 1G of the control group" in str(pool["message"])
+
+
 @pytest.mark.parametrize("option", [["--format", "text"], ["--format", "concise"], ["--format", "json"]])
 def test_secrets(option: list[str], mycnf: Mycnf, tmp_path: Path) -> None:
     """No secret of the document is shown, wherever it stands in it."""
