@@ -316,6 +316,8 @@ BY_OPTION = {
     "rules.sql.modes": (
         "alter_algorithm",
         "ansi",
+        "auto_increment_increment",
+        "auto_increment_offset",
         "character_set_client_handshake",
         "character_set_server",
         "default_tmp_storage_engine",

@@ -339,3 +339,39 @@ def statements_refused_by_limit(context: RuleContext) -> Iterator[Finding]:
                 help="remove the line",
                 actions=present(action),
             )
+
+
+OFFSET, INCREMENT = "auto_increment_offset", "auto_increment_increment"
+
+
+@rule(
+    "MOD011",
+    "ignored-auto-increment-offset",
+    confidence=Confidence.MEASURED,
+    summary="auto_increment_offset is larger than auto_increment_increment, so the server ignores it.",
+    options=(OFFSET, INCREMENT),
+    evidence=("AINC-01",),
+    docs=Docs(
+        why="Servers that replicate in a circle get different numbers only if each has an offset of its own that is no "
+        "larger than the increment. A server ignores a larger offset and numbers rows 1, 3, 5 with an increment of 2, "
+        "as the server with offset 1 does: their rows collide.",
+        fix="Set auto_increment_increment to the number of servers that take writes, and the offset to 1 up to it.",
+        risk="New rows get other numbers; existing ones stay.",
+        exceptions="A node of a Galera cluster, which sets both by itself (wsrep_auto_increment_control). A server "
+        "that alone takes writes: there both can go.",
+        reconsider_when="A server that numbers its rows from the offset.",
+    ),
+)
+def ignored_auto_increment_offset(context: RuleContext) -> Iterator[Finding]:
+    """Report an explicitly configured offset that is larger than the increment."""
+    offset, increment = context.number(OFFSET), context.number(INCREMENT)
+    if not offset or not increment or offset <= increment or not context.is_set(OFFSET):
+        return
+    if context.settings.on("wsrep_on") and context.settings.on("wsrep_auto_increment_control") is not False:
+        return
+    yield ignored_auto_increment_offset.finding(
+        f"{OFFSET} = {offset} is ignored: it is larger than {INCREMENT} ({increment}). New rows get the numbers that a "
+        "server with offset 1 gives.",
+        variable_subject(context, OFFSET),
+        help=f"set {INCREMENT} to the number of servers that take writes, and {OFFSET} to 1 up to that number",
+    )
