@@ -10,7 +10,6 @@ from rules.core.subject import variable_subject
 from rules.sizing.memory import (
     GIB,
     MIB,
-    SCHEMA_SIZES,
     Budget,
     is_too_tight,
     largest_part,
@@ -19,11 +18,11 @@ from rules.sizing.memory import (
     memory_budget,
     pool_that_fits,
     pool_that_holds,
-    raised_schema,
     round_to_steps,
     system_memory,
     usable_memory,
 )
+from rules.sizing.performance_schema import SCHEMA_SIZES, configured_schema_sizes, schema_growth
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -157,22 +156,16 @@ def memory_over_budget(context: RuleContext) -> Iterator[Finding]:
 
 def _large_schema(context: RuleContext, size: int, where: str) -> Finding | None:
     """A finding if the server at rest does not fit because of performance_schema; the pool is not counted."""
-    raised = _set_schema(context)
-    taken = raised_schema(context) if raised and context.settings.on("performance_schema") else 0
+    raised, taken = configured_schema_sizes(context), schema_growth(context)
     if not taken or memory_at_rest(context) + system_memory(context, size) <= size:
         return None
     return memory_over_budget.finding(
         f"At its start performance_schema takes {format_size(taken)} more than by default ({', '.join(raised)}), and "
-        f"the server may use only {where}: it is killed, or runs without performance_schema.",
+        f"the server may use only {where}: it may be killed for memory, or run without performance_schema.",
         variable_subject(context, raised[0]),
         severity=Severity.WARNING,
-        confidence=Confidence.MEASURED,
         help=f"remove {'this line' if len(raised) == 1 else 'these lines'}, or lower what the sizes come to together",
     )
-
-
-def _set_schema(context: RuleContext) -> list[str]:
-    return [name for name in SCHEMA_SIZES if context.is_set(name)]
 
 
 def _sessions_of(option: str, estimate: Budget, sessions: int) -> str:

@@ -7,6 +7,7 @@ from math import lcm
 from advisor.core.model import format_size
 from advisor.core.value_types import NamedTuple
 from rules.core.advice import connection_limit
+from rules.sizing.performance_schema import schema_growth
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
 
-MIB, GIB = 1 << 20, 1 << 30
+MIB = 1 << 20
+GIB = 1 << 30
 # The memory that the operating system needs: kernel, services and page tables, and in a control group only what the
 # kernel counts to the group. Beyond that, an advised pool leaves a few percent to the page cache and to programs that
 # run for a while. All are our choice: the percentages in the manuals (50 to 80, BP-05) leave a hundred gigabytes idle
@@ -28,15 +30,13 @@ LEAST_POOL = 64 * MIB  # no smaller pool is advised: the server itself takes sev
 # Sessions that run statements at once, where no counter shows it: a few for each processor, or as many as throughput
 # was seen to rise with (CONN-02).
 RUNNING_PER_CPU = 4
-LEAST_RUNNING, RUNNING = 16, 64
-GROWTH_PERCENT, CHUNK = 25, 128 * MIB
+LEAST_RUNNING = 16
+RUNNING = 64
+GROWTH_PERCENT = 25
+CHUNK = 128 * MIB
 INSTANCES = "innodb_buffer_pool_instances"
-DEFAULT_INSTANCES, MOST_INSTANCES = 8, 64
-# Sizes of performance_schema that servers take in full at their start, and keep (MEM-03).
-SCHEMA_SIZES = (
-    *("performance_schema_digests_size", "performance_schema_events_statements_history_long_size"),
-    *("performance_schema_max_digest_length", "performance_schema_max_sql_text_length"),
-)
+DEFAULT_INSTANCES = 8
+MOST_INSTANCES = 64
 
 
 class Budget(NamedTuple):
@@ -314,16 +314,9 @@ def series_memory(context: RuleContext) -> SeriesMemory:
 def memory_at_rest(context: RuleContext) -> int:
     """The process without the buffers that variables size, but with the currently prepared statements."""
     resting = series_memory(context)
-    schema = resting.schema + raised_schema(context) if context.settings.on("performance_schema") else 0
+    schema = resting.schema + schema_growth(context) if context.settings.on("performance_schema") else 0
     prepared = context.server.counter("prepared_stmt_count") or 0 if context.has("server") else 0
     return resting.at_rest + schema + prepared * PREPARED
-
-
-def raised_schema(context: RuleContext) -> int:
-    """What explicitly configured sizes add to performance_schema, in bytes."""
-    from rules.sql.logging import schema_growth  # lazily: it has rules of its own
-
-    return schema_growth(context) if any(map(context.is_set, SCHEMA_SIZES)) else 0
 
 
 def shared_buffers(context: RuleContext) -> int:

@@ -320,30 +320,3 @@ def sampled_slow_log(context: RuleContext) -> Iterator[Finding]:
         help=raised or help_line(action),
         actions=() if raised else present(action),
     )
-
-
-# Sizes of performance_schema, and the bytes of a row. Sessions have 10 current and 10 past statements for each of 256
-# threads (MEM-03).
-DIGESTS, HISTORY = "performance_schema_digests_size", "performance_schema_events_statements_history_long_size"
-DIGEST_TEXT, STATEMENT_TEXT = "performance_schema_max_digest_length", "performance_schema_max_sql_text_length"
-DIGEST_ROW, LEAST_DIGEST_ROW, HISTORY_ROW, SESSION_TEXTS = 4096, 512, 1400, 2 * 10 * 256
-
-
-def schema_growth(context: RuleContext) -> int:
-    """What the sizes of performance_schema come to, in bytes beyond the defaults."""
-    sizes = {
-        name: context.number(name) for name in (DIGESTS, HISTORY, DIGEST_TEXT, STATEMENT_TEXT) if context.is_set(name)
-    }
-    given = {name: size for name, size in sizes.items() if size is not None and size >= 0}
-    mysql = context.target.is_mysql
-    defaults = {DIGESTS: 10_000 if mysql else 5_000, HISTORY: 10_000 if mysql else 1_000, DIGEST_TEXT: 1024}
-    defaults[STATEMENT_TEXT] = 1024
-    digest_row = DIGEST_ROW if context.target.since("mysql", 8, 0) else LEAST_DIGEST_ROW
-    return max(0, _schema_bytes(defaults | given, digest_row) - _schema_bytes(defaults, digest_row))
-
-
-def _schema_bytes(sizes: dict[str, int], digest_row: int) -> int:
-    """Rows of digests and of statements, and the texts of these and of the sessions' last statements."""
-    rows = sizes[DIGESTS] * digest_row + sizes[HISTORY] * HISTORY_ROW
-    digests = sizes[DIGEST_TEXT] * (sizes[DIGESTS] + sizes[HISTORY] + SESSION_TEXTS)
-    return rows + digests + sizes[STATEMENT_TEXT] * (sizes[HISTORY] + SESSION_TEXTS)

@@ -66,6 +66,13 @@ async def until(pilot: Pilot[int], holds: Callable[[], bool]) -> None:
     raise AssertionError(f"it never came to that; the screen is\n{screen_text(pilot.app)}")
 
 
+async def frame_drawn(app: App[Any]) -> None:
+    """Wait until the changes so far are laid out and drawn."""
+    drawn = asyncio.Event()
+    app.screen.call_after_refresh(drawn.set)
+    await asyncio.wait_for(drawn.wait(), PATIENCE)
+
+
 def screen_rows(app: App[Any]) -> list[list[Segment]]:
     """The texts of each row of the screen with their styles."""
     return [list(strip) for strip in app.screen._compositor.render_strips()]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from app_driver import driven, opened, screen_text, until
+from app_driver import driven, frame_drawn, opened, screen_text, until
 from msgspec.structs import replace
 from textual.widgets import ContentSwitcher, Input, Static
 from textual.widgets._footer import FooterKey
@@ -170,7 +170,8 @@ async def test_a_sample_lays_out_nothing_anew() -> None:
 
         async def aged(minutes: int) -> str:
             heading.show(app.view._replace(origin="live", read_at=time.time() - 60 * minutes - 1))
-            await pilot.pause()
+            await frame_drawn(app)
+            await frame_drawn(app)  # a text that needs more room is laid out in the frame after it
             return str(heading.query_one("#standing").render())
 
         await aged(11)
