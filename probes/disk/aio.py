@@ -1,15 +1,14 @@
-"""Linux asynchronous I/O by system calls: many concurrent requests from one thread."""
+"""Linux asynchronous I/O by system calls: many concurrent requests from one thread, into buffers aligned to pages."""
 
 from __future__ import annotations
 
 import ctypes
 import errno
 import functools
+import mmap
 import os
 import sys
 from typing import TYPE_CHECKING, Any
-
-from probes.disk.turns import aligned_buffer, buffer_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -146,3 +145,25 @@ def _raise_errno_unless(*harmless: int) -> None:
     number = ctypes.get_errno()
     if number not in harmless:
         raise OSError(number, os.strerror(number))
+
+
+SCATTERED_BYTES = 8 << 20
+
+
+def aligned_buffer(size: int) -> memoryview:
+    """A zeroed buffer of that many bytes, aligned to a page.
+
+    It is private memory in ordinary pages, as a server gets from malloc. The fragmentation of its physical pages
+    decides into how many parts a request is split, and pages that a process freed recently are more fragmented: such
+    pages are allocated first and not used. Each measurement allocates its own buffer, so that this randomness appears
+    as a difference between rounds.
+    """
+    room = mmap.mmap(-1, SCATTERED_BYTES + size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    room.write(bytes(SCATTERED_BYTES + size))  # touch all pages now, not during the measurement
+    room.madvise(mmap.MADV_DONTNEED, 0, SCATTERED_BYTES)
+    return memoryview(room)[SCATTERED_BYTES:]
+
+
+def buffer_address(memory: memoryview) -> int:
+    """The memory address of the buffer."""
+    return ctypes.addressof(ctypes.c_char.from_buffer(memory))

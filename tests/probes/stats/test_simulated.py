@@ -29,7 +29,7 @@ def judged(request: pytest.FixtureRequest) -> Judged:
     """So many variants at five rounds, 200 runs without a difference and 200 with one."""
     with pytest.MonkeyPatch.context() as patch:
         # A third of the time went into a look at all processes of the host before each of 400 runs.
-        patch.setattr(sys.modules["probes.safety.objections"], "find_other_servers", tuple)
+        patch.setattr(sys.modules["probes.safety"], "find_other_servers", tuple)
         patch.setattr(sys.modules["probes.rounds"], "read_cpu_seconds", lambda: CpuSeconds(0.0, 0.0, 0.0))
         noise, variants = request.param
         return judge(noise, RUNS, variants)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from advisor.tui.screens.probes.run import ProbeRun
     from advisor.tui.view import View
     from probes.experiment import ProbeEntry, RunPlan
-    from probes.safety.objections import Objection
+    from probes.safety import Objection
 
 
 NAME, FIGURE, DAY = 21, 7, 7  # columns of a row

@@ -13,7 +13,7 @@ from probes.checkpoints import find_matching_run, remaining_request
 from probes.choices import parse_duration
 from probes.experiment import ProbeEntry, ProbeError, ProbeRequest
 from probes.rounds import require_enough_time
-from probes.safety.objections import find_objections
+from probes.safety import find_objections
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from advisor.tui.start import ProbeSite
     from probes.experiment import Environment, Experiment, RunPlan
     from probes.results import KeptResult
-    from probes.safety.objections import Objection
+    from probes.safety import Objection
 
 
 class ProbeFormValues(NamedTuple):
