@@ -351,7 +351,6 @@ BEYOND_FILES = (
     "rules.replication.galera_state",
     "rules.replication.lag",
     "rules.replication.stopped",
-    "rules.schema.auto_increment",
     "rules.schema.tables",
     "rules.security.accounts",
     "rules.sql.statements",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Finding
     from advisor.facts import Facts
-    from advisor.facts.schema import AutoIncrement
+    from advisor.facts.server import AutoIncrement
     from rules.core.context import RuleContext
 
 

@@ -89,7 +89,7 @@ def run_for_target(known: RuleContext, rules: Iterable[Rule]) -> RuleRun:
 
         findings = apply_local_results(known, findings)
     if known.has("house"):
-        from rules.policy.precedence import defer_to_house_rules
+        from rules.policy.rules import defer_to_house_rules
 
         findings = defer_to_house_rules(known, findings)
     return RuleRun(tuple(findings), tuple(skipped))

@@ -5,8 +5,17 @@ from msgspec import Struct, field
 from advisor.facts.files import FileCopy, OptionFiles, PersistedOption, Service
 from advisor.facts.host import Host, SpaceReading
 from advisor.facts.probes import ProbeResult
-from advisor.facts.schema import SchemaRisks
-from advisor.facts.server import Accounts, DataSizes, Link, Plugin, Replication, Server, VariableOrigin, VariableSetter
+from advisor.facts.server import (
+    Accounts,
+    DataSizes,
+    Link,
+    Plugin,
+    Replication,
+    SchemaRisks,
+    Server,
+    VariableOrigin,
+    VariableSetter,
+)
 from advisor.facts.workload import BusyHour, Sample, SampledHours, Workload
 
 SCHEMA = "1.2"

@@ -1,4 +1,8 @@
-"""Two samples of a server's counters, and the window between them."""
+"""What the server did: samples of its counters, the window between two, and the sessions that block others."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
 
 from msgspec import Struct, field
 
@@ -112,3 +116,156 @@ class TopEvents(Struct, frozen=True):
     rows: tuple[EventTotal, ...]
     clock: float
     reason: str = ""
+
+
+ROWS = "rows"  # `LockWait.lock` of InnoDB's row locks
+SERVER_THREADS = frozenset({"", "system user", "event_scheduler"})
+LOCK_WAIT, ROLLING_BACK = "LOCK WAIT", "ROLLING BACK"
+
+
+class OpenTransaction(Struct, frozen=True):
+    """A transaction of InnoDB: its state (RUNNING, LOCK WAIT, ROLLING BACK, COMMITTING), its age in seconds, its rows.
+
+    `waiting` is for how many seconds it has waited for a row, None if it does not wait.
+    """
+
+    state: str
+    age: int | None = None
+    rows_locked: int = 0
+    rows_modified: int = 0
+    waiting: int | None = None
+
+
+class ServerSession(Struct, frozen=True):
+    """A session by its connection id; `seconds` is how long it has been in its state, or idle.
+
+    `account` is user@host without the port; the user is `system user` for replication appliers, and may be empty.
+    """
+
+    id: int
+    account: str = ""
+    command: str = ""
+    seconds: int = 0
+    state: str = ""
+    transaction: OpenTransaction | None = None
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the session runs no statement."""
+        return self.command == "Sleep" and not self.is_server_thread
+
+    @property
+    def is_server_thread(self) -> bool:
+        """Whether it is a replication applier or another thread of the server, and not a client's."""
+        return self.account.rpartition("@")[0] in SERVER_THREADS
+
+    @property
+    def waiting(self) -> int | None:
+        """For how many seconds the session has waited for a lock; None if it does not."""
+        if self.transaction is not None and self.transaction.waiting is not None:
+            return self.transaction.waiting
+        return self.seconds if is_wait_state(self.state) else None
+
+
+class LockWait(Struct, frozen=True):
+    """One session waits for another: connection ids, and the lock.
+
+    `lock` is `rows`, or the object type of a metadata lock (TABLE, GLOBAL, COMMIT, BACKUP LOCK, USER LEVEL LOCK …),
+    `name` its schema and table, `held` the type of the lock that the blocker has, or waits for before the waiter, and
+    `wanted` the type that the waiter waits for.
+    """
+
+    waiter: int
+    blocker: int
+    lock: str
+    name: str = ""
+    held: str = ""
+    wanted: str = ""
+
+    @property
+    def for_rows(self) -> bool:
+        """Whether the waiter waits for rows, not for a metadata lock or a named lock."""
+        return self.lock == ROWS
+
+
+class Blocking(Struct, frozen=True):
+    """Open transactions and waits at the end of the window; no statement was read.
+
+    `sessions` are those that wait for a lock or block another, and of the 128 oldest transactions and the long
+    statements those of 5 seconds or more; `detached`
+    are transactions without a session, such as prepared XA transactions. `waits` are the waits whose blocker is known;
+    `holders` are sessions that hold metadata locks on the tables that others wait for, where the server does not show
+    who waits for whom. `rows_read` and `metadata_read` say whether the blockers were read, if there were waits;
+    `transactions_read` is False for a process list, which shows sessions alone. `history` is the history list length,
+    None if not read here.
+    """
+
+    sessions: tuple[ServerSession, ...] = ()
+    detached: tuple[OpenTransaction, ...] = ()
+    waits: tuple[LockWait, ...] = ()
+    holders: tuple[tuple[int, str], ...] = ()
+    rows_read: bool = True
+    metadata_read: bool = True
+    history: int | None = None
+    transactions_read: bool = True
+
+    def session(self, number: int) -> ServerSession:
+        """The session with that connection id; only its id is known if it was not read."""
+        return next((session for session in self.sessions if session.id == number), ServerSession(number))
+
+    @property
+    def roots(self) -> tuple[RootBlocker, ...]:
+        """The sessions at the end of all chains that wait for no other, with the most waiters first."""
+        direct: dict[int, list[LockWait]] = {}
+        for wait in self.waits:
+            direct.setdefault(wait.waiter, []).append(wait)
+        found: dict[int, set[int]] = {}
+        locks: dict[int, list[LockWait]] = {}
+        for waiter in direct:
+            for wait in _last_waits(waiter, direct):
+                found.setdefault(wait.blocker, set()).add(waiter)
+                locks.setdefault(wait.blocker, []).append(wait)
+        known = {session.id: session for session in self.sessions}
+        roots = [_root(known, number, waiters, locks[number]) for number, waiters in found.items()]
+        return tuple(sorted(roots, key=lambda root: (-len(root.waiters), root.session.id)))
+
+
+class RootBlocker(NamedTuple):
+    """A session that others wait for, directly or through others, and that waits for none itself.
+
+    `wait` is the longest wait for a lock that it holds itself; `longest` is the longest of all waits in seconds.
+    """
+
+    session: ServerSession
+    waiters: frozenset[int]
+    wait: LockWait
+    longest: int
+
+
+def is_wait_state(state: str) -> bool:
+    """Whether a thread state is a wait for a lock of tables, metadata, backups, or a named lock."""
+    return state in ("User lock", "Waiting for table flush") or (
+        state.startswith("Waiting for ") and state.endswith(" lock")
+    )
+
+
+def _last_waits(waiter: int, direct: dict[int, list[LockWait]]) -> list[LockWait]:
+    """The last wait of each chain that begins at a waiter; a deadlock has none."""
+    seen, ahead, last = {waiter}, [waiter], []
+    while ahead:
+        for wait in direct.get(ahead.pop(), ()):
+            if wait.blocker not in direct:
+                last.append(wait)
+            elif wait.blocker not in seen:
+                seen.add(wait.blocker)
+                ahead.append(wait.blocker)
+    return last
+
+
+def _root(known: dict[int, ServerSession], number: int, waiters: set[int], locks: list[LockWait]) -> RootBlocker:
+    def seconds(waiter: int) -> int:
+        return (known[waiter].waiting or 0) if waiter in known else 0
+
+    own = max(locks, key=lambda wait: (seconds(wait.waiter), -wait.waiter))
+    longest = max(map(seconds, waiters))
+    return RootBlocker(known.get(number, ServerSession(number)), frozenset(waiters), own, longest)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from advisor.analysis.audited import Audited
-    from advisor.facts.blocking import Blocking, LockWait, ServerSession
     from advisor.facts.server import GroupMember
+    from advisor.facts.workload import Blocking, LockWait, ServerSession
     from rules.core.context import RuleContext
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from advisor.facts.blocking import Blocking, RootBlocker, ServerSession
+    from advisor.facts.workload import Blocking, RootBlocker, ServerSession
     from rules.core.context import RuleContext
 
 WAITED = 5  # seconds; a shorter wait is common under load

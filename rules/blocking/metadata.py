@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from advisor.facts.blocking import Blocking, RootBlocker, ServerSession
+    from advisor.facts.workload import Blocking, RootBlocker, ServerSession
     from rules.core.context import RuleContext
 
 TABLE_STATE, FLUSH_STATE, NAMED_STATE = "Waiting for table metadata lock", "Waiting for table flush", "User lock"

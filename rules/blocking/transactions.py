@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from advisor.facts.blocking import ServerSession
+    from advisor.facts.workload import ServerSession
     from rules.core.context import RuleContext
 
 IDLE_WITH_LOCKS = 600  # seconds

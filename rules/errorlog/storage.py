@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from advisor.core.model import Severity
 from rules.core.rule import Docs, rule
-from rules.errorlog.events import event_finding, in_brackets, messages, recent_event
+from rules.errorlog import event_finding, in_brackets, messages, recent_event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from advisor.core.model import Severity, format_duration
+from advisor.core.value_types import NamedTuple
 from advisor.redaction.scrub import failed_table
 from advisor.verdict.number import parse_digits
 from rules.core.advice import replica_keyword
@@ -15,7 +18,214 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Finding
     from rules.core.context import RuleContext
-    from rules.replication.causes import Cause
+
+
+class Cause(NamedTuple):
+    """What an error means, as a sentence, and what to do, as the help of a finding."""
+
+    meaning: str
+    next_step: str
+
+    @property
+    def ends_with_start(self) -> bool:
+        """Whether the next step ends with a running replica, or with another one."""
+        return "start" in self.next_step or "rebuild" in self.next_step
+
+
+COMPARE = "compare the row with the source's, and repair or rebuild the replica before you start it"
+OLDER_THAN_LOGS = "rebuild the replica from a backup of the source, and keep the source's binary logs for longer"
+ALONE = "with SET sql_log_bin = 0"  # else the statement would be a transaction of the replica's own
+DEFINITIONS = f"compare the definition with the source's, and make it equal here {ALONE}"
+SUCCEEDS = f"{ALONE}, so that the source's statement succeeds"
+EXISTS = f"find out what it holds; drop or rename it here {SUCCEEDS}"
+MISSING = f"create it here as the source had it, {SUCCEEDS}"
+ACCOUNT = (
+    "check on the source that the account exists for this host and what it requires (TLS), and give the replica its "
+    "password with CHANGE {change} TO"
+)
+EXPIRED = "set a new password with ALTER USER on the source, and give it to the replica with CHANGE {change} TO"
+# By the number of the error; MySQL 8.0 and later have numbers of their own for some.
+CAUSES = {
+    1007: Cause("The database that the source created exists here already.", EXISTS),
+    1008: Cause("The database that the source dropped does not exist here.", MISSING),
+    1032: Cause("A row that the source changed is missing here or differs.", COMPARE),
+    1040: Cause(
+        "The source has no connection left for the replica.",
+        "find out what uses the connections of the source (max_connections); the replica connects again by itself",
+    ),
+    1045: Cause("The source refuses the account or its password.", ACCOUNT),
+    1050: Cause("The table that the source created exists here already.", EXISTS),
+    1051: Cause("The table that the source dropped does not exist here.", MISSING),
+    1054: Cause("A column that the source's statement names does not exist here.", DEFINITIONS),
+    1060: Cause("The column that the source added exists here already.", EXISTS),
+    1061: Cause("The index that the source added exists here already.", EXISTS),
+    1062: Cause("A row that the source inserted has a key that exists here already.", COMPARE),
+    1091: Cause("The column or index that the source dropped does not exist here.", MISSING),
+    1114: Cause(
+        "A table is full here: its disk, or the limit of a MEMORY table (max_heap_table_size).",
+        "make room on the disk, or give the replica the source's max_heap_table_size",
+    ),
+    1129: Cause(
+        "The source blocks the replica's host after too many failed connections.",
+        "run mysqladmin flush-hosts on the source, and look why connections failed (performance_schema.host_cache)",
+    ),
+    1130: Cause("The source has no account for the replica's host.", "create the account for this host on the source"),
+    1133: Cause("The account that the source's statement names does not exist here.", MISSING),
+    1146: Cause(
+        "A table that the source changed does not exist here.",
+        "its rows are missing too: rebuild the replica, or restore the table from the source if it gets no changes "
+        "meanwhile; an empty one can be created as on the source",
+    ),
+    1153: Cause(
+        "An event of the source is larger than the replica takes.",
+        "raise replica_max_allowed_packet (slave_max_allowed_packet) on the replica, up to its maximum of 1G",
+    ),
+    1197: Cause(
+        "A transaction of the source is larger than max_binlog_cache_size here.",
+        "raise max_binlog_cache_size on the replica to the source's value or more",
+    ),
+    1205: Cause(
+        "The applier waited for a lock longer than innodb_lock_wait_timeout, and used up its retries.",
+        "find the session here that holds the lock, end its transaction, and start the replica",
+    ),
+    1298: Cause(
+        "The time zone of the source's session is not known here.",
+        "load the time zone tables here as on the source (mysql_tzinfo_to_sql)",
+    ),
+    1304: Cause("The procedure or function that the source created exists here already.", EXISTS),
+    1305: Cause("The procedure or function that the source dropped does not exist here.", MISSING),
+    1359: Cause("The trigger that the source created exists here already.", EXISTS),
+    1396: Cause(
+        "The account that the source created exists here already, or the one that it changed or dropped does not.",
+        f"drop or create the account here {SUCCEEDS}",
+    ),
+    1406: Cause("A value of the source is too long for its column here.", DEFINITIONS),
+    1410: Cause("The account to which the source granted privileges does not exist here.", MISSING),
+    1452: Cause("A row to which the source's row refers is missing here.", COMPARE),
+    1451: Cause("A row that the source removed is still referred to here.", COMPARE),
+    1526: Cause("No partition of the table here takes the source's row.", DEFINITIONS),
+    1594: Cause(
+        "The relay log cannot be read: it is damaged, or the source's binary log is.",
+        "stop the replica and let it fetch the logs again, which the source must still have: CHANGE {change} TO with "
+        "{source}_LOG_FILE and {source}_LOG_POS of what is applied ({applied}), or with its GTIDs",
+    ),
+    1677: Cause("A column here has a type to which the source's values cannot be converted.", DEFINITIONS),
+    1820: Cause("The password of the replica's account has expired on the source.", EXPIRED),
+    1862: Cause("The password of the replica's account has expired on the source.", EXPIRED),
+    1950: Cause(
+        "gtid_strict_mode refuses the source's transaction: the replica's binary log has one with the same or a higher "
+        "sequence number, as after a write on the replica.",
+        "find out with mysqlbinlog what was written here, and rebuild the replica from its source",
+    ),
+    2003: Cause(
+        "The source's host and port refuse connections or cannot be reached.",
+        "check that the source runs, its address and port, and firewalls",
+    ),
+    2005: Cause("The name of the source's host is unknown here.", "check the name, and the name service of this host"),
+    2026: Cause(
+        "The TLS connection to the source fails.", "check the certificates, and {source}_SSL_CA of the replica"
+    ),
+    2061: Cause(
+        "The account uses caching_sha2_password, which needs TLS or the source's public key.",
+        "set {source}_SSL = 1 with CHANGE {change} TO, or GET_{source}_PUBLIC_KEY = 1 in a trusted network",
+    ),
+    3032: Cause(
+        "The source is in offline mode and refuses the replica's account.",
+        "run SET GLOBAL offline_mode = OFF on the source when its maintenance has ended",
+    ),
+    3118: Cause("The replica's account is locked on the source.", "run ALTER USER … ACCOUNT UNLOCK on the source"),
+}
+SAME = {13114: 1236, 13117: 1593, 13120: 1597, 13121: 1594, 13125: 1153, 13146: 1677, 4151: 3118}
+# Errors 1236, 1593 and 1597 stand for many; the message distinguishes them.
+BY_MESSAGE = (
+    (
+        1236,
+        re.compile(r"(?:slave|replica) has more GTIDs than|which is not in the master's binlog", re.IGNORECASE),
+        Cause(
+            "The replica has transactions that its source does not have.",
+            "find out which server has the right data, and rebuild the other from it",
+        ),
+    ),
+    (
+        1236,
+        re.compile(r"purged", re.IGNORECASE),
+        Cause("The source has purged the binary logs from which the replica has to continue.", OLDER_THAN_LOGS),
+    ),
+    (
+        1236,
+        re.compile(r"could not find first log", re.IGNORECASE),
+        Cause(
+            "The source does not have the binary log in which the replica has to continue: it was purged, or the "
+            "source was reset or replaced.",
+            f"check that this is the right source; if it purged the log, {OLDER_THAN_LOGS}",
+        ),
+    ),
+    (
+        1236,
+        re.compile(r"position > file size|impossible position"),
+        Cause(
+            "The replica asks for a position behind the end of the source's binary log: the source lost that end in a "
+            "crash, or it is another server.",
+            "compare the data: what the replica has beyond that end is lost on the source; rebuild the replica if they "
+            "differ, else let it continue at the beginning of the source's next binary log",
+        ),
+    ),
+    (
+        1236,
+        re.compile(r"bogus data in log event|truncated in the middle of event|log event entry exceeded"),
+        Cause(
+            "The source cannot read an event there: its binary log is damaged or cut off, or the replica's position is "
+            "not the beginning of an event.",
+            "read the source's log there with mysqlbinlog; correct a wrong position, and rebuild the replica if the "
+            "log is damaged",
+        ),
+    ),
+    (
+        1593,
+        re.compile(r"AUTO_POSITION mode: the \w+ has GTID_MODE"),
+        Cause(
+            "The replica finds its place by GTIDs, and gtid_mode is not ON on the source.",
+            "set gtid_mode = ON on the source, step by step, or {source}_AUTO_POSITION = 0 with file and position",
+        ),
+    ),
+    (
+        1597,
+        re.compile(r"COM_REGISTER_\w+ failed: Access denied"),
+        Cause(
+            "The replica's account lacks a privilege on the source.",
+            "run GRANT REPLICATION SLAVE ON *.* TO its account on the source",
+        ),
+    ),
+    (
+        1236,
+        re.compile(r"same server_uuid/server_id", re.IGNORECASE),
+        Cause(
+            "Another replica of this source has the same server_id or server_uuid, so they disconnect each other.",
+            "give each replica its own server_id, and remove auto.cnf from a copied data directory before its start",
+        ),
+    ),
+    (
+        1593,
+        re.compile(r"equal \w+ server ids", re.IGNORECASE),
+        Cause("The replica and its source have the same server_id.", "give the replica another server_id"),
+    ),
+    (
+        1593,
+        re.compile(r"equal \w+ server UUIDs", re.IGNORECASE),
+        Cause(
+            "The replica and its source have the same server_uuid, as after copying a data directory.",
+            "stop the replica's server, remove auto.cnf from its data directory, and start the server",
+        ),
+    ),
+)
+
+
+def cause_of(number: int, message: str) -> Cause | None:
+    """What the error means; None if its number, or its message where that decides, is not known."""
+    number = SAME.get(number, number)
+    found = (cause for code, pattern, cause in BY_MESSAGE if code == number and pattern.search(message))
+    return next(found, CAUSES.get(number))
+
 
 RECEIVER, APPLIER = "receiver", "applier"
 RUNNING = {RECEIVER: "io_running", APPLIER: "sql_running"}
@@ -102,7 +312,7 @@ def _stopped_without_error(context: RuleContext, channel: dict[str, str], step: 
 
 
 def _connecting(context: RuleContext, channel: dict[str, str], number: int) -> Finding:
-    cause = _cause_of(number, channel.get(TEXTS[RECEIVER], ""))
+    cause = cause_of(number, channel.get(TEXTS[RECEIVER], ""))
     why = f"with error {number}: nothing more arrives.{_meaning(cause)}" if number else "without an error yet."
     return stopped_replica.finding(
         f"The replica's receiver{channel_suffix(channel)} is not connected and tries to connect, {why}"
@@ -128,7 +338,7 @@ def _reconnecting_help(context: RuleContext, channel: dict[str, str]) -> str:
 
 
 def _stopped_with_error(context: RuleContext, channel: dict[str, str], step: str, number: int) -> Finding:
-    cause, table = _cause_of(number, channel.get(TEXTS[step], "")), ""
+    cause, table = cause_of(number, channel.get(TEXTS[step], "")), ""
     if step == APPLIER:
         times = channel_times(context, channel)
         table = failed_table(channel.get(TEXTS[step], "")) or (times.failed_table if times else "")
@@ -140,12 +350,6 @@ def _stopped_with_error(context: RuleContext, channel: dict[str, str], step: str
         severity=Severity.ERROR,
         help=_next_step(context, channel, step, cause),
     )
-
-
-def _cause_of(number: int, text: str) -> Cause | None:
-    from rules.replication.causes import cause_of  # lazily: explain needs no errors
-
-    return cause_of(number, text)
 
 
 def _meaning(cause: Cause | None) -> str:

@@ -22,7 +22,7 @@ from advisor.collect.pasted import text as text_module
 from advisor.collect.pasted.facts import TextError
 from advisor.collect.pasted.process_list import ProcessListReader
 from advisor.core.model import Confidence, Severity
-from advisor.facts.blocking import ServerSession
+from advisor.facts.workload import ServerSession
 from rules import all_rules
 
 if TYPE_CHECKING:

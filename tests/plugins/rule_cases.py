@@ -30,7 +30,6 @@ from advisor.facts import (
     VariableOrigin,
     Workload,
 )
-from advisor.facts.blocking import Blocking
 from advisor.facts.host import (
     BlockDevice,
     Cgroup,
@@ -51,20 +50,25 @@ from advisor.facts.host import (
     Storage,
     Stripe,
 )
-from advisor.facts.schema import AutoIncrement, EngineTable, RedundantIndex, SchemaRisks, UnkeyedTable
 from advisor.facts.server import (
     Accounts,
     ApplierTimes,
+    AutoIncrement,
     ChannelProgress,
     DataSizes,
+    EngineTable,
     ErrorLog,
     GroupMember,
     Link,
     LogEvent,
     Plugin,
     RedoWaits,
+    RedundantIndex,
+    SchemaRisks,
+    UnkeyedTable,
 )
 from advisor.facts.snapshot import to_value
+from advisor.facts.workload import Blocking
 from advisor.optionfile import resolve
 from advisor.verdict import judge_file
 from advisor.verdict.declared import DeclaredOption, DeclaredSet, ProviderParameter

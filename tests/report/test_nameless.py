@@ -14,7 +14,7 @@ from advisor.analysis.context import build_context
 from advisor.analysis.engine import run_rules
 from advisor.core.model import Action, Confidence, Finding, LocalResult, Location, Severity, Skipped
 from advisor.facts import Accounts, Replication, SchemaRisks, Unavailable, VariableOrigin, VariableSetter
-from advisor.facts.schema import AutoIncrement, EngineTable, RedundantIndex, UnkeyedTable
+from advisor.facts.server import AutoIncrement, EngineTable, RedundantIndex, UnkeyedTable
 from advisor.report import Page
 from advisor.report.formats import names, render_audit
 from rules import all_rules

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from advisor.analysis.audit_comparison import with_schema_rates
 from advisor.facts import Facts, SchemaRisks
-from advisor.facts.schema import AutoIncrement
+from advisor.facts.server import AutoIncrement
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from advisor.verdict.settings import Settings
 from rules import file_rules
 from rules.core.context import RuleContext
 from rules.policy.house_rule import HouseRule, parse_number
-from rules.policy.precedence import defer_to_house_rules
+from rules.policy.rules import defer_to_house_rules
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
-from advisor.collect.host.host import host_from_options, parse_size
+from advisor.collect.host.host import host_from_options, parse_ram
 from advisor.fixing.diff import unified_diff
 from advisor.fixing.values import FileChange
 from advisor.optionfile import resolve
@@ -162,7 +162,7 @@ def test_what_cannot_fit_is_brought_down(text: str, option: str, value: str | No
     """Each setting that the host has no memory for gets its default, and the pool what then remains."""
     lines = suggested(text)
     assert lines[option] == (value or lines["innodb_buffer_pool_size"])
-    assert 4 << 30 < parse_size(lines["innodb_buffer_pool_size"]) < 7 << 30
+    assert 4 << 30 < parse_ram(lines["innodb_buffer_pool_size"]) < 7 << 30
 
 
 def test_both_limits_of_temporary_tables_come_down() -> None:
@@ -174,7 +174,7 @@ def test_what_fits_is_kept_and_makes_the_pool_smaller() -> None:
     """A key buffer of 2G fits: the pool gets what it leaves."""
     lines = suggested("key_buffer_size = 2G")
     assert "key_buffer_size" not in lines
-    assert parse_size(suggested("")["innodb_buffer_pool_size"]) - parse_size(lines["innodb_buffer_pool_size"]) > 1 << 30
+    assert parse_ram(suggested("")["innodb_buffer_pool_size"]) - parse_ram(lines["innodb_buffer_pool_size"]) > 1 << 30
 
 
 @pytest.mark.parametrize(
@@ -209,4 +209,4 @@ def test_a_file_of_which_nothing_fits_ends_with_defaults() -> None:
     assert lines["key_buffer_size"] == "8M"
     assert lines["sort_buffer_size"] == "256K"
     assert lines["max_connections"] == "400"
-    assert parse_size(lines["innodb_buffer_pool_size"]) < 7 << 30
+    assert parse_ram(lines["innodb_buffer_pool_size"]) < 7 << 30

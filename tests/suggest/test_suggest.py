@@ -9,7 +9,7 @@ import pytest
 
 from advisor.analysis.engine import run_rules
 from advisor.catalog.targets import SERIES, parse_target
-from advisor.collect.host.host import host_from_options, parse_size
+from advisor.collect.host.host import host_from_options, parse_ram
 from advisor.core.model import Severity, Target
 from advisor.report.suggested_file import option_file
 from advisor.suggest import judge_text, suggest
@@ -119,8 +119,8 @@ def test_a_pool_that_every_number_of_instances_divides(cpus: int, pool: str) -> 
 def test_no_fixed_share_of_the_memory(target: Target, ram: str, cpus: int, low: float, high: float) -> None:
     """The share that the pool gets grows with the memory, as what else is needed doesn't grow as fast."""
     host = host_from_options(ram=ram, cpus=cpus, disk="ssd", tar=None)
-    pool = parse_size(lines(suggest(target, host, "oltp"))["innodb_buffer_pool_size"])
-    assert low < pool / parse_size(ram) < high
+    pool = parse_ram(lines(suggest(target, host, "oltp"))["innodb_buffer_pool_size"])
+    assert low < pool / parse_ram(ram) < high
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,9 @@ from advisor.commands.collect import DEMO
 from advisor.commands.judge_facts import audit_facts, make_request
 from advisor.core.model import Severity
 from advisor.facts import Facts, Replication, Sample, Server, Unavailable, Workload
-from advisor.facts.blocking import Blocking, LockWait, OpenTransaction, ServerSession
 from advisor.facts.server import GroupMember
 from advisor.facts.snapshot import load
+from advisor.facts.workload import Blocking, LockWait, OpenTransaction, ServerSession
 from advisor.report.audit.fact_lines import memory_layers
 from advisor.tui.lock_waits import (
     BAD,

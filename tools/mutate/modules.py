@@ -24,7 +24,6 @@ LEFT_OUT = {
     "rules.core.passed": "tests/rules/test_passed.py",
     "rules.core.areas": "tests/rules/test_evidence.py",
     "rules.policy.house_rule": "tests/config, since house rules are read before any rule runs",
-    "rules.policy.precedence": "tests/rules/test_local_results.py",
     "rules.optionfile.suppressions": "tests/suppress, since it runs after all other rules",
     "rules.measured.claims": "tests/rules/test_claims.py",
     "rules.measured.compare": "tests/rules/test_local_results.py",
@@ -55,12 +54,12 @@ def rule_modules(top: str) -> dict[str, Module]:
     """All modules of rules/ that cases can test, by dotted name; also imports the real ones."""
     all_rules()
     paths = sorted(glob.glob(os.path.join(top, "rules", "**", "*.py"), recursive=True))
-    names = {_dotted(os.path.relpath(path, top)): path for path in paths if not path.endswith("__init__.py")}
+    names = {_dotted(os.path.relpath(path, top)): path for path in paths}
     return {name: read(name, path) for name, path in names.items() if name not in LEFT_OUT}
 
 
 def _dotted(path: str) -> str:
-    return path.removesuffix(".py").replace(os.sep, ".")
+    return path.removesuffix(".py").replace(os.sep, ".").removesuffix(".__init__")
 
 
 def compiled(tree: ast.Module, path: str) -> CodeType:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from advisor.collect.host.formats import key_values, parse_number, read_line
+from advisor.collect.host.root import key_values, parse_number, read_line
 from advisor.collect.host.storage import MountEntry, read_mounts
 from advisor.facts.host import Cgroup, IoLimit
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.collect.host import cpuinfo
-from advisor.collect.host.formats import (
+from advisor.collect.host.root import (
     cpu_list,
     cpu_mask,
     parse_number,

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from advisor.collect.host.formats import MAX_CPU, parse_number, printable_line
+from advisor.collect.host.root import MAX_CPU, parse_number, printable_line
 
 _KIND_KEYS = {
     "vendor_id": "vendor", "vendor": "vendor", "CPU implementer": "vendor", "mvendorid": "vendor",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from advisor.collect.host.formats import bracketed_choice, parse_number, read_line, read_number
+from advisor.collect.host.root import bracketed_choice, parse_number, read_line, read_number
 from advisor.facts.host import BlockDevice, Raid, Stripe
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.collect.host.formats import (
+from advisor.collect.host.root import (
     cpu_list,
     key_values,
     parse_number,

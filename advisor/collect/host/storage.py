@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.collect.host.devices import stripe_of
-from advisor.collect.host.formats import read_number
+from advisor.collect.host.root import read_number
 from advisor.facts.host import Mount, Storage
 
 if TYPE_CHECKING:

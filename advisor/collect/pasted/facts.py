@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.collect.connection.session import whole_number
 from advisor.core.errors import MycnfError
-from advisor.facts.blocking import Blocking
+from advisor.facts.workload import Blocking
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from advisor.facts import Host
-    from advisor.facts.blocking import ServerSession
     from advisor.facts.host import Mount, Space
     from advisor.facts.server import ErrorLog
+    from advisor.facts.workload import ServerSession
     from advisor.verdict.declared import ProviderParameter
 
 

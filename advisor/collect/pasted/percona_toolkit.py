@@ -7,8 +7,8 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.collect.host.formats import key_values, parse_number
-from advisor.collect.host.system import read_memory, read_system
+from advisor.collect.host.host import read_memory, read_system
+from advisor.collect.host.root import key_values, parse_number
 from advisor.collect.pasted.facts import PastedFacts, TextError
 from advisor.collect.pasted.replicas import replica_rows
 from advisor.collect.pasted.samples import innodb_text

@@ -12,12 +12,12 @@ from advisor.collect.pasted import markup
 from advisor.collect.pasted.facts import PastedSessions
 from advisor.collect.pasted.json import DEEPEST, as_text
 from advisor.collect.server.blocking import LONG_STATEMENT, MOST_SESSIONS, session_of
-from advisor.facts.blocking import is_wait_state
+from advisor.facts.workload import is_wait_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from advisor.facts.blocking import ServerSession
+    from advisor.facts.workload import ServerSession
 
 
 # The first columns in every version; behind Info, whose text may be anything, nothing is read.

@@ -15,7 +15,7 @@ from advisor.collect.connection.statements import (
     SESSIONS_THREADS,
 )
 from advisor.facts import Unavailable
-from advisor.facts.blocking import LOCK_WAIT, ROWS, Blocking, LockWait, OpenTransaction, ServerSession, is_wait_state
+from advisor.facts.workload import LOCK_WAIT, ROWS, Blocking, LockWait, OpenTransaction, ServerSession, is_wait_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

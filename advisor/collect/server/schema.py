@@ -28,7 +28,7 @@ from advisor.collect.connection.schema_statements import (
 )
 from advisor.collect.connection.session import ConnectionLost, StatementFailed, send, send_setup, whole_number
 from advisor.facts import Unavailable
-from advisor.facts.schema import AutoIncrement, EngineTable, RedundantIndex, SchemaRisks, UnkeyedTable
+from advisor.facts.server import AutoIncrement, EngineTable, RedundantIndex, SchemaRisks, UnkeyedTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

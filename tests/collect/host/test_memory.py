@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from advisor.collect.host.host import read_memory
 from advisor.collect.host.root import LiveRoot
-from advisor.collect.host.system import read_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from advisor.collect.host.host import read_system
 from advisor.collect.host.root import LiveRoot
-from advisor.collect.host.system import read_system
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from advisor.collect.connection.session import Notes
     from advisor.core.model import Finding
     from advisor.facts import Facts
-    from advisor.facts.blocking import Blocking
+    from advisor.facts.workload import Blocking
     from probes.sandbox import Sandbox
 
 OURS = [rule for rule in all_rules() if rule.family == "BLK"]
