@@ -7,8 +7,7 @@ import binascii
 import re
 from typing import TYPE_CHECKING
 
-from advisor.carriers.document import line_offsets
-from advisor.carriers.sets import EmbeddedText, OptionSet, SetReading
+from advisor.carriers.document import EmbeddedText, OptionSet, SetReading, line_offsets
 from advisor.core.model import Location
 from advisor.optionfile.lines import Line, LineKind, Problem, dialect_of, looks_templated
 from advisor.optionfile.reader import parse

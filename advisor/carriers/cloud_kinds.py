@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.carriers.declared import Declarations, Entry
-    from advisor.carriers.sets import OptionSet
+    from advisor.carriers.document import OptionSet
     from advisor.carriers.yaml_tree import Node
 
 # What the platform calls the resources of Terraform and CloudFormation.

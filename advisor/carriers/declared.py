@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.carriers.sets import OptionSet, SetReading
+from advisor.carriers.document import OptionSet, SetReading
 from advisor.carriers.yaml_tree import Mapping, Node, Scalar, Sequence, piece_of
 from advisor.catalog.presence import find_presence
 from advisor.core.model import Location, Origin

@@ -10,9 +10,8 @@ import json
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.carriers.document import CarrierError, Document
+from advisor.carriers.document import Carrier, CarrierError, Document, NonOption, OptionSet, SetReading
 from advisor.carriers.json_tree import JsonMember, members
-from advisor.carriers.sets import Carrier, NonOption, OptionSet, SetReading
 from advisor.catalog.targets import newest_target
 from advisor.core.model import Location, Origin
 from advisor.optionfile.lines import Line, LineKind

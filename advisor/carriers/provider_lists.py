@@ -14,8 +14,7 @@ from advisor.verdict.declared import ProviderParameter
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.carriers.document import Document
-    from advisor.carriers.sets import OptionSet
+    from advisor.carriers.document import Document, OptionSet
 
 ASSUMED = (8, 0)
 TRUTHS = ("true", "True")

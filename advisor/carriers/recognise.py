@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from advisor.carriers.document import CarrierError, Document, document_of
 
 if TYPE_CHECKING:
-    from advisor.carriers.sets import Carrier
+    from advisor.carriers.document import Carrier
 
 
 _PERSISTED = r"\s*\{\s*\"(?:Version|mysql_server)\""
@@ -31,7 +31,7 @@ def carrier_of(data: bytes, path: str, name: str, root: str | None = None) -> Ca
     `name` is the file name without a template ending; `root` is prepended to absolute paths in the document. Raises
     CarrierError if the document cannot be read.
     """
-    from advisor.carriers.sets import distinguish_labels
+    from advisor.carriers.document import distinguish_labels
     from advisor.carriers.words import TooLongError
 
     try:
@@ -71,7 +71,7 @@ def _carrier_of(data: bytes, path: str, name: str, root: str | None) -> Carrier 
 
 
 def _configuration(document: Document) -> Carrier:
-    from advisor.carriers.sets import Carrier
+    from advisor.carriers.document import Carrier
 
     lower = document.text.lower()
     if not any(word in lower for word in _HCL_WORDS):

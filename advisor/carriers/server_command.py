@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.carriers.sets import NonOption, OptionSet, SetReading
+from advisor.carriers.document import NonOption, OptionSet, SetReading
 from advisor.carriers.words import OPERATORS, OpenQuoteError, shell_words
 from advisor.core.model import Location, Origin
 from advisor.optionfile.lines import Line, LineKind

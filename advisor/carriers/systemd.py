@@ -11,9 +11,8 @@ from array import array
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.carriers.document import CarrierError, Document, Piece, verbatim_piece
+from advisor.carriers.document import Carrier, CarrierError, Document, Piece, verbatim_piece
 from advisor.carriers.server_command import MAX_WORDS, arguments_option_set, server_command
-from advisor.carriers.sets import Carrier
 from advisor.carriers.words import BLANKS, OpenQuoteError, TooLongError, check_length, unit_words
 from advisor.catalog.targets import newest_target
 from advisor.core.errors import MycnfError
@@ -22,7 +21,7 @@ from advisor.optionfile import load
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from advisor.carriers.sets import OptionSet
+    from advisor.carriers.document import OptionSet
 
 
 # Variables that MySQL's and MariaDB's units pass to the server, for drop-ins of a unit that is not here.

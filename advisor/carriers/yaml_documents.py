@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.carriers.blocks import block_option_set, holds_options, text_option_set
-from advisor.carriers.document import CarrierError, Document, fill_expressions
-from advisor.carriers.sets import MAX_SETS, Carrier
+from advisor.carriers.document import MAX_SETS, Carrier, CarrierError, Document, fill_expressions
 
 if TYPE_CHECKING:
-    from advisor.carriers.images import ServerImage
-    from advisor.carriers.sets import OptionSet
+    from advisor.carriers.containers import ServerImage
+    from advisor.carriers.document import OptionSet
     from advisor.carriers.yaml_tree import Node, Scalar
     from advisor.core.model import Location
 

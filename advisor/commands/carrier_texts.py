@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from advisor.carriers.sets import SetReading
+from advisor.carriers.document import SetReading
 from advisor.catalog.load import load
 from advisor.core.errors import MycnfError
 from advisor.optionfile import normalise
@@ -14,8 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from advisor.carriers.document import Document
-    from advisor.carriers.sets import Carrier, OptionSet
+    from advisor.carriers.document import Carrier, Document, OptionSet
     from advisor.core.model import Finding, Target
     from advisor.verdict.declared import DeclaredOption, DeclaredSet
 

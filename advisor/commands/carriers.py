@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from advisor.analysis.engine import run_rules, sort_by_place
-from advisor.carriers.images import UNVERSIONED
+from advisor.carriers.containers import UNVERSIONED
 from advisor.catalog.load import load
 from advisor.catalog.targets import is_too_old, newest_target, too_old_note
 from advisor.commands.carrier_texts import in_document_terms, resolved, resolved_of
@@ -23,7 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from advisor.carriers.sets import Carrier, NonOption, OptionSet, SetReading
+    from advisor.carriers.document import Carrier, NonOption, OptionSet, SetReading
     from advisor.core.model import Edit, Finding, Target
     from advisor.facts import Host
     from advisor.optionfile.lines import Line

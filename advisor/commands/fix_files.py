@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Mapping, Sequence
 
-    from advisor.carriers.sets import Carrier
+    from advisor.carriers.document import Carrier
     from advisor.commands.lint_plan import LintPlan
     from advisor.core.model import Finding
 

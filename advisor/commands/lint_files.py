@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
 
-    from advisor.carriers.sets import Carrier
+    from advisor.carriers.document import Carrier
     from advisor.core.model import Finding, Target
     from advisor.optionfile.lines import ResolvedFiles
 

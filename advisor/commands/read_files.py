@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Mapping, Sequence
 
-    from advisor.carriers.sets import Carrier
+    from advisor.carriers.document import Carrier
     from advisor.core.model import Target
     from advisor.optionfile.lines import ResolvedFiles
 

@@ -6,7 +6,7 @@ from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.upgrade.equal import SAME, is_equivalent, is_flags
+from advisor.upgrade.keep import SAME, is_equivalent, is_flags
 from advisor.verdict.settings import EXPLICIT_ORIGINS, NOTATIONS, normalise_value
 from advisor.verdict.words import charset_of
 from advisor.verdict.words import full_charset_name as charset

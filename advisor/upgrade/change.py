@@ -1,12 +1,150 @@
-"""Types for the changes of a move from one server to another."""
+"""A move from one server to another: its path, if the vendor supports it, and the types of the changes."""
+
+from __future__ import annotations
 
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Confidence, Location, Severity, Target
-from advisor.optionfile.lines import PlacedLine, Problem
-from advisor.upgrade.supported_path import UpgradePath
-from advisor.verdict import LineVerdict
+
+if TYPE_CHECKING:
+    from advisor.optionfile.lines import PlacedLine, Problem
+    from advisor.verdict import LineVerdict
+
+# MySQL's bugfix and long-term series, oldest first: an upgrade may not skip any of them.
+LONG_TERM = ((5, 5), (5, 6), (5, 7), (8, 0), (8, 4), (9, 7))
+# In-place downgrades within MySQL 8.0 need at least this release on both sides.
+DOWNGRADED_IN_PLACE = (8, 0, 35)
+# Releases numbered by calendar whose manuals say from which series they can be reached.
+CALENDAR = ((26, 7), (26, 10))
+UPGRADES, DOWNGRADES, OLD_DOWNGRADES = ("PATH-MYSQL-01",), ("PATH-MYSQL-02",), ("PATH-MYSQL-03",)
+MARIADB, MARIADB_DOWN, TO_MYSQL = ("PATH-MARIADB-01",), ("PATH-MARIADB-02",), ("PATH-MYSQL-01", "PATH-MYSQL-02")
+TO_CALENDAR = ("PATH-MYSQL-04",)
+
+
+class Support(StrEnum):
+    """The vendor's support for a move: in place, only by dump and load, or not at all."""
+
+    NONE = "same-version"
+    IN_PLACE = "in-place"
+    STEPS = "steps"
+    DUMP = "dump-and-load"
+    UNSUPPORTED = "unsupported"
+    UNKNOWN = "unknown"
+
+
+class UpgradePath(NamedTuple):
+    """The vendor's support for a move: `words` for users, `steps` the series between, `evidence` the manual pages."""
+
+    support: Support
+    words: str
+    steps: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+
+    @property
+    def severity(self) -> Severity:
+        """Return NOTE for a supported in-place move in one step, else WARNING."""
+        return Severity.NOTE if self.support in (Support.NONE, Support.IN_PLACE) else Severity.WARNING
+
+
+def path_between(before: Target, after: Target) -> UpgradePath:
+    """Return the supported path from one server to another."""
+    if before == after:
+        return UpgradePath(Support.NONE, "")
+    if before.flavour != after.flavour:
+        return _to_mariadb(before, after) if after.is_mariadb else _to_mysql(after)
+    if before.is_mariadb:
+        return _mariadb_path(before, after)
+    return _upgrade_path(before, after) if before < after else _downgrade_path(before, after)
+
+
+def _upgrade_path(before: Target, after: Target) -> UpgradePath:
+    """Innovation releases lie between long-term series; each can be upgraded to the next long-term series."""
+    newest = LONG_TERM[-1]
+    between = [s for s in LONG_TERM if before.version[:2] < s < after.version[:2]]
+    way = " → ".join([before.series, *(_dotted(s) for s in between), after.series])
+    steps = tuple(_dotted(s) for s in between)
+    if after.version[:2] > newest:
+        return _calendar_path(before, after, steps, way)
+    if between and before.version[:2] >= LONG_TERM[0]:
+        words = f"MySQL supports no upgrade that skips {' or '.join(steps)}: go {way}, and check each step."
+        return UpgradePath(Support.STEPS, words, steps, UPGRADES)
+    return UpgradePath(Support.IN_PLACE, f"MySQL supports the upgrade {_step(before, after)} in place.", (), UPGRADES)
+
+
+def _calendar_path(before: Target, after: Target, steps: tuple[str, ...], way: str) -> UpgradePath:
+    """To releases numbered by calendar only 9.7 leads, by the manual of 26.10; of later ones nothing is known."""
+    known = f"the manual of {after.label} says whether it supports that"
+    if steps:
+        words = f"MySQL supports no upgrade that skips {' or '.join(steps)}: go {way}, and check each step."
+        return UpgradePath(Support.STEPS, words, steps, TO_CALENDAR)
+    if before.version[:2] == LONG_TERM[-1] and after.version[:2] in CALENDAR:
+        return UpgradePath(Support.IN_PLACE, f"MySQL supports the upgrade {way} in place.", (), TO_CALENDAR)
+    if before.series == after.series:
+        return UpgradePath(
+            Support.IN_PLACE, f"MySQL supports the upgrade within {after.series} in place.", (), UPGRADES
+        )
+    return UpgradePath(Support.UNKNOWN, f"mycnf does not know whether {way} is one step; {known}.", (), TO_CALENDAR)
+
+
+def _step(before: Target, after: Target) -> str:
+    same = before.series == after.series
+    return f"within {before.series}" if same else f"{before.series} → {after.series}"
+
+
+def _downgrade_path(before: Target, after: Target) -> UpgradePath:
+    old, new = before.version[:2], after.version[:2]
+    if old == new:
+        in_place = old != (8, 0) or after.version >= DOWNGRADED_IN_PLACE
+        if old in LONG_TERM and in_place:
+            words = f"MySQL supports the downgrade within {before.series} in place."
+            return UpgradePath(Support.IN_PLACE, words, (), DOWNGRADES)
+        words = "MySQL 8.0 is downgraded to 8.0.35 at the lowest: restore a backup that was made before the upgrade."
+        return UpgradePath(Support.UNSUPPORTED, words, (), OLD_DOWNGRADES)
+    lower = max((s for s in LONG_TERM if s < old), default=None)
+    if new >= (8, 0) and lower is not None and new >= lower:
+        words = (
+            f"MySQL supports no downgrade {before.series} → {after.series} in place: dump and load or replicate, only "
+            "to roll back, and only while the data uses nothing new."
+        )
+        return UpgradePath(Support.DUMP, words, (), DOWNGRADES)
+    words = f"MySQL supports no downgrade {before.series} → {after.series}: restore a backup that was made before."
+    return UpgradePath(Support.UNSUPPORTED, words, (), OLD_DOWNGRADES if old == (8, 0) else DOWNGRADES)
+
+
+def _mariadb_path(before: Target, after: Target) -> UpgradePath:
+    if before < after:
+        words = f"MariaDB supports the upgrade {_step(before, after)} in place, other series between or not."
+        if before.series == after.series:
+            words = f"MariaDB supports the upgrade within {before.series} in place."
+        return UpgradePath(Support.IN_PLACE, words, (), MARIADB)
+    if before.series == after.series:
+        return UpgradePath(
+            Support.UNKNOWN, "MariaDB's manual says whether an older patch release reads the data.", (), MARIADB_DOWN
+        )
+    words = (
+        f"MariaDB supports no downgrade {before.series} → {after.series} and tests none in place: dump and load, or "
+        "restore a backup that was made before."
+    )
+    return UpgradePath(Support.UNSUPPORTED, words, (), MARIADB_DOWN)
+
+
+def _to_mariadb(before: Target, after: Target) -> UpgradePath:
+    if before.version < (8, 0) and after.version >= (10, 4):
+        words = "By MariaDB's manual an upgrade from MySQL before 8.0 is mostly made in place: try it on a copy."
+        return UpgradePath(Support.IN_PLACE, words, (), MARIADB)
+    way = f"from {before.label} to {after.label}"
+    words = f"MariaDB's manual names no upgrade in place {way}: dump and load, or replicate."
+    return UpgradePath(Support.DUMP, words, (), MARIADB)
+
+
+def _to_mysql(after: Target) -> UpgradePath:
+    words = f"MySQL's manual names no upgrade from MariaDB: {after.label} needs the data by dump and load."
+    return UpgradePath(Support.DUMP, words, (), TO_MYSQL)
+
+
+def _dotted(series: tuple[int, ...]) -> str:
+    return ".".join(map(str, series))
 
 
 class LineEffect(StrEnum):

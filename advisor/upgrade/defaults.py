@@ -9,7 +9,7 @@ from advisor.core.model import Confidence, Severity
 from advisor.optionfile import normalise
 from advisor.upgrade import keep
 from advisor.upgrade.change import WARNING_AREAS, Area, DefaultChange
-from advisor.upgrade.equal import is_equivalent, is_flags, is_plugin_state, members, moved_flags, new_flags
+from advisor.upgrade.keep import is_equivalent, is_flags, is_plugin_state, members, moved_flags, new_flags
 from advisor.verdict import Outcome
 from advisor.verdict.names import plugins_loaded_by
 from advisor.verdict.words import full_charset_name

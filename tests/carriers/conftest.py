@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from advisor.carriers.document import Carrier, SetReading
 from advisor.carriers.recognise import carrier_of
-from advisor.carriers.sets import Carrier, SetReading
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
 from advisor.optionfile.lines import Line

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from advisor.carriers import hcl_tree
-from advisor.carriers.document import CarrierError, Document
+from advisor.carriers.document import CarrierError, Document, OptionSet
 from advisor.carriers.provider_lists import parameters_of
-from advisor.carriers.sets import OptionSet
 from advisor.catalog.load import load
 from advisor.catalog.targets import newest_target, parse_target
 from advisor.commands.carriers import check_carrier

@@ -9,7 +9,7 @@ import pytest
 
 from advisor.collect.error_log import error_log_of_lines, is_error_log
 from advisor.collect.logs import read_error_file, read_log_file
-from advisor.collect.pasted.assemble import facts_of_texts
+from advisor.collect.pasted import facts_of_texts
 from advisor.facts.server import ErrorLog
 from advisor.facts.snapshot import encode_snapshot
 

@@ -273,7 +273,7 @@ def test_json_without_a_list(text: str, tmp_path: Path) -> None:
 
 def test_large_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A text in JSON has a limit of its own, because it is held as a whole."""
-    monkeypatch.setattr("advisor.collect.pasted.assemble.WHOLE_JSON", 1 << 10)
+    monkeypatch.setattr("advisor.collect.pasted.WHOLE_JSON", 1 << 10)
     assert text_module.WHOLE_JSON < text_module.WHOLE
     with pytest.raises(TextError, match=r"^[^\n]*is larger than 0 MB; give the part[^\n]*$"):
         facts_of(tmp_path, in_json())

@@ -9,8 +9,8 @@ import pytest
 from advisor.catalog.load import load
 from advisor.catalog.presence import find_presence
 from advisor.catalog.targets import SERIES
-from advisor.compare import areas, compare
-from advisor.compare.areas import area_of, sort_key
+from advisor.compare import compare
+from advisor.compare.compare import area_of, sort_key
 from advisor.compare.pairing import FOLLOWERS
 from advisor.compare.sides import BOUNDS
 from advisor.core.model import Target
@@ -47,7 +47,7 @@ def test_every_name_is_a_servers(names: frozenset[str]) -> None:
 
 def test_every_pattern_fits_something(names: frozenset[str]) -> None:
     """No pattern is idle."""
-    patterns = [*compare.NAME_PATTERNS, *(pattern for _, some in areas.PATTERNS for pattern in some)]
+    patterns = [*compare.NAME_PATTERNS, *(pattern for _, some in compare.PATTERNS for pattern in some)]
     assert [p for p in patterns if not any(fnmatchcase(name, p) for name in names)] == []
 
 

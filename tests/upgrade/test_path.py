@@ -7,7 +7,7 @@ from real_servers import Binaries, Start
 from upgrade_comparison import Moved
 
 from advisor.catalog.targets import parse_target
-from advisor.upgrade.supported_path import path_between
+from advisor.upgrade.change import path_between
 from probes.sandbox import SandboxError
 from rules.core.areas import find_evidence
 

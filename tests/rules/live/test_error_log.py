@@ -17,7 +17,7 @@ from advisor.analysis.context import build_context
 from advisor.analysis.engine import run_rules
 from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.options import Account
-from advisor.collect.pasted.assemble import facts_of_texts
+from advisor.collect.pasted import facts_of_texts
 from advisor.collect.privileges import grants_for
 from probes.sandbox import SandboxError
 from rules import all_rules
