@@ -24,8 +24,8 @@ from real_servers import lacking, provisioned
 from advisor.collect.host.live_load import LoadReader
 from advisor.collect.server.workload import sample_at
 from advisor.commands.collect import DEMO_SERIES
+from advisor.tui.screens.workload.rates import RecordedSeries, add_sample, write_series
 from advisor.tui.screens.workload.sampler import EVERY, changed_variables
-from advisor.tui.screens.workload.samples import RecordedSeries, add_sample, write_series
 from probes.sandbox import start_server
 
 if TYPE_CHECKING:

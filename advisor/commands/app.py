@@ -42,8 +42,8 @@ def run(args: argparse.Namespace) -> int:
 def show_narration(app: AuditApp) -> None:
     """Show notices in the app, since it draws on the terminal that they would be written to."""
     from advisor.core.errors import redirect_notices
-    from advisor.tui.messages import Notice
     from advisor.tui.text import replace_flags
+    from advisor.tui.workers import Notice
 
     redirect_notices(lambda words: app.post_message(Notice(replace_flags(words))))
 

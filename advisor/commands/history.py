@@ -65,7 +65,7 @@ def keep_facts(facts: Facts) -> str:
 
 def _add(paths: list[str]) -> int:
     from advisor.facts.snapshot import load
-    from advisor.report.words import plural
+    from advisor.report import plural
     from advisor.state.history import MAX_SNAPSHOTS
 
     if not paths:

@@ -14,7 +14,7 @@ from advisor.analysis.engine import applies_to, run_for_target, select_rules, so
 from advisor.commands.connection import declared_host, is_declared
 from advisor.commands.suppress_findings import refuse_overwrite
 from advisor.core.errors import print_notice
-from advisor.report.words import plural
+from advisor.report import plural
 from advisor.state.file_lock import lock_file
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import os
+import re
 import signal
 from collections import deque
 from concurrent.futures import ProcessPoolExecutor
@@ -19,10 +20,9 @@ from advisor.core import errors
 from advisor.core.errors import MycnfError, print_notice
 from advisor.core.signals import hold_interrupts, restore_default_signals
 from advisor.facts.snapshot import load
+from advisor.report import plural
 from advisor.report.bulk.counts import SnapshotSummary, Tally, summarize
 from advisor.report.formats import bulk_writer
-from advisor.report.own_reports import is_own_report
-from advisor.report.words import plural
 
 if TYPE_CHECKING:
     import argparse
@@ -265,3 +265,47 @@ def _apply_baseline(audited: Audited) -> Audited:
     (split,) = baseline.apply_baseline(_BASELINE[0], [baseline.BaselineReading(SERVER, audited.findings, ())])
     aside = tuple((finding, "the baseline knows it") for finding in split.known)
     return audited._replace(findings=split.new, suppressed=(*audited.suppressed, *aside))
+
+
+HEAD = 1 << 14  # bytes: in what begins a report the longest is a path
+# How the document of each command goes on behind its version; T stands for a text, B for true or false.
+_BEGIN = (
+    '"files": [{"path": T, "target":',  # lint
+    '"server": {"target":',  # audit and preflight
+    '"snapshots": {"read":',  # report
+    '"made_at": T, "directory":',  # fleet
+    '"servers": [{"id": T, "name": T, "target":',  # history
+    '"differs": B, "a": {"kind":',  # diff
+    '"from": T, "to": T, "scope":',  # upgrade
+    '"target": T, "options":',  # show
+    '"target": T, "workload":',  # suggest
+    '"rules": [{"code":',
+    '"rule": {"code":',  # explain, of a rule and of an option
+    '"option": {"name": T, "targets":',
+    '"probes": [{"name": T, "title":',  # probe: the list, a result, and the results that are kept
+    '"result": {"probe":',
+    '"results": [{"id": T, "probe":',
+    '"findings": [{"path": T, "code":',  # a baseline
+)
+_SARIF = '{"$schema": T, "version": "2.1.0", "runs": [{"tool": {"driver": {"name": "mycnf",'
+_SPECIAL = {"T": r'"(?:[^"\\]|\\.)*"', "B": "(?:true|false)"}
+
+
+def _pattern(begin: str) -> str:
+    """The beginning with any room between its parts."""
+    parts = re.findall(r'"[^"]*"|\S', begin)
+    return r"\s*".join(_SPECIAL.get(part, re.escape(part)) for part in parts)
+
+
+_OURS = re.compile(
+    "|".join([*(_pattern(f'{{"version": 1, {begin}') for begin in _BEGIN), _pattern(_SARIF)]).encode("ascii")
+)
+
+
+def is_own_report(path: str) -> bool:
+    """Whether mycnf wrote it as a report or a baseline; a file that can't be read is none."""
+    try:
+        with open(path, "rb") as file:
+            return _OURS.match(file.read(HEAD).lstrip()) is not None
+    except OSError:
+        return False

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from advisor.core import errors
+from advisor.report import plural, wrap
 from advisor.report.findings_json import dumps
 from advisor.report.formats import by_hand
 from advisor.report.output import write
-from advisor.report.words import plural, wrap
 from rules import all_rules
 from rules.core.rule import EVERY
 

@@ -15,10 +15,10 @@ from advisor.commands.read_files import (
 from advisor.core import errors
 from advisor.core.value_types import NamedTuple
 from advisor.redaction import escape_text, redact_value
+from advisor.report import WIDTH, plural, wrap
 from advisor.report.findings_json import dumps
 from advisor.report.formats import by_hand
 from advisor.report.output import write
-from advisor.report.words import WIDTH, plural, wrap
 from advisor.verdict import LISTS, REFUSED, judge_file
 from advisor.verdict.startup.host import host_note
 

@@ -8,7 +8,7 @@ from advisor.analysis import baseline
 from advisor.analysis.engine import sort_by_place
 from advisor.core.errors import MycnfError, print_notice
 from advisor.redaction import redact_text
-from advisor.report.words import plural
+from advisor.report import plural
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from advisor.core.value_types import NamedTuple
 from advisor.preflight.item import BYTES
 from advisor.preflight.next_values import parse_whole_number
 from advisor.redaction import MASK, escape_text, redact_value
+from advisor.report import plural
 from advisor.report.document import Code, Document, Facts, Items, Paragraph, Section, Table, Value
 from advisor.report.findings_json import dumps
-from advisor.report.words import plural
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

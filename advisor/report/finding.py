@@ -8,8 +8,8 @@ from enum import IntEnum
 from advisor.core.model import Confidence
 from advisor.core.value_types import NamedTuple
 from advisor.redaction import MASK, redact_value
+from advisor.report import WIDTH
 from advisor.report.document import Code, Copy, Entry, Facts, Items, Own, Paragraph, Section, listed, shortened
-from advisor.report.words import WIDTH
 from rules.core.advice import value_of_actions
 from rules.core.areas import area_of
 from rules.core.statements import action_place, permanent_setting, replaced_name

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from advisor.core.model import Severity
 from advisor.redaction import redact_value
+from advisor.report import plural, severity_counts
 from advisor.report.document import Code, Document, Items, Paragraph, Section, Table, Value, shortened
 from advisor.report.findings_json import VERSION, dumps
 from advisor.report.findings_json import audited_finding as finding
@@ -23,7 +24,6 @@ from advisor.report.fleet_survey import (
     state,
     unseen,
 )
-from advisor.report.words import plural, severity_counts
 from rules.core.areas import Area
 
 TYPE_CHECKING = False

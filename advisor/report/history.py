@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 
 from advisor.core.value_types import NamedTuple
 from advisor.redaction import redact_value
+from advisor.report import plural
 from advisor.report.document import Document, Facts, Paragraph, Section
 from advisor.report.findings_json import VERSION, dumps
-from advisor.report.words import plural
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

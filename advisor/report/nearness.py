@@ -6,7 +6,7 @@ import re
 
 from advisor.core.model import format_size
 from advisor.core.value_types import NamedTuple
-from advisor.report.words import plural
+from advisor.report import plural
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import sys
 
 from advisor.core.errors import MycnfError
 from advisor.core.value_types import NamedTuple
-from advisor.report.words import WIDTH
+from advisor.report import WIDTH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from advisor.core.model import Severity, exact_size, format_duration
 from advisor.preflight.item import BYTES, RestartEffect
 from advisor.preflight.next_values import parse_whole_number
 from advisor.redaction import redact_arguments
+from advisor.report import plural
 from advisor.report.document import Code, Document, Entry, Facts, Items, Paragraph, Section
 from advisor.report.finding import place, subject
 from advisor.report.findings_json import action, dumps
-from advisor.report.words import plural
 from rules.core.statements import action_place
 
 TYPE_CHECKING = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from advisor.core.model import format_size
 from advisor.redaction import escape_text
-from advisor.report.words import plural, wrap
+from advisor.report import plural, wrap
 from rules.core.counters import hour_text
 
 TYPE_CHECKING = False

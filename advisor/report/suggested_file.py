@@ -6,9 +6,9 @@ from advisor.catalog.load import load
 from advisor.catalog.managed import platform_parameters
 from advisor.core.errors import MycnfError
 from advisor.redaction import escape_text
+from advisor.report import wrap
 from advisor.report.evidence import STRENGTHS
 from advisor.report.findings_json import dumps
-from advisor.report.words import wrap
 from rules.core.areas import find_evidence
 from rules.core.statements import service_value
 

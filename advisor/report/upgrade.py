@@ -11,9 +11,9 @@ from itertools import groupby
 from advisor.catalog.targets import EXAMINED, catalog_for
 from advisor.core.model import Confidence, Severity
 from advisor.redaction import escape_text, redact_name, redact_text, redact_value
+from advisor.report import plural, wrap
 from advisor.report.document import Code, Document, Entry, Items, Paragraph, Section, Table
 from advisor.report.findings_json import dumps
-from advisor.report.words import plural, wrap
 from advisor.upgrade.change import WARNING_AREAS, Area, LineEffect
 from rules.core.areas import find_evidence
 

@@ -16,7 +16,11 @@ from advisor.core import errors
 from advisor.tui.app_base import AppBase
 from advisor.tui.footer import release_old_keys, show_keys
 from advisor.tui.header import FIRST_HINT, AppHeader, LostBanner, ScreenTab, ScreenTabs, splash
-from advisor.tui.messages import (
+from advisor.tui.preferences import register_themes, save_hint_shown, save_theme
+from advisor.tui.screens import SCREENS, SCREENS_BY_ID
+from advisor.tui.screens.base import NARROW
+from advisor.tui.text import safe_text
+from advisor.tui.workers import (
     AuditReady,
     ConnectionLost,
     Notice,
@@ -24,12 +28,8 @@ from advisor.tui.messages import (
     SampleRead,
     TopEventsRead,
     WorkFailed,
+    run_in_background,
 )
-from advisor.tui.preferences import register_themes, save_hint_shown, save_theme
-from advisor.tui.screens.base import NARROW
-from advisor.tui.screens.registry import SCREENS, SCREENS_BY_ID
-from advisor.tui.text import safe_text
-from advisor.tui.workers import run_in_background
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from advisor.core.model import Finding
     from advisor.facts import Facts, Sample, Workload
     from advisor.tui.screens.base import Pane
+    from advisor.tui.screens.workload.rates import VariableChange
     from advisor.tui.screens.workload.sampler import Sampler
-    from advisor.tui.screens.workload.samples import VariableChange
     from advisor.tui.start import AuditSource, StartOptions
     from advisor.tui.view import UserMarks, View
 
@@ -219,7 +219,7 @@ class AuditApp(AppBase):
     def _add_sample(self, message: SampleRead) -> None:
         if self.view is None or message.source is not self._sampler or self._is_leaving:
             return  # of another source
-        from advisor.tui.screens.workload.samples import MOST_CHANGES, add_sample, add_whole_sample
+        from advisor.tui.screens.workload.rates import MOST_CHANGES, add_sample, add_whole_sample
 
         came_back, self.lost_reason = bool(self.lost_reason), ""
         self._samples = add_sample(self._samples, message.sample)

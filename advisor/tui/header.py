@@ -11,8 +11,8 @@ from textual.message import Message
 from textual.widgets import Static
 
 from advisor.core.model import Severity, format_duration
-from advisor.report.words import plural
-from advisor.tui.screens.registry import SCREENS
+from advisor.report import plural
+from advisor.tui.screens import SCREENS
 from advisor.tui.text import MUTED, SEVERITY_STYLES, safe_line, safe_text, update_if_changed
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from textual.content import Content
 
 from advisor.core.model import format_duration
-from advisor.report.words import plural, wrap
+from advisor.report import plural, wrap
 from advisor.tui.text import safe_line, safe_text
 from advisor.verdict.number import parse_digits
 

@@ -93,7 +93,7 @@ class AuditSource(Struct, frozen=True):
 
 def _with_series(view: View, path: str) -> View:
     """The view with a recorded series, which ends where the window of the snapshot does."""
-    from advisor.tui.screens.workload.samples import load_series
+    from advisor.tui.screens.workload.rates import load_series
 
     workload = view.audited.facts.workload
     series = load_series(path, workload.last.at if workload else 0.0)

@@ -9,7 +9,7 @@ from textual.content import Content
 
 from advisor.core.model import Severity, format_size
 from advisor.redaction import escape_text
-from advisor.report.words import wrap
+from advisor.report import wrap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

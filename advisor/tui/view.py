@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from advisor.analysis.audited import Audited
     from advisor.core.model import Finding
     from advisor.facts import Sample, Server
-    from advisor.tui.screens.workload.samples import VariableChange
+    from advisor.tui.screens.workload.rates import VariableChange
 
 
 class UserMarks(NamedTuple):

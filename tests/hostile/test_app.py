@@ -9,7 +9,7 @@ import pytest
 from app_driver import driven, opened, screen_text, until
 from hostile_server import Mischief, Recording, hostile
 
-from advisor.tui.screens.registry import SCREENS
+from advisor.tui.screens import SCREENS
 from tests.hostile.conftest import connecting, harmless, some
 from tests.hostile.endless import TOO_MUCH
 from tests.hostile.framing import bent

@@ -12,10 +12,9 @@ from lxml import etree
 from markdown_it import MarkdownIt
 
 from advisor.core.model import Confidence, Edit, Finding, Fix, Location, Severity
-from advisor.report import Checked
+from advisor.report import WIDTH, Checked
 from advisor.report.formats import names
 from advisor.report.formats import render_lint as render
-from advisor.report.words import WIDTH
 
 # What some syntax or other ends at, controls, marks that turn text, and lone surrogates: bytes that were no UTF-8.
 HOSTILE = [

@@ -10,7 +10,7 @@ import pytest
 from mycnf_command import CHECKOUT
 
 from advisor.catalog.targets import parse_target
-from advisor.commands.host_summary import cpus, disks, memory
+from advisor.commands.explain import cpus, disks, memory
 from advisor.report.nearness import VIRTUAL, Here, machine, measured, sentence, servers
 from rules.core.areas import Evidence, all_evidence
 

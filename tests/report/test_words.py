@@ -7,7 +7,7 @@ import textwrap
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.report.words import plural, wrap
+from advisor.report import plural, wrap
 
 WORD = st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1, max_size=90)
 WORDS = st.lists(WORD, min_size=1).map(" ".join)

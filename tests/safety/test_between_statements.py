@@ -19,9 +19,9 @@ from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.options import Account
 from advisor.collect.connection.session import open_session
 from advisor.collect.connection.statements import AUTOCOMMIT
-from advisor.tui.messages import SampleRead
 from advisor.tui.screens.workload import sampler as sampler_module
 from advisor.tui.screens.workload.sampler import Sampler
+from advisor.tui.workers import SampleRead
 
 if TYPE_CHECKING:
     from textual.app import App

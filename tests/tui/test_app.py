@@ -22,10 +22,10 @@ from advisor.tui import preferences
 from advisor.tui.app import AuditApp
 from advisor.tui.dialogs.help import active_keys
 from advisor.tui.header import AppHeader, LostBanner
-from advisor.tui.messages import AuditReady, ConnectionLost
 from advisor.tui.preferences import read_keymap
+from advisor.tui.screens import SCREENS
 from advisor.tui.screens.findings.screen import FindingsPane
-from advisor.tui.screens.registry import SCREENS
+from advisor.tui.workers import AuditReady, ConnectionLost
 
 SIZES = [(80, 24), (120, 40), (200, 60)]
 

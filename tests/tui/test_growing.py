@@ -12,7 +12,7 @@ from simulated_scan import ON_DISK, Scans
 from advisor.facts.probes import Arm, Block, ProbeResult, RunPlace
 from advisor.report.probe.figures import curves
 from advisor.tui.screens.probes.plan import PlannedRun
-from advisor.tui.screens.probes.progress import RunState, add_curves, progress_text, result_so_far
+from advisor.tui.screens.probes.run import RunState, add_curves, progress_text, result_so_far
 from probes.experiment import Environment, ProbeRequest
 from probes.results import KeptResult
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from app_driver import driven, screen_text, snapshot_with, until
 
-from advisor.tui.screens.registry import SCREENS
+from advisor.tui.screens import SCREENS
 
 ESCAPES = "\x1b[31mred\x1b[0m\x1b]0;title\x07\x9b2J"
 BRACKETS = "[red]bold[/red] [@click=app.quit]here[/] [/]"

@@ -25,11 +25,11 @@ from advisor.tui.lock_waits import (
     replication_lines,
     status_content,
 )
+from advisor.tui.screens import SCREENS
 from advisor.tui.screens.findings.filter import finding_row
 from advisor.tui.screens.findings.screen import FindingsPane
 from advisor.tui.screens.overview import gauges, summary
 from advisor.tui.screens.overview.screen import PLACES, TITLES, OverviewPane, OverviewPart
-from advisor.tui.screens.registry import SCREENS
 from advisor.tui.view import View
 from rules import all_rules
 from rules.sizing.memory import expected_memory, memory_budget

@@ -13,8 +13,8 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from advisor.tui.app import AuditApp
+from advisor.tui.screens import SCREENS
 from advisor.tui.screens.findings.detail import finding_detail
-from advisor.tui.screens.registry import SCREENS
 from advisor.tui.text import fold
 
 WHOLE = "secret and has mode 644: everybody on the host can read it."  # what the first finding says

@@ -11,7 +11,7 @@ from slow_proxy import Gate, slowed
 from textual.widgets import ContentSwitcher
 from tmux import MYCNF, place, terminal
 
-from advisor.tui.screens.registry import SCREENS
+from advisor.tui.screens import SCREENS
 from probes.sandbox import Sandbox
 
 

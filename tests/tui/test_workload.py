@@ -25,8 +25,8 @@ from app_workload_screen import (
 from advisor.commands.collect import DEMO
 from advisor.facts import Sample
 from advisor.tui.screens.workload.counters import SERIES
+from advisor.tui.screens.workload.rates import VariableChange
 from advisor.tui.screens.workload.rows import WINDOWS
-from advisor.tui.screens.workload.samples import VariableChange
 from advisor.tui.screens.workload.screen import BACKLOG
 from advisor.tui.text import SPARK_STEPS
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from advisor.facts import Sample
-from advisor.tui.screens.workload.sampler import changed_variables
-from advisor.tui.screens.workload.samples import (
+from advisor.tui.screens.workload.rates import (
     MOST_SAMPLES,
     RecordedSeries,
     VariableChange,
@@ -18,6 +17,7 @@ from advisor.tui.screens.workload.samples import (
     load_series,
     write_series,
 )
+from advisor.tui.screens.workload.sampler import changed_variables
 
 
 def test_changed_variables_leave_out_what_servers_change() -> None:

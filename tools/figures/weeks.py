@@ -110,10 +110,10 @@ async def _watched() -> dict[str, Any]:
     from advisor.facts import Sample
     from advisor.facts.snapshot import load
     from advisor.tui.app import AuditApp
-    from advisor.tui.messages import SampleRead
     from advisor.tui.screens.workload.rows import WINDOWS as WINDOWS_SHOWN
     from advisor.tui.screens.workload.screen import WorkloadPane
     from advisor.tui.start import AuditSource, StartOptions
+    from advisor.tui.workers import SampleRead
 
     facts, left = load(RECORDED), threading.Event()
     asked = make_request(build_parser("audit").parse_args(["audit", "--isolated", "--demo"]))

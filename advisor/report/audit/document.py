@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from advisor.collect.privileges import grants_for, quoted, schema_grants_for
 from advisor.core.model import Confidence, format_duration
+from advisor.report import WIDTH, plural, severity_counts, wrap
 from advisor.report.audit import fact_lines
 from advisor.report.document import Code, Document, Entries, Facts, Items, Listing, Paragraph, Section
 from advisor.report.finding import for_terminal
-from advisor.report.words import WIDTH, plural, severity_counts, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import format_size
-from advisor.report.words import plural
+from advisor.report import plural
 from rules.core.counters import window_text
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from advisor.analysis.audit_comparison import comparison_title
 from advisor.core.model import Severity, exact_size, format_duration, format_percent, format_size
 from advisor.redaction import redact_value
+from advisor.report import counted, plural
 from advisor.report.audit import fact_lines
 from advisor.report.document import (
     Cards,
@@ -25,7 +26,6 @@ from advisor.report.document import (
 )
 from advisor.report.finding import headline
 from advisor.report.render.curves import Curve, Point
-from advisor.report.words import counted, plural
 from rules.core.areas import group_by_area
 from rules.core.counters import hour_text
 

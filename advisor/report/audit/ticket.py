@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from advisor import __version__
 from advisor.core.model import format_duration
+from advisor.report import counted, plural
 from advisor.report.audit import fact_lines, summary
 from advisor.report.audit.document import after, since
 from advisor.report.audit.fitting import Fitted, Room, fit_findings, fit_lists, fit_whole, masked
@@ -25,7 +26,6 @@ from advisor.report.document import (
 )
 from advisor.report.finding import SHORT, Lengths, as_step, for_ticket, place_names
 from advisor.report.output import Paper
-from advisor.report.words import counted, plural
 from rules.core.advice import advised_value
 from rules.core.areas import by_urgency, group_by_area
 

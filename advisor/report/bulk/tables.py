@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from advisor import __version__
 from advisor.core.model import Severity
+from advisor.report import plural
 from advisor.report.document import Code, Document, Entries, Entry, Items, Paragraph, Section, Table
 from advisor.report.fleet import LEGEND, fixes, matrix
-from advisor.report.words import plural
 
 if TYPE_CHECKING:
     from advisor.report.bulk.counts import Rule, Tally

@@ -7,7 +7,7 @@ from advisor.catalog.targets import EXAMINED, SERIES
 from advisor.core.model import Confidence, Severity, Target
 from advisor.core.value_types import NamedTuple
 from advisor.redaction import escape_text
-from advisor.report.words import WIDTH, bold, counted, painted, plural, wrap
+from advisor.report import WIDTH, bold, counted, painted, plural, wrap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

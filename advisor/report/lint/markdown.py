@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from advisor.report import counted, plural
 from advisor.report.document import Code, Document, Items, Paragraph, Section, Table, listed, shortened
 from advisor.report.lint import INFERRED, heading, inferred, outdated, rows
 from advisor.report.output import Paper
 from advisor.report.render.markdown import write
-from advisor.report.words import counted, plural
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from advisor.core.errors import MycnfError
 from advisor.core.model import format_duration, format_size
+from advisor.facts.snapshot import to_plain
+from advisor.report import plural
 from advisor.report.document import Code, Document, Facts, Paragraph, Section, Table
 from advisor.report.evidence import passage
+from advisor.report.findings_json import dumps
 from advisor.report.formats import render
-from advisor.report.probe import as_json
-from advisor.report.probe.result import titled_list
+from advisor.report.probe.result import VERSION, finite, titled_list
 from advisor.report.probe.words import answer
-from advisor.report.words import plural
 from rules.core.areas import find_evidence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from advisor.report.document import Block
     from advisor.report.output import Paper
@@ -43,7 +44,7 @@ def listing(entries: Sequence[ProbeEntry], form: str, page: Paper) -> str:
     last = "mycnf probe NAME runs one; --describe and --dry-run say what it does."
     blocks = (Table(HEADS, rows), titled_list("Before they can run", refused), Paragraph(last))
     title = ("mycnf probe", plural(len(entries), "experiment"))
-    return _written(Document(title, blocks), form, page, partial(as_json.listing, entries))
+    return _written(Document(title, blocks), form, page, partial(listing_json, entries))
 
 
 def description(e: ProbeEntry, form: str, page: Paper) -> str:
@@ -56,7 +57,7 @@ def description(e: ProbeEntry, form: str, page: Paper) -> str:
     blocks += [Section("Choices (--option NAME=VALUE)", (Facts(choices, label),)), _plan(e)]
     if e.plan is not None:
         blocks += [titled_list("What it can't show", e.plan.limits), titled_list("Notes", e.plan.notes)]
-    return _written(Document((f"{x.name}: {x.title}",), tuple(blocks)), form, page, partial(as_json.listing, [e]))
+    return _written(Document((f"{x.name}: {x.title}",), tuple(blocks)), form, page, partial(listing_json, [e]))
 
 
 def dry_run(e: ProbeEntry, form: str, page: Paper) -> str:
@@ -65,7 +66,7 @@ def dry_run(e: ProbeEntry, form: str, page: Paper) -> str:
     place = Section("", (Paragraph((f"{x.name} would run in ", Code(e.directory))), Paragraph(e.why, indent=2)))
     refused = titled_list("Refused now", e.refused if e.plan is not None else ())
     document = Document((f"{x.name}: {x.title}",), (place, _plan(e), refused))
-    return _written(document, form, page, partial(as_json.listing, [e]))
+    return _written(document, form, page, partial(listing_json, [e]))
 
 
 def kept(results: Sequence[KeptResult], here: str, form: str, page: Paper) -> str:
@@ -75,7 +76,7 @@ def kept(results: Sequence[KeptResult], here: str, form: str, page: Paper) -> st
     last = "mycnf probe results ID shows one." if results else none
     title = () if form == "text" else ("mycnf probe", plural(len(results), "kept result"))
     return _written(
-        Document(title, (Section("", lines), Paragraph(last))), form, page, partial(as_json.kept, results, here)
+        Document(title, (Section("", lines), Paragraph(last))), form, page, partial(kept_json, results, here)
     )
 
 
@@ -114,3 +115,57 @@ def _plan(e: ProbeEntry) -> Section:
         ("creates", "; ".join(cost.creates) or "nothing"),
     )
     return Section("What a run does", (Facts(rows),))
+
+
+def listing_json(entries: Iterable[ProbeEntry]) -> str:
+    """The experiments, each with what a run would take here."""
+    return dumps(finite({"version": VERSION, "probes": [_entry_fields(e) for e in entries]}))
+
+
+def kept_json(shelf: Iterable[KeptResult], here: str) -> str:
+    """The kept results without their samples; `here` tells those of this host."""
+    found = [
+        {
+            "id": k.id,
+            "probe": k.result.probe,
+            "server": k.result.server,
+            "began_at": k.result.began_at,
+            "seconds": k.result.seconds,
+            "rounds": k.result.rounds,
+            "ended": k.result.ended,
+            "here": k.result.place.host == here,
+            "answer": answer(k.result),
+        }
+        for k in shelf
+    ]
+    return dumps(finite({"version": VERSION, "results": found}))
+
+
+def _entry_fields(e: ProbeEntry) -> dict[str, Any]:
+    """One experiment: what it asks and takes, and what keeps it from running here."""
+    x, plan = e.experiment, e.plan
+    return {
+        "name": x.name,
+        "title": x.title,
+        "question": x.question,
+        "kind": x.kind,
+        "evidence": list(x.evidence),
+        "choices": [choice._asdict() for choice in x.choices],
+        "directory": e.directory,
+        "refused": list(e.refused),
+        "plan": None
+        if plan is None
+        else {
+            "seconds": plan.seconds,
+            "rounds": plan.rounds,
+            "variants": [variant.name for variant in plan.variants],
+            "baseline": plan.baseline,
+            "metrics": to_plain(plan.metrics),
+            "driver": plan.driver,
+            "server": plan.server,
+            "parameters": plan.parameters,
+            "limits": list(plan.limits),
+            "notes": list(plan.notes),
+            **plan.cost._asdict(),
+        },
+    }

@@ -1,14 +1,19 @@
-"""A probe's result as a document: the answer, the tables, what it cannot show, and published results."""
+"""A probe's result as a document: the answer, the tables, what it cannot show, and published results; and as JSON.
+
+The field names of the JSON are a contract, schemas/probe.schema.json.
+"""
 
 from __future__ import annotations
 
+import math
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from advisor.core.errors import MycnfError
+from advisor.facts.snapshot import to_plain
 from advisor.report.document import Code, Document, Items, Paragraph, Section, Table
+from advisor.report.findings_json import dumps
 from advisor.report.formats import render as render_document
-from advisor.report.probe import as_json
 from advisor.report.probe.figures import (
     NO_SERVER,
     axis_name,
@@ -37,7 +42,8 @@ from advisor.report.probe.words import (
     where,
 )
 from advisor.report.render import svg_chart
-from probes.conclusion import metric_means
+from probes.conclusion import conclude, metric_means
+from probes.results import result_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -48,6 +54,28 @@ if TYPE_CHECKING:
     from advisor.report.probe.figures import Row
     from advisor.report.probe.words import Proof
     from advisor.report.render.curves import AxisMark, Curve
+
+
+VERSION = 1
+
+
+def as_json(result: ProbeResult, proof: Proof | None = None) -> str:
+    """One result with what follows from it, for a rule too where it was made for one."""
+    whole = {"version": VERSION, "result": result_fields(result), "conclusion": to_plain(conclude(result))}
+    if proof:
+        from advisor.report.probe.words import fields as proved
+
+        whole["proof"] = proved(proof)
+    return dumps(finite(whole))
+
+
+def finite(value: Any) -> Any:
+    """The same with nothing in the place of numbers that JSON can't write."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: finite(item) for key, item in value.items()}
+    return [finite(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 CLAIMED = "†"
@@ -67,7 +95,7 @@ def render(
     no two points to draw.
     """
     marks = own_marks(result, variables)
-    own = {"json": partial(as_json.report, result, proof), "svg": partial(_drawing, result, marks)}
+    own = {"json": partial(as_json, result, proof), "svg": partial(_drawing, result, marks)}
     return render_document("probe", form, paper, partial(document, result, proof, marks), own)
 
 

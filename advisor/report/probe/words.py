@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from advisor.core.model import exact_size, format_duration, format_percent, format_size
 from advisor.facts.probes import ANSWER, OTHER_PROCESSES, baselines
 from advisor.facts.server import DIGITS
+from advisor.report import plural
 from advisor.report.document import Chart
 from advisor.report.probe.figures import axis_name, curve_of, curves, evidence, is_grouped, number, numeric, short
-from advisor.report.words import plural
 from probes.conclusion import conclude, find_answers
 from rules.measured.claims import COST, NO_EFFECT
 from rules.measured.compare import BETTER, MIXED, SAME, WORSE, value_text

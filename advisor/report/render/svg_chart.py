@@ -6,8 +6,8 @@ from xml.sax.saxutils import escape
 
 from advisor.core.value_types import NamedTuple
 from advisor.redaction import escape_text, redact_value
+from advisor.report import wrap
 from advisor.report.render.curves import Scale, axes, most, placed_marks, tick_text
-from advisor.report.words import wrap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

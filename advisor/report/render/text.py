@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from advisor.redaction import escape_text, redact_value
+from advisor.report import bold, painted, wrap
 from advisor.report.document import (
     Cards,
     Chart,
@@ -23,7 +24,6 @@ from advisor.report.document import (
     parts,
 )
 from advisor.report.document import value as valued
-from advisor.report.words import bold, painted, wrap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,13 +12,12 @@ from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from advisor.report import plural
 from advisor.report.probe.listing import lasts
-from advisor.report.words import plural
-from advisor.tui.messages import WorkFailed
 from advisor.tui.screens.probes.list import cost_rows, labelled_text, objection_text
 from advisor.tui.screens.probes.plan import PlannedRun, ProbeFormValues, RunPreview, preview_run
 from advisor.tui.text import safe_line, safe_text
-from advisor.tui.workers import run_in_background
+from advisor.tui.workers import WorkFailed, run_in_background
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -25,8 +25,8 @@ from advisor.fixing.change_set import (
     option_diff,
     rollback_sql,
 )
+from advisor.report import plural
 from advisor.report.audit.ticket import short_ticket
-from advisor.report.words import plural
 from advisor.tui.screens.base import Pane
 from advisor.tui.screens.report.preview import absolute_path, save_report
 from advisor.tui.text import SEVERITY_SIGNS, SEVERITY_STYLES, safe_line, safe_text

@@ -14,7 +14,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from advisor.core.errors import MycnfError
-from advisor.report.words import plural
+from advisor.report import plural
 from advisor.tui.dialogs.prompts import ChoiceDialog
 from advisor.tui.footer import SearchField
 from advisor.tui.screens.base import Pane

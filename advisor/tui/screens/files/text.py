@@ -17,7 +17,7 @@ from textual.visual import Visual
 from advisor.facts.files import WORLD_WRITABLE
 from advisor.optionfile.lines import LineKind
 from advisor.redaction import escape_text, redact_value
-from advisor.report.words import wrap
+from advisor.report import wrap
 from advisor.tui.screens.files.model import NodeState, running_setting
 from advisor.tui.text import MUTED, SEVERITY_SIGNS, SEVERITY_STYLES, safe_text
 from advisor.tui.text import safe_line as plain_line

@@ -9,11 +9,11 @@ from textual.content import Content
 
 from advisor.core.model import Confidence
 from advisor.redaction import redact_value
+from advisor.report import wrap
 from advisor.report.evidence import newest_result, passage
 from advisor.report.finding import in_brief
 from advisor.report.output import Paper
 from advisor.report.render.text import written
-from advisor.report.words import wrap
 from advisor.tui.text import SEVERITY_STYLES, fold, joined, safe_line, safe_text
 from rules import find_rule
 from rules.core.areas import find_evidence

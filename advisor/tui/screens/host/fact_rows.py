@@ -6,8 +6,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import format_size
+from advisor.report import plural
 from advisor.report.audit import fact_lines
-from advisor.report.words import plural
 from advisor.tui.text import bar, format_ranges
 
 if TYPE_CHECKING:

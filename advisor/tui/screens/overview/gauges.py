@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from textual.content import Content
 
 from advisor.core.model import format_duration, format_percent, format_size
+from advisor.report import wrap
 from advisor.report.audit.fact_lines import memory_layers
 from advisor.report.render.terminal_chart import area_glyphs, draw_area
-from advisor.report.words import wrap
 from advisor.tui.screens.host.fact_rows import storage_tree
-from advisor.tui.screens.host.sections import missing_reason, usable_memory
+from advisor.tui.screens.host.screen import missing_reason, usable_memory
 from advisor.tui.screens.workload.counters import SERIES
 from advisor.tui.screens.workload.rates import column_spans, intervals_within, series_columns, window_rates
 from advisor.tui.screens.workload.rows import sparkline_scale

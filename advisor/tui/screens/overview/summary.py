@@ -8,7 +8,7 @@ from textual.content import Content
 
 from advisor.analysis.engine import sort_by_severity
 from advisor.core.model import Severity, format_duration, format_size
-from advisor.report.words import plural
+from advisor.report import plural
 from advisor.tui.text import MUTED, SEVERITY_SIGNS, SEVERITY_STYLES, joined, safe_line, safe_text
 from rules.core.advice import value_of_actions
 from rules.core.areas import by_urgency, group_by_area

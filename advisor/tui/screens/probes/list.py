@@ -13,12 +13,12 @@ from textual.message import Message
 from textual.widgets import Static
 
 from advisor.core.model import format_size
+from advisor.report import plural, wrap
 from advisor.report.output import Paper
 from advisor.report.probe import listing
 from advisor.report.probe.figures import NO_SERVER, axis_name
 from advisor.report.probe.listing import lasts
-from advisor.report.words import plural, wrap
-from advisor.tui.screens.probes.progress import progress_text
+from advisor.tui.screens.probes.run import progress_text
 from advisor.tui.text import replace_flags, safe_line, safe_text
 from advisor.tui.workers import run_in_background
 

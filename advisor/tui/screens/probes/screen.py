@@ -13,7 +13,6 @@ from textual.message import Message
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from advisor.tui.messages import WorkFailed
 from advisor.tui.screens.base import Pane
 from advisor.tui.screens.probes.list import (
     DetailContent,
@@ -28,7 +27,7 @@ from advisor.tui.screens.probes.list import (
 from advisor.tui.screens.probes.plan import ProbeFormValues, RunPreview, entries_without_plan, plan_entries, preview_run
 from advisor.tui.screens.probes.run import ProbeRun, RunAdvanced, RunEnded
 from advisor.tui.text import safe_text
-from advisor.tui.workers import run_in_background
+from advisor.tui.workers import WorkFailed, run_in_background
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

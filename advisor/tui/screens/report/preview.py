@@ -15,8 +15,7 @@ from textual.strip import Strip
 
 from advisor.core.errors import MycnfError
 from advisor.redaction import MASK, escape_text
-from advisor.report import formats
-from advisor.report.words import plural
+from advisor.report import formats, plural
 from advisor.state.private_file import replace_private
 
 if TYPE_CHECKING:

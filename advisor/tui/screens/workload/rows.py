@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, NamedTuple
+
+from textual.content import Content
+from textual.widgets import Static
 
 from advisor.core.model import format_duration, format_latency
 from advisor.facts.workload import DIGESTS, STATEMENT_KINDS, WAIT_EVENTS
-from advisor.report.render.terminal_chart import EVENT_LINE
+from advisor.report.render.terminal_chart import EVENT_LINE, area_glyphs, draw_area, label_line
 from advisor.tui.screens.workload.counters import GROUPS, HOST, PROCESS, READS, SERIES, TROUBLE, WAITS, WRITES
-from advisor.tui.screens.workload.rates import column_spans, intervals_within, window_rates
-from advisor.tui.text import NO_VALUE, SPARK_STEPS, format_value, sparkline
+from advisor.tui.screens.workload.rates import column_spans, intervals_within, series_columns, window_rates
+from advisor.tui.text import MUTED, NO_VALUE, SPARK_STEPS, format_value, sparkline, update_if_changed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -18,8 +22,8 @@ if TYPE_CHECKING:
     from advisor.facts import Sample
     from advisor.facts.workload import EventTotal, TopEvents
     from advisor.tui.screens.workload.counters import Series
-    from advisor.tui.screens.workload.rates import SampleInterval, SeriesRates
-    from advisor.tui.screens.workload.samples import VariableChange
+    from advisor.tui.screens.workload.rates import SampleInterval, SeriesRates, VariableChange
+
 
 WINDOWS = (60.0, 300.0, 900.0, 3600.0)  # seconds
 LABEL, UNIT, FIGURE = 16, 4, 8
@@ -222,3 +226,57 @@ def _event_rates(row: EventTotal, before: EventTotal | None, seconds: float) -> 
         return None, None
     count, time = (before.count, before.seconds) if before else (0, 0.0)
     return 1000 * max(0.0, row.seconds - time) / seconds, max(0, row.count - count) / seconds
+
+
+class RowChart(Static):
+    """The box of the large chart."""
+
+    def draw(
+        self, row: SeriesRow, intervals: Sequence[SampleInterval], seconds: float, events: Iterable[float]
+    ) -> None:
+        """Draw this row over a window of so many seconds, with its lowest, mean and highest value in the frame."""
+        if not self.display:
+            return
+        rates, unit = row.rates, row.series.unit
+        self.border_title = f"{row.series.label} · now {with_unit(rates.now, unit)}"
+        ends = (("min", rates.minimum), ("mean", rates.mean), ("max", rates.maximum))
+        self.border_subtitle = " · ".join(f"{name} {with_unit(value, unit)}" for name, value in ends)
+        region = self.content_region
+        if not region.width:
+            return
+        drawn = large_chart(row, intervals, seconds, (region.width, region.height), events)
+        lines = [Content.styled(axis, MUTED) + Content.styled(area, row.style) for axis, area in drawn.lines]
+        update_if_changed(self, Content("\n").join([*lines, Content.styled(drawn.foot, MUTED)]))
+
+
+class LargeChart(NamedTuple):
+    """The chart of one series: its lines from the top, each with the text of the axis before it, and the time below."""
+
+    lines: tuple[tuple[str, str], ...]
+    foot: str
+
+
+AXIS = 9  # columns of the axis: the longest value, a blank and the line
+
+
+def large_chart(
+    row: SeriesRow, moments: Sequence[SampleInterval], seconds: float, size: tuple[int, int], events: Iterable[float]
+) -> LargeChart:
+    """The chart in `size` columns and lines; `events` are times of the samples' clock that a line shows."""
+    glyphs = area_glyphs(os.environ.get("TERM", ""), "utf-8")  # the app itself draws frames, and needs them
+    room, rows = max(LEAST, size[0] - AXIS), max(2, size[1] - 1)
+    window = intervals_within(moments, seconds)
+    count = room * glyphs.columns
+    values = series_columns(window, PLACE_OF[row.series.id], column_spans(window, seconds, count))
+    low, high = sparkline_scale(row.series, values)
+    end = window[-1].last.at if window else 0.0
+    places = [int((at - end + seconds) / seconds * count) for at in events]
+    drawn = draw_area(values, rows, (low, high), glyphs, [place for place in places if 0 <= place < count])
+    scale = {0: high, rows - 1: low}
+    if rows > 4 and high > low:  # noqa: PLR2004 - room for a value between the ends
+        scale[(rows - 1) // 2] = low + (high - low) * (1 - ((rows - 1) // 2) / (rows - 1))
+    unit = row.series.unit
+    axis = [f"{format_value(scale[at], unit) if at in scale else '':>{AXIS - 2}} ┤" for at in range(rows)]
+    half = f"{seconds / 120:g} min" if seconds > 120 else f"{seconds / 2:g} s"  # noqa: PLR2004 - two minutes
+    ticks = [(0.0, f"-{format_duration(seconds)}"), (0.5, f"-{half}"), (1.0, "now")]
+    return LargeChart(tuple(zip(axis, drawn, strict=True)), " " * AXIS + label_line(ticks, room))

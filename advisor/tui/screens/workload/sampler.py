@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from advisor.core.errors import MycnfError
-from advisor.tui.messages import BackgroundMessage, ConnectionLost, SampleRead, TopEventsRead
+from advisor.tui.workers import BackgroundMessage, ConnectionLost, SampleRead, TopEventsRead
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from advisor.facts import Facts
     from advisor.facts.host import Host
     from advisor.facts.workload import TopEvents
-    from advisor.tui.screens.workload.samples import VariableChange
+    from advisor.tui.screens.workload.rates import VariableChange
 
 EVERY = 2.0  # seconds between two samples
 VARIABLES_EVERY = 10.0  # seconds between two readings of the variables
@@ -194,7 +194,7 @@ def changed_variables(before: dict[str, str], now: dict[str, str], at: float) ->
     """The variables that both readings have with different values, without those that servers change themselves."""
     from advisor.preflight.changes import SELF_CHANGING
     from advisor.redaction import redact_value
-    from advisor.tui.screens.workload.samples import VariableChange
+    from advisor.tui.screens.workload.rates import VariableChange
 
     return tuple(
         VariableChange(at, name, redact_value(name, before[name]), redact_value(name, value))

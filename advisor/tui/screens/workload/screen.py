@@ -14,14 +14,14 @@ from textual.widgets.option_list import Option
 
 from advisor.core.model import format_duration
 from advisor.facts.workload import DIGESTS, STATEMENT_KINDS, WAIT_EVENTS
-from advisor.report.words import plural
+from advisor.report import plural
 from advisor.tui.screens.base import Pane
-from advisor.tui.screens.workload.chart import RowChart
 from advisor.tui.screens.workload.counters import series_of
 from advisor.tui.screens.workload.rates import measure_intervals
 from advisor.tui.screens.workload.rows import (
     TOP_TITLES,
     WINDOWS,
+    RowChart,
     column_heads,
     explain_changes,
     explain_row,
@@ -42,9 +42,8 @@ if TYPE_CHECKING:
 
     from advisor.facts import Sample
     from advisor.facts.workload import TopEvents
-    from advisor.tui.screens.workload.rates import SampleInterval
+    from advisor.tui.screens.workload.rates import SampleInterval, VariableChange
     from advisor.tui.screens.workload.rows import SeriesRow, WindowRows
-    from advisor.tui.screens.workload.samples import VariableChange
     from advisor.tui.view import View
 
 NARROWEST = 20
