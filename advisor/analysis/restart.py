@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from advisor.analysis import run_rules, select_rules
 from advisor.analysis.context import build_context
-from advisor.analysis.engine import run_rules, select_rules
 from advisor.catalog.targets import require_known
 from advisor.core.model import Confidence, Location, Severity, Skipped
 from advisor.preflight.autosized import apply_coupled_values, size_defaults

@@ -62,7 +62,7 @@ def _on_screen(args: argparse.Namespace) -> bool:
 
 
 def _report(args: argparse.Namespace) -> int:
-    from advisor.analysis.engine import fails
+    from advisor.analysis import fails
     from advisor.catalog.targets import stand_in_note
     from advisor.commands.judge_facts import make_request
     from advisor.core.errors import print_notice

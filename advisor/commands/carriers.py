@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from advisor.analysis.engine import run_rules, sort_by_place
+from advisor.analysis import run_rules, sort_by_place
 from advisor.carriers.containers import UNVERSIONED
 from advisor.catalog.load import load
 from advisor.catalog.targets import is_too_old, newest_target, too_old_note

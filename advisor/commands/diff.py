@@ -30,7 +30,7 @@ MAX_LISTED = 5  # lines listed by location; above that, only their number is giv
 
 def run(args: argparse.Namespace) -> int:
     """Print the differences, and return 1 if there are any; if a connection is lost, compares what was read."""
-    from advisor.compare.compare import compare_sides
+    from advisor.compare import compare_sides
     from advisor.report.output import write
 
     (a, b), lost = read_sides(args)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from advisor.commands.judge_facts import AuditRequest
     from advisor.fleet.ansible import Fleet
-    from advisor.fleet.member import Member
+    from advisor.fleet.outliers import Member
     from advisor.fleet.run_directory import HostRow
     from advisor.report.fleet_survey import Judged, Survey
     from rules.replication.chain import Chain, ChainServer
@@ -30,7 +30,7 @@ _SINGLE_SERVER = ("ram", "cpus", "disk", "host_tar", "baseline", "write_baseline
 
 def run(args: argparse.Namespace) -> int:
     """Audit every host of the inventory and report on all; hosts that cannot be audited are rows of the report."""
-    from advisor.analysis.engine import fails
+    from advisor.analysis import fails
     from advisor.commands.judge_facts import make_request
     from advisor.report import fleet
     from advisor.report.fleet import document
@@ -161,7 +161,7 @@ def _chain_servers(folder: str, rows: Iterable[HostRow]) -> Iterator[ChainServer
     """What is compared between servers that replicate with each other, of each readable snapshot."""
     from advisor.analysis.context import target_of
     from advisor.facts.snapshot import load
-    from advisor.fleet.member import chain_server
+    from advisor.fleet.outliers import chain_server
 
     for row in rows:
         with suppress(MycnfError):
@@ -183,7 +183,7 @@ def _judge(folder: str, row: HostRow, asked: AuditRequest, chain: Chain | None) 
     from advisor.commands.judge_facts import judge_facts
     from advisor.core.model import Skipped
     from advisor.facts.snapshot import load
-    from advisor.fleet.member import member_of
+    from advisor.fleet.outliers import member_of
     from advisor.report.fleet_survey import Judged
 
     facts = load(os.path.join(folder, row.snapshot))

@@ -7,21 +7,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from advisor.analysis import baseline
+from advisor.analysis import applies_to, baseline, run_for_target, select_rules, sort_by_severity
 from advisor.analysis.audited import Audited
 from advisor.analysis.context import build_context
-from advisor.analysis.engine import applies_to, run_for_target, select_rules, sort_by_severity
 from advisor.commands.connection import declared_host, is_declared
 from advisor.commands.suppress_findings import refuse_overwrite
 from advisor.core.errors import print_notice
 from advisor.report import plural
-from advisor.state.file_lock import lock_file
+from advisor.state.private_file import lock_file
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
 
-    from advisor.analysis.engine import RuleRun
+    from advisor.analysis import RuleRun
     from advisor.config.read import Configuration
     from advisor.core.model import Finding, Target
     from advisor.facts import Facts

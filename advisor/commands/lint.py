@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from advisor.analysis.engine import fails
+from advisor.analysis import fails
 from advisor.catalog.targets import stand_in_note
 from advisor.commands.lint_files import apply_suppressions, lint_path, make_plans
 from advisor.core import errors

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from advisor.analysis.engine import run_rules, sort_by_place
+from advisor.analysis import run_rules, sort_by_place
 from advisor.commands.lint_plan import LintPlan, LintResult
 from advisor.commands.read_files import read_carrier, read_resolved, replace_stdin
 from advisor.redaction import redact_text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.analysis.engine import select_rules
+from advisor.analysis import select_rules
 from advisor.catalog.load import load
 from advisor.catalog.targets import names_patch, parse_target
 from advisor.commands.read_files import on_platform

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from advisor.analysis.engine import run_rules
+from advisor.analysis import run_rules
 from advisor.catalog.load import load
 from advisor.commands.carrier_texts import in_document_terms
 from advisor.core.errors import print_notice

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from advisor.analysis.engine import RANK
+from advisor.analysis import RANK
 from advisor.analysis.restart import check_restart
 from advisor.catalog.targets import stand_in_note
 from advisor.core import errors

@@ -12,8 +12,7 @@ from advisor.core.errors import MycnfError, did_you_mean, print_notice
 from advisor.report.output import Paper, pair, write
 from advisor.report.probe import listing
 from probes import results
-from probes.choices import parse_duration
-from probes.experiment import ProbeRequest
+from probes.experiment import ProbeRequest, parse_duration
 
 if TYPE_CHECKING:
     import argparse

@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _one(path: str, asked: AuditRequest, pairs: list[tuple[str, str | None]]) -> int:
-    from advisor.analysis.engine import fails
+    from advisor.analysis import fails
     from advisor.catalog.targets import stand_in_note
     from advisor.commands.audit import audit_since
     from advisor.report.formats import render_audit

@@ -16,7 +16,7 @@ from advisor.core.model import format_size
 from advisor.report import suggested_file
 from advisor.report.formats import by_hand
 from advisor.report.output import write
-from advisor.suggest import suggest
+from advisor.suggest import amend_file, suggest
 from advisor.verdict import judge_file
 
 if TYPE_CHECKING:
@@ -89,9 +89,8 @@ def _describe_host(host: Host) -> str:
 def _print_diff(path: str, target: Target, host: Host, args: argparse.Namespace) -> int:
     """Print the changes to a file as a diff for `patch`."""
     from advisor.fixing.diff import unified_diff
-    from advisor.fixing.values import FileChange
+    from advisor.fixing.texts import FileChange
     from advisor.optionfile import render
-    from advisor.suggest.amend import amend_file
 
     if read_carrier(path, {}) is not None:
         raise MycnfError(f"{path}: --write-diff changes option files only; leave it out, and choose a --format")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 
-from advisor.analysis import baseline
-from advisor.analysis.engine import sort_by_place
+from advisor.analysis import baseline, sort_by_place
 from advisor.core.errors import MycnfError, print_notice
 from advisor.redaction import redact_text
 from advisor.report import plural

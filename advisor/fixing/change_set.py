@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Edit
 from advisor.fixing.diff import unified_diff
-from advisor.fixing.texts import lines_of
-from advisor.fixing.values import FileChange
+from advisor.fixing.texts import FileChange, lines_of
 from advisor.optionfile import groups_read
 from advisor.optionfile.lines import apply_edits
 from advisor.redaction import MASK, escape_text

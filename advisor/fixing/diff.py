@@ -11,7 +11,7 @@ from advisor.redaction import MASK, redact_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from advisor.fixing.values import FileChange
+    from advisor.fixing.texts import FileChange
 
 CONTEXT_LINES = 3
 MASKED = MASK.encode()

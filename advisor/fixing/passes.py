@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.fixing.texts import lines_of, read_targets, templated_lines, why_not_editable
-from advisor.fixing.values import Candidate
+from advisor.fixing.texts import Candidate, lines_of, read_targets, templated_lines, why_not_editable
 from advisor.optionfile.lines import apply_edits
 from advisor.verdict import LISTS, REFUSED, Outcome
 
@@ -15,8 +14,7 @@ if TYPE_CHECKING:
 
     from advisor.catalog.load import Option
     from advisor.core.model import Edit, Finding
-    from advisor.fixing.texts import Identity, Texts
-    from advisor.fixing.values import ReadTargets, TargetReading
+    from advisor.fixing.texts import Identity, ReadTargets, TargetReading, Texts
     from advisor.verdict import FileVerdict, LineVerdict
 
 

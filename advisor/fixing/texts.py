@@ -1,19 +1,71 @@
-"""The current texts of the files in a run: each file once, whatever paths lead to it."""
+"""The files of a run: the current text of each, whatever paths lead to it, and the types of fixing."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.optionfile import OptionFileError, load, render
 from advisor.optionfile.lines import LineKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable
 
-    from advisor.core.model import Edit
-    from advisor.fixing.values import ReadTargets, TargetReading
+    from advisor.core.model import Edit, Finding, Fix, Target
     from advisor.optionfile.lines import OptionFile
+    from advisor.verdict import FileVerdict
+
+
+class TargetReading(NamedTuple):
+    """A file with its includes as one target reads it: the findings and the verdict on every line.
+
+    A `witness` has no findings to fix: it is another version that may read the file, if no target was named.
+    """
+
+    findings: tuple[Finding, ...]
+    verdict: FileVerdict
+    witness: bool = False
+
+    @property
+    def target(self) -> Target:
+        """Return the server version of the reading."""
+        return self.verdict.catalog.target
+
+
+# Reads one named file with its includes; the mapping replaces files, by the paths used in the readings.
+ReadTargets = Callable[[str, Mapping[str, bytes]], Sequence[TargetReading]]
+
+
+class Candidate(NamedTuple):
+    """A possible fix: its file, the findings it fixes, and the indices of the readings that ask for it."""
+
+    path: str
+    fix: Fix
+    findings: tuple[Finding, ...]
+    readings: frozenset[int]
+
+
+class FileChange(NamedTuple):
+    """A file before and after its fixes, and the fixed findings in the order of the fixes."""
+
+    path: str
+    before: bytes
+    after: bytes
+    fixed: tuple[Finding, ...]
+
+
+class FixOutcome(NamedTuple):
+    """The result of fixing.
+
+    `changes` are the files that changed or would change; `left` has one line with the reason for each fix or file left
+    unchanged; `unread` and `unwritten` have one line for each file that could not be read or written.
+    """
+
+    changes: tuple[FileChange, ...]
+    left: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    unwritten: tuple[str, ...] = ()
 
 
 Identity = tuple[str, int, int]

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from advisor.core.model import Finding, Skipped, Target
-    from advisor.fleet.member import MemberValue
-    from advisor.fleet.outliers import Outlier, PeerGroup
+    from advisor.fleet.outliers import MemberValue, Outlier, PeerGroup
     from advisor.fleet.run_directory import HostRow
     from rules.core.areas import Area
 

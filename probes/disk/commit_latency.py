@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import exact_size, format_latency
 from advisor.facts.probes import ANSWER, Metric
-from probes.choices import ChosenOptions
 from probes.disk import driver, io_method
 from probes.disk.driver import PROCESSOR
 from probes.disk.files import has_device
-from probes.experiment import Choice, ProbeError, RunPlan, Variant
+from probes.experiment import Choice, ChosenOptions, ProbeError, RunPlan, Variant
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

@@ -10,8 +10,7 @@ from probes.disk.files import FILL_SECONDS, has_device, supports_o_direct
 from probes.experiment import Choice, ProbeError
 
 if TYPE_CHECKING:
-    from probes.choices import ChosenOptions
-    from probes.experiment import Environment, ProbeRequest
+    from probes.experiment import ChosenOptions, Environment, ProbeRequest
 
 SECTOR = 512
 LARGEST_BLOCK = 1 << 26

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import exact_size, format_size
 from advisor.facts.probes import ANSWER, Metric
-from probes.choices import ChosenOptions
 from probes.disk import io_method
 from probes.disk.driver import PROCESSOR, DiskTally, DriverProcesses, combine_reports
 from probes.disk.files import ScratchFiles, has_device, resident_share
-from probes.experiment import BlockMeasurement, Choice, Cost, ProbeError, RunPlan, Variant
+from probes.experiment import BlockMeasurement, Choice, ChosenOptions, Cost, ProbeError, RunPlan, Variant
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

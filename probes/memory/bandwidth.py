@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import exact_size
 from advisor.facts.probes import ANSWER, Metric
-from probes.choices import ChosenOptions
-from probes.experiment import BlockMeasurement, Choice, Cost, ProbeError, RunPlan, Variant
+from probes.experiment import BlockMeasurement, Choice, ChosenOptions, Cost, ProbeError, RunPlan, Variant
 from probes.memory import drivers as compiled_module
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from probes.sandbox.scratch import Scratch, sweep
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from probes.choices import ChosenOptions
+    from probes.experiment import ChosenOptions
     from probes.stop import StopSignal
 
 

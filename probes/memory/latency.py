@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import exact_size, format_size
 from advisor.facts.probes import ANSWER, Metric
-from probes.choices import ChosenOptions
-from probes.experiment import BlockMeasurement, Choice, Cost, ProbeError, RunPlan, Variant
+from probes.experiment import BlockMeasurement, Choice, ChosenOptions, Cost, ProbeError, RunPlan, Variant
 from probes.memory import drivers
 
 if TYPE_CHECKING:

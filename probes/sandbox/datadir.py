@@ -13,8 +13,8 @@ import time
 from typing import TYPE_CHECKING
 
 from probes.sandbox.binary import placement_options, share_folder, user_option
+from probes.sandbox.cleanup import spawn
 from probes.sandbox.errors import SandboxError, disk_full_error, server_ended_error
-from probes.sandbox.parent_death import spawn
 from probes.sandbox.scratch import KILL_TIMEOUT, is_disk_full
 
 if TYPE_CHECKING:

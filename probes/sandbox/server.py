@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from probes.sandbox import cleanup
 from probes.sandbox.binary import NO_VARIABLES, placement_options, user_option
+from probes.sandbox.cleanup import spawn
 from probes.sandbox.datadir import copy_template, initialize
 from probes.sandbox.errors import (
     PORT_TAKEN,
@@ -21,7 +22,6 @@ from probes.sandbox.errors import (
     log_tail,
     server_ended_error,
 )
-from probes.sandbox.parent_death import spawn
 from probes.sandbox.scratch import KILL_TIMEOUT, SHORT_BASE, Scratch, default_base, is_disk_full, sweep
 
 if TYPE_CHECKING:

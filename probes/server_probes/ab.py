@@ -6,8 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from advisor.catalog.load import load
-from probes.choices import ChosenOptions
-from probes.experiment import Choice, RunPlan, Variant
+from probes.experiment import Choice, ChosenOptions, RunPlan, Variant
 from probes.server_probes import variant_server
 from probes.server_probes.choices import SERVER_CHOICE, choose_binary, read_option_values
 from probes.server_probes.under_load import LEAST_POOL, METRICS, WorkloadBench

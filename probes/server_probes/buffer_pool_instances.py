@@ -7,8 +7,7 @@ from statistics import fmean, median, pstdev
 from typing import TYPE_CHECKING
 
 from advisor.facts.probes import Metric
-from probes.choices import ChosenOptions
-from probes.experiment import BlockMeasurement, Choice, ProbeError, RunPlan, Variant
+from probes.experiment import BlockMeasurement, Choice, ChosenOptions, ProbeError, RunPlan, Variant
 from probes.server_probes.choices import SERVER_CHOICE, choose_binary
 from probes.server_probes.mechanism import Precondition, fixed_bounds
 from probes.server_probes.under_load import P95, TPS, DataSet, WorkloadBench, choose_data_set

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from advisor.core.model import format_size
 from advisor.facts.probes import ANSWER, Metric
-from probes.choices import ChosenOptions
 from probes.disk.files import has_device
-from probes.experiment import BlockMeasurement, Choice, Cost, RunPlan, Variant
+from probes.experiment import BlockMeasurement, Choice, ChosenOptions, Cost, RunPlan, Variant
 from probes.server_probes import variant_server
 from probes.server_probes.choices import SERVER_CHOICE, choose_binary
 from probes.server_probes.mechanism import (

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from advisor.catalog.load import load
 from advisor.facts.probes import Metric
-from probes.choices import ChosenOptions
-from probes.experiment import Choice, ProbeError, RunPlan, Variant
+from probes.experiment import Choice, ChosenOptions, ProbeError, RunPlan, Variant
 from probes.server_probes import variant_server
 from probes.server_probes.choices import SERVER_CHOICE, choose_binary
 from probes.server_probes.mechanism import LOG_SYNCS, Bounds, Precondition, log_syncs_per_transaction, sync_bounds

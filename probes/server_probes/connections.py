@@ -8,8 +8,7 @@ import secrets
 import shutil
 from typing import TYPE_CHECKING, NamedTuple
 
-from probes.choices import ChosenOptions
-from probes.experiment import Choice, ProbeError, RunPlan, Variant
+from probes.experiment import Choice, ChosenOptions, ProbeError, RunPlan, Variant
 from probes.sandbox.binary import printed_defaults, run_briefly
 from probes.server_probes import variant_server
 from probes.server_probes.choices import SERVER_CHOICE, choose_binary

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 from advisor.catalog.load import load
 from advisor.facts.probes import Metric
 from advisor.verdict import Outcome, judge_value
-from probes.choices import ChosenOptions
-from probes.experiment import Choice, ProbeError, RunPlan, Variant
+from probes.experiment import Choice, ChosenOptions, ProbeError, RunPlan, Variant
 from probes.server_probes.choices import SERVER_CHOICE, choose_binary
 from probes.server_probes.mechanism import Bounds, Precondition, fixed_bounds, page_read_precondition
-from probes.server_probes.pool_preparation import PAGES_FLUSHED, fill_pool
 from probes.server_probes.redo_capacity import COMMIT_OPTIONS
-from probes.server_probes.under_load import P99, TPS, WorkloadBench, choose_data_set
+from probes.server_probes.under_load import P99, PAGES_FLUSHED, TPS, WorkloadBench, choose_data_set, fill_pool
 from probes.server_probes.variant_server import start_variant_server
 from probes.workload.load import OLTP
 from probes.workload.own_driver import DRIVER_CHOICE, choose_driver

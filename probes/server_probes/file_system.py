@@ -6,8 +6,7 @@ import contextlib
 import os
 from typing import TYPE_CHECKING
 
-from probes.choices import ChosenOptions
-from probes.experiment import BlockMeasurement, Choice, ProbeError, RunPlan, Variant
+from probes.experiment import BlockMeasurement, Choice, ChosenOptions, ProbeError, RunPlan, Variant
 from probes.server_probes.choices import SERVER_CHOICE, choose_binary
 from probes.server_probes.mechanism import SYNCS_LOG, fixed_bounds, page_read_precondition
 from probes.server_probes.under_load import METRICS, WorkloadBench, choose_data_set

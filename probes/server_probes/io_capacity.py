@@ -8,27 +8,29 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import format_percent
 from advisor.facts.probes import Metric
-from probes.choices import ChosenOptions
-from probes.experiment import Choice, RunPlan, Variant
+from probes.experiment import Choice, ChosenOptions, RunPlan, Variant
 from probes.server_probes import variant_server
 from probes.server_probes.choices import SERVER_CHOICE, choose_binary
 from probes.server_probes.mechanism import Bounds, Precondition, fixed_bounds
-from probes.server_probes.pool_preparation import (
+from probes.server_probes.redo_capacity import AGE, COMMIT_OPTIONS, REDO_FILLED, WORST_METRIC, read_redo_counters
+from probes.server_probes.redo_capacity import CAPACITY as REDO_CAPACITY
+from probes.server_probes.under_load import (
     CAPACITY,
     CAPACITY_MAX,
     LEAST_CAPACITY,
     LIMITED_BATCHES,
     LOW_WATER,
+    P99,
     PAGES_DIRTY,
     PAGES_FLUSHED,
     SYNC_BATCHES,
+    TPS,
+    WorkloadBench,
     batch_counters,
+    choose_data_set,
     enable_batch_counters,
     write_all_pages,
 )
-from probes.server_probes.redo_capacity import AGE, COMMIT_OPTIONS, REDO_FILLED, WORST_METRIC, read_redo_counters
-from probes.server_probes.redo_capacity import CAPACITY as REDO_CAPACITY
-from probes.server_probes.under_load import P99, TPS, WorkloadBench, choose_data_set
 from probes.server_probes.variant_server import start_variant_server
 from probes.workload.load import OLTP
 from probes.workload.own_driver import DRIVER_CHOICE, choose_driver

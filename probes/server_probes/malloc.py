@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.collect.host.host import open_root
 from advisor.collect.host.process import read_process
 from advisor.facts.probes import Metric
-from probes.choices import ChosenOptions
-from probes.experiment import Choice, ProbeError, RunPlan, Variant
+from probes.experiment import Choice, ChosenOptions, ProbeError, RunPlan, Variant
 from probes.sandbox.binary import run_briefly
 from probes.server_probes import variant_server
 from probes.server_probes.choices import SERVER_CHOICE, choose_binary

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import exact_size
 from advisor.facts.probes import Metric
-from probes.choices import ChosenOptions
-from probes.experiment import Choice, ProbeError, RunPlan, Variant
+from probes.experiment import Choice, ChosenOptions, ProbeError, RunPlan, Variant
 from probes.server_probes import variant_server
 from probes.server_probes.buffer_pool_instances import EVICTED_PAGES, FREE_FACTOR, evicted_per_transaction
 from probes.server_probes.choices import SERVER_CHOICE, choose_binary
 from probes.server_probes.mechanism import Bounds, Precondition, page_read_precondition
-from probes.server_probes.pool_preparation import fill_pool
-from probes.server_probes.under_load import GROWTH_RATE, P99, TPS, WorkloadBench
+from probes.server_probes.under_load import GROWTH_RATE, P99, TPS, WorkloadBench, fill_pool
 from probes.server_probes.variant_server import start_variant_server
 from probes.workload.load import OLTP, Access, Task
 from probes.workload.own_driver import DRIVER_CHOICE, choose_driver

@@ -6,8 +6,7 @@ import contextlib
 import math
 from typing import TYPE_CHECKING
 
-from probes.choices import ChosenOptions
-from probes.experiment import BlockMeasurement, Choice, ProbeError, RunPlan, Variant
+from probes.experiment import BlockMeasurement, Choice, ChosenOptions, ProbeError, RunPlan, Variant
 from probes.server_probes import variant_server
 from probes.server_probes.choices import choose_binary
 from probes.server_probes.mechanism import fixed_bounds, page_read_precondition

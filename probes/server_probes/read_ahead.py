@@ -6,8 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from advisor.facts.probes import Metric
-from probes.choices import ChosenOptions
-from probes.experiment import Choice, ProbeError, RunPlan, Variant
+from probes.experiment import Choice, ChosenOptions, ProbeError, RunPlan, Variant
 from probes.server_probes.choices import SERVER_CHOICE, choose_binary
 from probes.server_probes.mechanism import Bounds, Precondition
 from probes.server_probes.under_load import METRICS, WorkloadBench, choose_data_set

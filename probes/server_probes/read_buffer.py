@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from advisor.core.model import exact_size, format_size
 from advisor.facts.probes import Metric
-from probes.choices import ChosenOptions
 from probes.disk.files import evict, has_device, resident_share
-from probes.experiment import BlockMeasurement, Choice, ProbeError, RunPlan, Variant
+from probes.experiment import BlockMeasurement, Choice, ChosenOptions, ProbeError, RunPlan, Variant
 from probes.server_probes import variant_server
 from probes.server_probes.choices import SERVER_CHOICE, choose_binary
 from probes.server_probes.mechanism import BlockActivity, Precondition, check_preconditions, fixed_bounds

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.catalog.load import load
 from advisor.core.model import exact_size
 from advisor.facts.probes import Metric
-from probes.choices import ChosenOptions
-from probes.experiment import BlockMeasurement, Choice, RunPlan, Variant
+from probes.experiment import BlockMeasurement, Choice, ChosenOptions, RunPlan, Variant
 from probes.server_probes import variant_server
 from probes.server_probes.buffer_pool_instances import STALLED_METRIC, VARIATION_METRIC, evenness_metrics
 from probes.server_probes.choices import SERVER_CHOICE, choose_binary
 from probes.server_probes.mechanism import Bounds, Precondition
-from probes.server_probes.pool_preparation import fill_pool
-from probes.server_probes.under_load import P99, TPS, WorkloadBench
+from probes.server_probes.under_load import P99, TPS, WorkloadBench, fill_pool
 from probes.server_probes.variant_server import start_variant_server
 from probes.workload.load import OLTP, Access, Task
 from probes.workload.own_driver import DRIVER_CHOICE, choose_driver

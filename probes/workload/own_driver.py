@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from probes.experiment import Choice, ProbeError
-from probes.sandbox.parent_death import spawn
+from probes.sandbox.cleanup import spawn
 from probes.workload import sysbench
 from probes.workload.load import DriverError, LoadResult
 from probes.workload.worker import PER_DOUBLING, add_histograms

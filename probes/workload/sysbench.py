@@ -9,8 +9,8 @@ import shutil
 from typing import TYPE_CHECKING
 
 from probes.sandbox.binary import run_briefly
+from probes.sandbox.cleanup import spawn
 from probes.sandbox.errors import SandboxError
-from probes.sandbox.parent_death import spawn
 from probes.workload.load import LOOPBACK, PARETO_SHAPE, DriverError, LoadResult
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ import pytest
 from client_output import CLIENT, at, told
 from live_server import number_of
 
+from advisor.analysis import run_rules
 from advisor.analysis.context import build_context
-from advisor.analysis.engine import run_rules
 from advisor.collect.pasted import facts_of_texts
 from advisor.collect.pasted import text as text_module
 from advisor.collect.pasted.facts import TextError

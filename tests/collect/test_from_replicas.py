@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from live_server import Live
 
+from advisor.analysis import run_rules
 from advisor.analysis.context import build_context
-from advisor.analysis.engine import run_rules
 from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.pasted import facts_of_texts
 from advisor.collect.pasted.replicas import replica_rows

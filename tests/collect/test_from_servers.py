@@ -12,8 +12,8 @@ from client_output import CLIENT, at, told
 from process_checks import eventually
 from provisioning.shelf import shelf
 
+from advisor.analysis import run_rules, select_rules
 from advisor.analysis.context import build_context
-from advisor.analysis.engine import run_rules, select_rules
 from advisor.collect.pasted import facts_of_texts
 from advisor.core.model import Severity
 from advisor.redaction import redact_value

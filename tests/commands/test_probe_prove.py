@@ -19,8 +19,7 @@ from advisor.__main__ import main
 from advisor.core.model import exact_size
 from advisor.facts.probes import Metric
 from probes import registry
-from probes.choices import ChosenOptions
-from probes.experiment import BlockMeasurement, Choice, Environment, ProbeRequest, RunPlan, Turn, Variant
+from probes.experiment import BlockMeasurement, Choice, ChosenOptions, Environment, ProbeRequest, RunPlan, Turn, Variant
 from probes.results import read_all
 from probes.safety.neighbours import OtherServer
 from probes.sandbox import Sandbox

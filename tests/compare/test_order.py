@@ -6,11 +6,11 @@ from fnmatch import fnmatchcase
 
 import pytest
 
+from advisor import compare
 from advisor.catalog.load import load
 from advisor.catalog.presence import find_presence
 from advisor.catalog.targets import SERIES
-from advisor.compare import compare
-from advisor.compare.compare import area_of, sort_key
+from advisor.compare import area_of, sort_key
 from advisor.compare.pairing import FOLLOWERS
 from advisor.compare.sides import BOUNDS
 from advisor.core.model import Target

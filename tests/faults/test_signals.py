@@ -18,8 +18,8 @@ from mycnf_command import CHECKOUT
 from process_checks import PATIENCE, eventually
 from real_servers import Server
 
+from advisor import fixing
 from advisor.__main__ import main
-from advisor.fixing import fix
 from advisor.report import output
 from advisor.state import private_file
 
@@ -62,7 +62,7 @@ WRITES: dict[str, tuple[tuple[str, ...], Any]] = {
     "report": (("lint", "--isolated", "--target", "mysql-8.4", BAD, "--format", "json", "-o", "out"), output),
     "many": (("report", "--isolated", "--jobs", "1", SNAPSHOT, SNAPSHOT, "--format", "jsonl", "-o", "out"), output),
     "private": (("history", "add", SNAPSHOT), private_file),
-    "fix": (("lint", "--isolated", "--target", "mysql-8.4", "--fix", "out"), fix),
+    "fix": (("lint", "--isolated", "--target", "mysql-8.4", "--fix", "out"), fixing),
 }
 
 

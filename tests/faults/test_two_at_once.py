@@ -105,7 +105,7 @@ def test_what_one_takes_back_stays_taken_back(tmp_path: Path, monkeypatch: pytes
 
 
 FIXED = """
-from advisor.fixing.fix import FileChangedError, replace_text
+from advisor.fixing import FileChangedError, replace_text
 path = sys.argv[3]
 for turn in range(8):
     if own == 0:

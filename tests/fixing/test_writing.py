@@ -18,10 +18,10 @@ import pytest
 from fix_text import looks
 from mycnf_command import CHECKOUT
 
+from advisor import fixing
 from advisor.__main__ import main
 from advisor.core.errors import MycnfError
-from advisor.fixing import fix, fix_files
-from advisor.fixing.fix import FileChangedError, HalfWrittenError, read_attributes, replace_text
+from advisor.fixing import FileChangedError, HalfWrittenError, fix_files, read_attributes, replace_text
 
 OLD, NEW = b"[mysqld]\nport=1\nport=2\n", b"[mysqld]\nport=2\n"
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root: files of other owners, mounts")
@@ -140,7 +140,7 @@ def test_a_file_that_changed_meanwhile_is_left_alone(file: Path) -> None:
 AS_NOBODY = """
 import os, sys
 sys.path.insert(0, {checkout!r})
-from advisor.fixing.fix import replace_text
+from advisor.fixing import replace_text
 from advisor.core.errors import MycnfError
 if os.geteuid() == 0:
     os.setgroups([]); os.setgid(65534); os.setuid(65534)
@@ -283,7 +283,7 @@ def test_the_old_text_cannot_be_put_back(file: Path) -> None:
     copy = file.with_name(".my.cnf.mycnf-01234567")
     copy.write_bytes(OLD)
     with file_size_limit(10), pytest.raises(HalfWrittenError) as caught:
-        fix._overwrite(str(file), str(file), str(copy), OLD, NEW)
+        fixing._overwrite(str(file), str(file), str(copy), OLD, NEW)
     assert str(caught.value) == f"{file}: writing failed half way (File too large); its old text is {copy}"
     assert copy.read_bytes() == OLD
 
@@ -291,7 +291,7 @@ def test_the_old_text_cannot_be_put_back(file: Path) -> None:
 KILLED = """
 import os, signal, sys
 sys.path.insert(0, {checkout!r})
-from advisor.fixing import fix
+from advisor import fixing
 left = {calls}
 def counted(real):
     def call(*given, **named):
@@ -306,16 +306,16 @@ class Dying:
     def __getattr__(self, name):
         found = getattr(os, name)
         return counted(found) if name in ("open", "close", "stat", "fsync", "replace", "unlink") else found
-fix.os = Dying()
-real_fill = fix._fill
+fixing.os = Dying()
+real_fill = fixing._fill
 def fill(file, text):
     # A write that is cut in the middle, as a kill may cut it.
     if left <= 0:
         file.seek(0); file.write(text[:5]); file.flush()
         os.kill(os.getpid(), signal.SIGKILL)
     real_fill(file, text)
-fix._fill = fill
-fix.replace_text({path!r}, {old!r}, {new!r})
+fixing._fill = fill
+fixing.replace_text({path!r}, {old!r}, {new!r})
 """
 
 

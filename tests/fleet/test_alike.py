@@ -10,8 +10,7 @@ from fleet_run import Ground, Servers
 from live_server import Live
 
 from advisor.core.model import Target
-from advisor.fleet.member import Member, MemberValue
-from advisor.fleet.outliers import outliers, peer_groups
+from advisor.fleet.outliers import Member, MemberValue, outliers, peer_groups
 from advisor.verdict.settings import normalise_value
 
 NAME = "mysql-8.0"

@@ -10,8 +10,7 @@ from hostile_findings import SECRET
 from markdown_it import MarkdownIt
 
 from advisor.core.model import Action, Confidence, Finding, Severity, Skipped, Target
-from advisor.fleet.member import MemberValue
-from advisor.fleet.outliers import Difference, Outlier, PeerGroup
+from advisor.fleet.outliers import Difference, MemberValue, Outlier, PeerGroup
 from advisor.fleet.run_directory import HostRow, Status
 from advisor.report import formats
 from advisor.report.document import Document

@@ -7,9 +7,9 @@ from pathlib import Path
 from app_driver import screen_text, until
 from textual.pilot import Pilot
 
+from advisor.analysis import run_rules, select_rules, sort_by_severity
 from advisor.analysis.audited import Audited
 from advisor.analysis.context import build_context
-from advisor.analysis.engine import run_rules, select_rules, sort_by_severity
 from advisor.collect.files import OptionFileReader, reread_files
 from advisor.commands.collect import DEMO
 from advisor.facts import Facts, OptionFiles

@@ -7,8 +7,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from advisor.facts.probes import Metric
-from probes.choices import ChosenOptions
-from probes.experiment import BlockMeasurement, Choice, Cost, Environment, ProbeRequest, RunPlan, Turn, Variant
+from probes.experiment import (
+    BlockMeasurement,
+    Choice,
+    ChosenOptions,
+    Cost,
+    Environment,
+    ProbeRequest,
+    RunPlan,
+    Turn,
+    Variant,
+)
 from probes.stop import StopSignal
 
 SIZES = {"16K": 16384, "128K": 131072, "2M": 2097152, "4M": 4194304, "8M": 8388608}

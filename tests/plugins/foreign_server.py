@@ -14,8 +14,8 @@ from process_checks import PATIENCE
 
 from probes.sandbox import Binary
 from probes.sandbox.binary import placement_options, user_option
+from probes.sandbox.cleanup import spawn
 from probes.sandbox.datadir import copy_template
-from probes.sandbox.parent_death import spawn
 
 
 class Foreign(NamedTuple):

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from rule_cases import Case, facts_of
 from simulated_experiment import METRIC, Noise, Simulated, simulate
 
+from advisor.analysis import RuleRun, run_rules
 from advisor.analysis.context import build_context
-from advisor.analysis.engine import RuleRun, run_rules
 from advisor.catalog.targets import parse_target
 from advisor.facts.probes import Arm, Block, Metric, ProbeResult, RunPlace
 from rules import all_rules

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pymysql
 from live_server import Live
 
+from advisor.analysis import run_rules
 from advisor.analysis.context import build_context
-from advisor.analysis.engine import run_rules
 from advisor.collect.collect import CollectRequest, collect_from_account
 from rules import all_rules
 

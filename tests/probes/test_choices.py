@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from probes.choices import ChosenOptions
-from probes.experiment import Choice, ProbeError, ProbeRequest
+from probes.experiment import Choice, ChosenOptions, ProbeError, ProbeRequest
 
 OFFERED = (
     Choice("sizes", "sizes", "8200,128K,1.5M", "sizes"),

@@ -8,10 +8,10 @@ import pytest
 from audit_samples import audited, recorded
 from msgspec.structs import replace
 
+from advisor.analysis import run_rules
 from advisor.analysis.anonymize import anonymize
 from advisor.analysis.audited import Audited
 from advisor.analysis.context import build_context
-from advisor.analysis.engine import run_rules
 from advisor.core.model import Action, Confidence, Finding, LocalResult, Location, Severity, Skipped
 from advisor.facts import Accounts, Replication, SchemaRisks, Unavailable, VariableOrigin, VariableSetter
 from advisor.facts.server import AutoIncrement, EngineTable, RedundantIndex, UnkeyedTable

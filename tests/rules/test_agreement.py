@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rule_cases import all_cases
 
-from advisor.analysis.engine import run_rules
+from advisor.analysis import run_rules
 from advisor.catalog.load import load
 from advisor.catalog.targets import EXAMINED, SERIES, parse_target
 from advisor.collect.host.host import host_from_options

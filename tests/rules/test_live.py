@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from ordinary_user import past_support, start_as_ordinary_user
 from real_servers import quickly
 
+from advisor.analysis import run_rules
 from advisor.analysis.context import build_context
-from advisor.analysis.engine import run_rules
 from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.options import Account
 from advisor.core.model import Severity
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pytest
     from real_servers import Start
 
-    from advisor.analysis.engine import RuleRun
+    from advisor.analysis import RuleRun
     from probes.sandbox import Binary, Sandbox
 
 # Values that rules speak of, and that every server of the six takes.

@@ -12,15 +12,15 @@ from msgspec.structs import replace
 from rule_cases import Case, facts_of
 from simulated_experiment import Noise
 
+from advisor.analysis import run_rules
 from advisor.analysis.context import build_context
-from advisor.analysis.engine import run_rules
 from advisor.catalog.targets import parse_target
 from advisor.core.model import Confidence, Severity
 from advisor.facts.probes import Metric, RunPlace
 from rules import all_rules
 
 if TYPE_CHECKING:
-    from advisor.analysis.engine import RuleRun
+    from advisor.analysis import RuleRun
     from advisor.core.model import Finding, LocalResult
     from advisor.facts.probes import ProbeResult
 

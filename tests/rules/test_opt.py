@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import advisor.catalog.presence
-from advisor.analysis.engine import run_rules
+from advisor.analysis import run_rules
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES, parse_target
 from advisor.core.model import Finding, exact_size

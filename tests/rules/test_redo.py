@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from rule_cases import Case, context_of_case
 
-from advisor.analysis.engine import run_rules, select_rules
+from advisor.analysis import run_rules, select_rules
 from rules import file_rules, find_rule
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rule_cases import Case, context_of_case
 
-from advisor.analysis.engine import run_rules, select_rules
+from advisor.analysis import run_rules, select_rules
 from rules import find_rule
 
 if TYPE_CHECKING:

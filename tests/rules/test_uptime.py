@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rule_cases import Case, context_of_case
 
-from advisor.analysis.engine import run_rules, select_rules
+from advisor.analysis import run_rules, select_rules
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from advisor.analysis.engine import RuleRun
+    from advisor.analysis import RuleRun
 
 WEEK = 7 * 86400
 # A rule, what its file sets, and counters that speak for the finding, whatever the uptime.

@@ -14,18 +14,17 @@ from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
 from advisor.collect.host.host import host_from_options, parse_ram
 from advisor.fixing.diff import unified_diff
-from advisor.fixing.values import FileChange
+from advisor.fixing.texts import FileChange
 from advisor.optionfile import resolve
 from advisor.report.suggested_file import remarks
-from advisor.suggest import judge_text, suggest
-from advisor.suggest.amend import amend_file
+from advisor.suggest import amend_file, judge_text, suggest
 from advisor.suggest.choices import SuggestedLine
 from advisor.verdict import judge_file, judge_value
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from advisor.suggest.amend import AmendedFile
+    from advisor.suggest import AmendedFile
     from advisor.verdict import FileVerdict
 
 TARGET = parse_target("mariadb-10.11")

@@ -10,8 +10,8 @@ import pytest
 from msgspec.structs import replace
 from rule_cases import Case, facts_of
 
+from advisor.analysis import run_rules
 from advisor.analysis.context import build_context
-from advisor.analysis.engine import run_rules
 from advisor.catalog.targets import SERIES, parse_target
 from advisor.collect.host.host import host_from_options
 from advisor.core.model import Severity, Target

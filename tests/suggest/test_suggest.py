@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from advisor.analysis.engine import run_rules
+from advisor.analysis import run_rules
 from advisor.catalog.targets import SERIES, parse_target
 from advisor.collect.host.host import host_from_options, parse_ram
 from advisor.core.model import Severity, Target

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from advisor.analysis.engine import run_rules, select_rules
+from advisor.analysis import run_rules, select_rules
 from advisor.analysis.suppress import FileFindings, Suppressed, suppress
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from advisor.tui.screens.host.screen import TITLES, build_sections
 from app_driver import driven, screen_text, snapshot_with, until
 from msgspec.structs import replace
 from textual.containers import VerticalScroll
@@ -21,6 +20,7 @@ from advisor.facts.host import BlockDevice, Cgroup, Host, Memory, Mount, Raid, S
 from advisor.facts.snapshot import load
 from advisor.tui.app import AuditApp
 from advisor.tui.screens.host.fact_rows import storage_tree, stripe_text
+from advisor.tui.screens.host.screen import TITLES, build_sections
 from advisor.tui.text import bar, format_ranges
 from advisor.tui.view import View
 

@@ -10,7 +10,7 @@ import pytest
 from verdict_agreement import Ask, Judge, judge_lines, refused_lines
 
 import advisor.catalog.presence
-from advisor.analysis.engine import run_rules
+from advisor.analysis import run_rules
 from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES, newest_target, parse_target
 from advisor.core.model import Finding, Target

@@ -31,7 +31,6 @@ from real_servers import provisioned
 
 from advisor.collect.host import open_root, read_host
 from advisor.facts.probes import ProbeResult
-from probes.choices import parse_duration
 from probes.conclusion import conclude
 from probes.experiment import (
     Bench,
@@ -43,6 +42,7 @@ from probes.experiment import (
     RunPlan,
     Turn,
     Variant,
+    parse_duration,
 )
 from probes.registry import load, load_all
 from probes.results import result_json

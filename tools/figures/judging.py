@@ -17,8 +17,8 @@ KILLED = re.compile(r"^rules: killed (\d+) of (\d+)", re.MULTILINE)
 
 def figures(top: str) -> Iterator[Figure]:
     """Rules, the distinct verdicts on options, and the CPU time of one run in milliseconds."""
+    from advisor.analysis import run_rules
     from advisor.analysis.context import build_context
-    from advisor.analysis.engine import run_rules
     from advisor.facts.snapshot import load
     from rules import all_rules
 

@@ -165,7 +165,7 @@ class SnapshotSummary(NamedTuple):
 
 def summarize(path: str, audited: Audited, makers: Mapping[str, PieceMaker | None], page: Page) -> SnapshotSummary:
     """What these formats need of one snapshot."""
-    from advisor.analysis.engine import fails
+    from advisor.analysis import fails
 
     found = tuple(Brief(f.code, f.name, f.severity.value, _about(f), advice_of(masked(f))) for f in audited.findings)
     pieces = {form: make(path, audited, page) for form, make in makers.items() if make}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from advisor.analysis.engine import fails
+from advisor.analysis import fails
 from advisor.redaction import escape_text
 
 TYPE_CHECKING = False

@@ -6,7 +6,7 @@ import os.path
 from hashlib import sha256
 
 from advisor import __version__
-from advisor.analysis.engine import sort_by_place
+from advisor.analysis import sort_by_place
 from advisor.core.model import Confidence, Severity
 from advisor.redaction import escape_text, redact_text
 from advisor.report.findings_json import dumps

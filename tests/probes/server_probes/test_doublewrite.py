@@ -23,7 +23,7 @@ from probes.server_probes.doublewrite import (
     UNSAFE_LIMIT,
 )
 from probes.server_probes.mechanism import PAGES_READ, BlockActivity, check_preconditions
-from probes.server_probes.pool_preparation import PAGES_FLUSHED
+from probes.server_probes.under_load import PAGES_FLUSHED
 from probes.stop import StopSignal
 
 MODES_OF = {

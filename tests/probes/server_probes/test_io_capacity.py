@@ -12,7 +12,7 @@ from probes.registry import load
 from probes.sandbox import Binary
 from probes.server_probes.io_capacity import RATE, WITHIN_RATE, preconditions
 from probes.server_probes.mechanism import BlockActivity, check_preconditions
-from probes.server_probes.pool_preparation import (
+from probes.server_probes.under_load import (
     CAPACITY,
     CAPACITY_MAX,
     LIMITED_BATCHES,

@@ -15,7 +15,7 @@ from browser import ASKED, Tab
 from local_results import scans
 from msgspec.structs import replace
 
-from advisor.analysis.engine import select_rules
+from advisor.analysis import select_rules
 from advisor.commands.judge_facts import AuditRequest, judge_facts
 from advisor.facts.host import SpaceReading
 from advisor.facts.workload import BusyHour, Sample, SampledHours

@@ -12,8 +12,8 @@ from live_server import Live, number_of
 from msgspec.structs import replace
 from replication_pair import pair, until
 
+from advisor.analysis import run_rules
 from advisor.analysis.context import build_context
-from advisor.analysis.engine import run_rules
 from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.connect import DEFAULT_LIMITS
 from advisor.collect.connection.session import open_session

@@ -9,11 +9,11 @@ import pytest
 from live_server import Live
 from replication_pair import allow_replicas, dialect, follow, follows, has_table, server_of_chain, status, until
 
+from advisor.analysis import run_rules
 from advisor.analysis.context import build_context, target_of
-from advisor.analysis.engine import run_rules
 from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.core.model import Severity
-from advisor.fleet.member import chain_server
+from advisor.fleet.outliers import chain_server
 from rules import all_rules
 from rules.replication.chain import chains
 

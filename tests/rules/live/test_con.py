@@ -13,8 +13,8 @@ from advice_carried_out import tried
 from counter_windows import SECONDS, lasting, rising, wait_for
 from process_checks import eventually
 
+from advisor.analysis import run_rules
 from advisor.analysis.context import build_context
-from advisor.analysis.engine import run_rules
 from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.options import Account
 from rules import all_rules

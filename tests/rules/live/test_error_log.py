@@ -13,8 +13,8 @@ import pymysql
 import pytest
 from process_checks import eventually
 
+from advisor.analysis import run_rules
 from advisor.analysis.context import build_context
-from advisor.analysis.engine import run_rules
 from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.options import Account
 from advisor.collect.pasted import facts_of_texts

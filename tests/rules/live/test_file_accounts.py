@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from advisor.analysis import run_rules, select_rules
 from advisor.analysis.context import build_context
-from advisor.analysis.engine import run_rules, select_rules
 from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.options import Account
 from advisor.core.model import Severity

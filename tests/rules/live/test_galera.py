@@ -15,8 +15,8 @@ from galera_cluster import GaleraCluster, galera  # noqa: F401  a fixture
 from live_server import Live, freeze
 from replication_pair import until
 
+from advisor.analysis import run_rules
 from advisor.analysis.context import build_context
-from advisor.analysis.engine import run_rules
 from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.core.model import Severity
 from rules import all_rules

@@ -17,8 +17,8 @@ from msgspec.structs import replace
 from replication_group import ReplicationGroup, group  # noqa: F401  a fixture
 from replication_pair import until
 
+from advisor.analysis import run_rules
 from advisor.analysis.context import build_context
-from advisor.analysis.engine import run_rules
 from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.statements import APPLIER_TIMES, GROUP_MEMBERS, GROUP_QUEUES
 from advisor.core.model import Severity

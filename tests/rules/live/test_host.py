@@ -18,8 +18,8 @@ from pymysql import MySQLError
 from replication_pair import until
 from rule_cases import Case, context_of_case
 
+from advisor.analysis import run_rules
 from advisor.analysis.context import build_context
-from advisor.analysis.engine import run_rules
 from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.options import Account
 from advisor.collect.host import open_root, read_host

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 from process_checks import eventually, first_row
 from rule_cases import Case, context_of_case, host_of
 
+from advisor.analysis import run_rules
 from advisor.analysis.context import build_context
-from advisor.analysis.engine import run_rules
 from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.options import Account
 from advisor.core.model import Severity

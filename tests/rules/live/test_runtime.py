@@ -8,8 +8,8 @@ import pymysql
 import pytest
 from msgspec.structs import replace
 
+from advisor.analysis import run_rules, select_rules
 from advisor.analysis.context import build_context
-from advisor.analysis.engine import run_rules, select_rules
 from advisor.analysis.restart import check_restart
 from advisor.catalog.load import load
 from advisor.collect.collect import CollectRequest, collect_from_account

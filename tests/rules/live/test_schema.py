@@ -10,8 +10,8 @@ from live_server import Live
 from real_servers import quickly
 from replication_pair import pair, until, written
 
+from advisor.analysis import run_rules
 from advisor.analysis.context import build_context
-from advisor.analysis.engine import run_rules
 from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.privileges import schema_grants_for
 from advisor.collect.server.schema import SchemaLimits

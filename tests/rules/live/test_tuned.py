@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from live_server import Live
 from replication_pair import written
 
+from advisor.analysis import run_rules
 from advisor.analysis.context import build_context
-from advisor.analysis.engine import run_rules
 from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.core.model import Severity
 from rules import all_rules

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from textual.content import Content
 
-from advisor.analysis.engine import sort_by_severity
+from advisor.analysis import sort_by_severity
 from advisor.core.model import Severity
 from advisor.tui.text import SEVERITY_SIGNS, SEVERITY_STYLES, safe_line
 from rules.core.advice import advised_value

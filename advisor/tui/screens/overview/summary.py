@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from textual.content import Content
 
-from advisor.analysis.engine import sort_by_severity
+from advisor.analysis import sort_by_severity
 from advisor.core.model import Severity, format_duration, format_size
 from advisor.report import plural
 from advisor.tui.text import MUTED, SEVERITY_SIGNS, SEVERITY_STYLES, joined, safe_line, safe_text

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.core.errors import MycnfError
 from probes import registry
 from probes.checkpoints import find_matching_run, remaining_request
-from probes.choices import parse_duration
-from probes.experiment import ProbeEntry, ProbeError, ProbeRequest
+from probes.experiment import ProbeEntry, ProbeError, ProbeRequest, parse_duration
 from probes.rounds import require_enough_time
 from probes.safety import find_objections
 
