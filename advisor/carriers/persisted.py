@@ -1,4 +1,4 @@
-"""mysqld-auto.cnf: the variables saved by SET PERSIST, in both of its formats, with their positions.
+"""mysqld-auto.cnf: the variables saved by SET PERSIST, in both of its formats, with their positions in the JSON.
 
 Tested on MySQL 8.0.15 and 9.7.4: static variables reach the server as `--loose_NAME=VALUE`; the others as with SET, so
 numbers have no suffix and booleans are ON or OFF. Unknown names cause a warning in the log.
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from json.decoder import scanstring  # type: ignore[attr-defined]  # the json module's own reader of strings
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from advisor.carriers.document import Carrier, CarrierError, Document, NonOption, OptionSet, SetReading
-from advisor.carriers.json_tree import JsonMember, members
 from advisor.catalog.targets import newest_target
 from advisor.core.model import Location, Origin
 from advisor.optionfile.lines import Line, LineKind
@@ -19,7 +19,63 @@ from advisor.redaction import STATEMENTS, is_secret, quote_value
 from advisor.verdict import REFUSED, LineVerdict, Outcome, judge_value
 
 if TYPE_CHECKING:
+    from advisor.carriers.document import Document
     from advisor.catalog.load import Catalog
+
+
+class JsonMember(NamedTuple):
+    """A name and its value; `key` is the offset of the name's opening quote, `start` and `end` enclose the value."""
+
+    name: str
+    value: Any
+    key: int
+    start: int
+    end: int
+
+
+def check_json(document: Document) -> None:
+    """Raise CarrierError if the text is not a JSON object."""
+    try:
+        value = json.loads(document.text)
+    except json.JSONDecodeError as error:
+        raise CarrierError(
+            f"{document.path}:{error.lineno}: no JSON: {error.msg} at column {error.colno}; correct the line"
+        ) from error
+    except RecursionError as error:
+        raise CarrierError(f"{document.path}: nested too deep for a file of settings; name another file") from error
+    except ValueError as error:  # a number of thousands of digits
+        raise CarrierError(f"{document.path}: it holds a number that no setting has; name another file") from error
+    if not isinstance(value, dict):
+        raise CarrierError(f"{document.path}:1: JSON, but no object in braces; name another file")
+
+
+def members(document: Document, at: int) -> list[JsonMember]:
+    """Return the members of the object at an offset of valid JSON; empty if there is no object.
+
+    Of a duplicate name the last one is used.
+    """
+    text = document.text
+    decoder = json.JSONDecoder()
+    at = _skip(text, at)
+    if text[at : at + 1] != "{":
+        return []
+    found: dict[str, JsonMember] = {}
+    at = _skip(text, at + 1)
+    while text[at] == '"':
+        key = at
+        name, at = scanstring(text, at + 1, True)
+        start = _skip(text, _skip(text, at) + 1)
+        value, end = decoder.raw_decode(text, start)
+        found[name] = JsonMember(name, value, key, start, end)
+        at = _skip(text, end)
+        at = _skip(text, at + 1) if text[at] == "," else at
+    return list(found.values())
+
+
+def _skip(text: str, at: int) -> int:
+    blank = re.compile(r"[ \t\r\n]*").match(text, at)
+    return blank.end() if blank else at
+
 
 STATIC_1 = "mysql_server_static_options"
 SECTION_1 = "mysql_server"

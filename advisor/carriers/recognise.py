@@ -84,8 +84,7 @@ def _configuration(document: Document) -> Carrier:
 
 
 def _persisted(document: Document) -> Carrier:
-    from advisor.carriers.json_tree import check_json
-    from advisor.carriers.persisted import read_persisted
+    from advisor.carriers.persisted import check_json, read_persisted
 
     check_json(document)
     return read_persisted(document)

@@ -81,13 +81,13 @@ def _sample(args: argparse.Namespace) -> None:
 
 def _list_samples() -> str:
     from advisor.core.errors import print_notice
-    from advisor.report.sample_list import listing
+    from advisor.report.history import sample_listing
     from advisor.state.busiest_hours import read_rings
 
     found, damaged = read_rings()
     for line in damaged:
         print_notice(line)
-    return listing(found)
+    return sample_listing(found)
 
 
 def load_samples(server: Server) -> SampledHours | None:

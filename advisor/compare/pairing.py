@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.catalog.presence import find_presence
 from advisor.optionfile import resolve
 from advisor.preflight.next_values import MIRRORS
-from advisor.upgrade.successor import CONVERTED, RENAMED_WORDS
+from advisor.upgrade.keep import CONVERTED, RENAMED_WORDS
 from advisor.verdict import judge_file, judge_value
 from advisor.verdict.settings import as_variable
 

@@ -1,4 +1,4 @@
-"""The history of servers and the list of servers, as documents and as JSON.
+"""The history of servers, the list of servers and that of their samples, as documents and as JSON.
 
 The field names of the JSON are a contract, published in schemas/history.schema.json.
 """
@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from advisor.core.model import format_size
 from advisor.core.value_types import NamedTuple
-from advisor.redaction import redact_value
-from advisor.report import plural
+from advisor.redaction import escape_text, redact_value
+from advisor.report import plural, wrap
 from advisor.report.document import Document, Facts, Paragraph, Section
 from advisor.report.findings_json import VERSION, dumps
+from rules.core.counters import hour_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +22,10 @@ if TYPE_CHECKING:
 
     from advisor.analysis.snapshot_history import Change, ChangedSetting
     from advisor.core.model import Finding
+    from advisor.facts import SampledHours
+    from advisor.facts.workload import BusyHour
     from advisor.report.document import Block
+    from advisor.state.busiest_hours import SampleRing
     from advisor.state.history import StoredServer
 
 
@@ -161,3 +166,53 @@ def _change_fields(change: Change) -> dict[str, Any]:
 
 def _finding_fields(f: Finding) -> dict[str, Any]:
     return {"code": f.code, "name": f.name, "severity": f.severity.value, "option": f.canonical or f.option}
+
+
+NO_SAMPLE = "No server was sampled here; mycnf sample --print-timer shows how to have it done every ten minutes.\n"
+
+
+def sample_listing(rings: Sequence[SampleRing]) -> str:
+    """Each server with the time that its samples span and its busiest hours."""
+    return "\n".join(f"{escape_text(ring.server)}\n{hours_text(ring.hours)}" for ring in rings) or NO_SAMPLE
+
+
+def hours_text(sampled: SampledHours | None) -> str:
+    """The lines of one server."""
+    if sampled is None:
+        return "  no sample yet\n"
+    lines = [f"  {plural(sampled.samples, 'sample')}, {_minute(sampled.since)} to {_minute(sampled.until)} UTC"]
+    lines += [
+        wrap(f"busiest for {hour.of}: {hour_text(hour)}, {figures(hour)}", "  ", "    ") for hour in sampled.hours
+    ]
+    lines += [] if sampled.hours else ["  no whole hour of samples without a restart yet"]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def figures(hour: BusyHour) -> str:
+    """What an hour was chosen for, in numbers."""
+    figures = _FIGURES.get(hour.of) if hour.samples else None  # a snapshot may have been made by anybody
+    return (", ".join(figures(hour)) if figures else "") or "no numbers"
+
+
+def _redo(hour: BusyHour) -> Iterator[str]:
+    rate = hour.workload.redo_rate
+    yield "redo unknown" if rate is None else f"{format_size(rate)} of redo a second"
+
+
+def _connections(hour: BusyHour) -> Iterator[str]:
+    yield f"{hour.most('threads_connected') or 0:,} connected"
+    refused = hour.workload.delta("connection_errors_max_connections")
+    if refused:
+        yield f"{refused:,} refused"
+
+
+def _temporary(hour: BusyHour) -> Iterator[str]:
+    disk, total = (hour.workload.rate(f"created_tmp_{name}") for name in ("disk_tables", "tables"))
+    yield f"{disk or 0:,.1f} of {total or 0:,.1f} tables a second on disk"
+
+
+def _minute(time: str) -> str:
+    return time[:16].replace("T", " ")
+
+
+_FIGURES = {"redo": _redo, "connections": _connections, "temporary tables": _temporary}

@@ -10,8 +10,14 @@ from advisor.redaction import redact_text, redact_value
 from advisor.upgrade.behaviours import behaviour_changes
 from advisor.upgrade.change import Area, LineChange, LineEffect, UpgradeChanges, path_between
 from advisor.upgrade.defaults import by_weight, changed_collation, changed_defaults, default_value, needs_binlog
-from advisor.upgrade.keep import file_notation, is_equivalent, is_plugin_state
-from advisor.upgrade.successor import shortened_line, successor, unknown_members
+from advisor.upgrade.keep import (
+    file_notation,
+    is_equivalent,
+    is_plugin_state,
+    shortened_line,
+    successor,
+    unknown_members,
+)
 from advisor.verdict import REFUSED, Outcome
 from advisor.verdict.number import parse_digits
 

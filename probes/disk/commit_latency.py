@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import exact_size, format_latency
 from advisor.facts.probes import ANSWER, Metric
-from probes.disk import driver, io_method
+from probes.disk import driver, files
 from probes.disk.driver import PROCESSOR
 from probes.disk.files import has_device
 from probes.experiment import Choice, ChosenOptions, ProbeError, RunPlan, Variant
@@ -50,9 +50,9 @@ class CommitLatency:
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
         """One variant for each call, open method and size; the run uses one small file."""
         chosen = ChosenOptions(self.choices, request)
-        direct, smallest = io_method.can_use_o_direct(environment, request), io_method.sector_size(environment)
+        direct, smallest = files.can_use_o_direct(environment, request), files.sector_size(environment)
         ways = chosen.words("open", *OPEN_METHODS)
-        sizes = io_method.block_sizes(chosen, "sizes")
+        sizes = files.block_sizes(chosen, "sizes")
         variants = tuple(
             _variant(call, way, size)
             for way, call, size in itertools.product(ways, chosen.words("calls", *SYNC_CALLS), sizes)

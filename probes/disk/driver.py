@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from advisor.core.model import format_latency, format_size
 from advisor.facts.probes import Arm, Block, Metric
-from probes.disk import io_method
+from probes.disk import files
 from probes.disk.files import ScratchFiles
 from probes.disk.worker import END
 from probes.experiment import BlockMeasurement, Cost, ProbeError
@@ -171,9 +171,7 @@ class DiskWork(NamedTuple):
 def run_cost(request: ProbeRequest, size: int, buffers: int) -> Cost:
     """The cost of a run with one file of that size and driver buffers of `buffers` bytes."""
     creates = f"a file of {format_size(size)} in a scratch directory in {request.directory}"
-    return Cost(
-        disk=size, memory=DRIVER_MEMORY + buffers, prepare=io_method.preparation_seconds(size), creates=(creates,)
-    )
+    return Cost(disk=size, memory=DRIVER_MEMORY + buffers, prepare=files.preparation_seconds(size), creates=(creates,))
 
 
 @contextlib.contextmanager

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import exact_size
 from advisor.facts.probes import ANSWER, Metric
-from probes.disk import driver, io_method
+from probes.disk import driver, files
 from probes.disk.driver import PROCESSOR
 from probes.experiment import Choice, ChosenOptions, ProbeError, RunPlan, Variant
 
@@ -44,15 +44,15 @@ class RandomRead:
     choices = (
         Choice("depths", "numbers", "1,4,16,32,64", "number of concurrent reads (queue depth)"),
         Choice("blocks", "sizes", "16K", "read sizes; 4K,16K compares the two page sizes"),
-        io_method.SIZE,
-        io_method.OPEN,
+        files.SIZE,
+        files.OPEN,
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
         """One variant for each block size and depth; the run uses one file."""
         chosen = ChosenOptions(self.choices, request)
-        size, way = io_method.file_size(chosen), io_method.choose_io_method(environment, request, chosen)
-        depths, blocks = _depths(chosen), io_method.block_sizes(chosen, "blocks", io_method.sector_size(environment))
+        size, way = files.file_size(chosen), files.choose_io_method(environment, request, chosen)
+        depths, blocks = _depths(chosen), files.block_sizes(chosen, "blocks", files.sector_size(environment))
         variants = tuple(_variant(depth, block, len(blocks) > 1) for block in blocks for depth in depths)
         return RunPlan(
             variants=variants,
@@ -66,14 +66,14 @@ class RandomRead:
             driver=way.driver,
             parameters={"size": exact_size(size), "open": "O_DIRECT" if way.direct else "buffered"},
             limits=LIMITS,
-            notes=io_method.io_method_limits(environment, way),
+            notes=files.io_method_limits(environment, way),
         )
 
     def prepare(
         self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
     ) -> AbstractContextManager[driver.SingleFileBench]:
         """Write the file."""
-        way = io_method.choose_io_method(environment, request, ChosenOptions(self.choices, request))
+        way = files.choose_io_method(environment, request, ChosenOptions(self.choices, request))
         task = {"task": "read", "direct": way.direct, "way": way.backend}
         reported = {MEDIAN.name: "median", P99.name: "p99"}
         return driver.prepared_bench(

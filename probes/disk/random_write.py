@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import exact_size
 from advisor.facts.probes import ANSWER, Metric
-from probes.disk import driver, io_method
+from probes.disk import driver, files
 from probes.disk.driver import PROCESSOR
 from probes.experiment import Choice, ChosenOptions, ProbeError, RunPlan, Variant
 
@@ -42,15 +42,15 @@ class RandomWrite:
     choices = (
         Choice("pages", "numbers", "1,16,64,256", "pages written before each fsync"),
         Choice("block", "size", "16K", "page size"),
-        io_method.SIZE,
-        io_method.OPEN,
+        files.SIZE,
+        files.OPEN,
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
         """One variant for each number of pages per fsync; the run uses one file."""
         chosen = ChosenOptions(self.choices, request)
-        size, way = io_method.file_size(chosen), io_method.choose_io_method(environment, request, chosen)
-        block = io_method.block_sizes(chosen, "block", io_method.sector_size(environment))[0]
+        size, way = files.file_size(chosen), files.choose_io_method(environment, request, chosen)
+        block = files.block_sizes(chosen, "block", files.sector_size(environment))[0]
         variants = tuple(
             Variant(f"{pages} to each fsync", {AXIS: str(pages), "bytes": str(block)}, float(pages))
             for pages in _batch_sizes(chosen)
@@ -72,14 +72,14 @@ class RandomWrite:
                 "at once": str(DEPTH if way.backend == "aio" else 1),
             },
             limits=LIMITS,
-            notes=io_method.io_method_limits(environment, way),
+            notes=files.io_method_limits(environment, way),
         )
 
     def prepare(
         self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
     ) -> AbstractContextManager[driver.SingleFileBench]:
         """Write the file."""
-        way = io_method.choose_io_method(environment, request, ChosenOptions(self.choices, request))
+        way = files.choose_io_method(environment, request, ChosenOptions(self.choices, request))
         task = {"task": "write", "direct": way.direct, "way": way.backend, "depth": DEPTH}
         reported = {BATCH.name: "median", BATCH_P99.name: "p99"}
         return driver.prepared_bench(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import exact_size, format_size
 from advisor.facts.probes import ANSWER, Metric
-from probes.disk import io_method
+from probes.disk import files
 from probes.disk.driver import PROCESSOR, DiskTally, DriverProcesses, combine_reports
 from probes.disk.files import ScratchFiles, has_device, resident_share
 from probes.experiment import BlockMeasurement, Choice, ChosenOptions, Cost, ProbeError, RunPlan, Variant
@@ -59,7 +59,7 @@ class SequentialRead:
         Choice(
             "ways", "words", "cached,ahead,direct", "cached, ahead (page cache, evicted first) or direct (O_DIRECT)"
         ),
-        io_method.SIZE,
+        files.SIZE,
     )
 
     def plan(self, environment: Environment, request: ProbeRequest) -> RunPlan:
@@ -69,8 +69,8 @@ class SequentialRead:
         """
         chosen = ChosenOptions(self.choices, request)
         ways, dropped = _possible_methods(environment, request, chosen.words("ways", *METHODS))
-        readers, blocks = _readers(chosen), io_method.block_sizes(chosen, "blocks", _block_step(environment))
-        size = io_method.file_size(chosen)
+        readers, blocks = _readers(chosen), files.block_sizes(chosen, "blocks", _block_step(environment))
+        size = files.file_size(chosen)
         cached = _cached_size(size) if "cached" in ways else 0
         variants = tuple(_variants({way: cached if way == "cached" else size for way in ways}, readers, blocks))
         if not variants:
@@ -83,7 +83,7 @@ class SequentialRead:
             cost=Cost(
                 disk=size + cached,
                 memory=readers[-1] * ((16 << 20) + blocks[-1]) + in_cache,
-                prepare=io_method.preparation_seconds(size + cached),
+                prepare=files.preparation_seconds(size + cached),
                 creates=(f"files of {format_size(size + cached)} in a scratch directory in {request.directory}",),
             ),
             seconds=20.0,
@@ -105,7 +105,7 @@ class SequentialRead:
         self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
     ) -> Iterator[SequentialReadBench]:
         """Write the files, and read the one that is to stay in the page cache."""
-        size = io_method.file_size(ChosenOptions(self.choices, request))
+        size = files.file_size(ChosenOptions(self.choices, request))
         used = {variant.settings["from"] for variant in plan.variants}
         most = max(int(variant.settings["readers"]) for variant in plan.variants)
         with ScratchFiles(request.directory, environment.report, stop) as material, DriverProcesses(most) as crew:
@@ -192,7 +192,7 @@ def _possible_methods(
     ways = [way for way in METHODS if way in chosen]
     if not has_device(environment.host):
         possible, why = ["cached"], "The directory is on tmpfs: only cached reads are measured."
-    elif not io_method.can_use_o_direct(environment, request):
+    elif not files.can_use_o_direct(environment, request):
         possible, why = ["cached", "ahead"], "O_DIRECT is not supported here: direct reads are skipped."
     else:
         return ways, ()
@@ -210,7 +210,7 @@ def _readers(chosen: ChosenOptions) -> list[int]:
 
 
 def _block_step(environment: Environment) -> int:
-    return max(4096, io_method.sector_size(environment))
+    return max(4096, files.sector_size(environment))
 
 
 def _variants(ways: dict[str, int], readers: list[int], blocks: list[int]) -> Iterator[Variant]:

@@ -169,7 +169,7 @@ def _sampled(facts: Facts) -> str:
     """The busiest hours that mycnf sample kept, where it did."""
     if facts.sampled is None or not facts.sampled.hours:
         return ""
-    from advisor.report.sample_list import figures
+    from advisor.report.history import figures
     from rules.core.counters import hour_text
 
     hours = (f"most {hour.of} {hour_text(hour)}: {figures(hour)}" for hour in facts.sampled.hours)

@@ -17,7 +17,7 @@ from advisor.collect.host import open_root, read_host
 from advisor.facts.host import BlockDevice, Host, Mount, Storage
 from advisor.facts.probes import Arm, Block, Metric, ProbeResult
 from probes.conclusion import metric_means
-from probes.disk import io_method
+from probes.disk import files
 from probes.disk.aio import aio_available
 from probes.disk.driver import CombinedReport, DiskTally
 from probes.disk.files import supports_o_direct
@@ -162,7 +162,7 @@ def test_writes_smaller_than_a_sector_are_left_out(tmp_path: Path) -> None:
     host = Host(storage=Storage(str(tmp_path), Mount("/", "ext4", "/dev/sda"), (disk,)))
     here = Environment(host, "here")
     plan = load("commit-latency").plan(here, ProbeRequest(str(tmp_path)))
-    if not io_method.can_use_o_direct(here, ProbeRequest(str(tmp_path))):
+    if not files.can_use_o_direct(here, ProbeRequest(str(tmp_path))):
         pytest.skip("no O_DIRECT for temporary files here")
     assert "fsync 512" in {variant.name for variant in plan.variants}
     assert "fsync 512 O_DIRECT" not in {variant.name for variant in plan.variants}
