@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from advisor.catalog.targets import BUILD_SERIES, DOCUMENTED_BUILDS, EXAMINED, catalog_for, lists_names
-from advisor.core.json_text import read_file
+from advisor.core.json_text import loads, read_entries
 from advisor.core.value_types import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from advisor.core.json_text import Entries
     from advisor.core.model import Target
 
 _FOLDER = __file__.rpartition("/")[0] + "/data/"
@@ -87,9 +88,7 @@ class Catalog:
         *("any_build", "exact", "kept", "of_other_build", "options", "read_as", "target", "whole"),
     )
 
-    def __init__(
-        self, target: Target, read_as: Target, options: dict[str, dict[str, Any]], *, any_build: bool = False
-    ) -> None:
+    def __init__(self, target: Target, read_as: Target, options: Entries, *, any_build: bool = False) -> None:
         self.target = target
         self.any_build = any_build
         self.read_as = read_as
@@ -143,21 +142,23 @@ class Catalog:
 
     def find_variable(self, name: str) -> Option | None:
         """Return the option that sets the system variable; None if no option does."""
+        wanted = name.lower()
+        own = self.get(wanted)
+        if own is not None and own.variable == wanted:  # nearly always
+            return own
         if self._variables is None:
             self._variables = {}
-            for option, raw in self.options.items():
-                if "variable" in raw and (raw["variable"] == option or raw["variable"] not in self._variables):
-                    self._variables[raw["variable"]] = option
-        option_name = self._variables.get(name.lower())
+            for option, variable in self.options.texts("variable"):
+                self._variables.setdefault(variable, option)
+        option_name = self._variables.get(wanted)
         return self.get(option_name) if option_name else None
 
     def spellings(self, name: str) -> tuple[str, ...]:
         """Return all canonical names of an option with aliases, else only its own."""
         if self._spellings is None:
             self._spellings = {}
-            for option, raw in self.options.items():
-                if root := raw.get("alias_of"):
-                    self._spellings.setdefault(root, [root]).append(option)
+            for option, root in self.options.texts("alias_of"):
+                self._spellings.setdefault(root, [root]).append(option)
         root = self.options.get(name, {}).get("alias_of") or name
         return tuple(self._spellings.get(root, (name,)))
 
@@ -166,7 +167,9 @@ class Catalog:
 
 
 _LOADED: dict[tuple[Target, bool], Catalog] = {}
-_READ: dict[str, dict[str, Any]] = {}  # by series, shared by its versions
+# By series, shared by its versions: the options as of the newest patch, and the names of those that differ between
+# patches.
+_READ: dict[str, tuple[Entries, list[str]]] = {}
 
 
 def limit_cache(most: int) -> None:
@@ -183,22 +186,24 @@ def load(target: Target, *, any_build: bool = False) -> Catalog:
     key = target, any_build
     if key not in _LOADED:
         read_as = catalog_for(target)
-        options = _options_at(_read_series(f"{read_as.flavour}-{read_as.series}"), read_as.version)
+        options = _options_at(f"{read_as.flavour}-{read_as.series}", read_as.version)
         if read_as.version[:2] in BUILD_SERIES.get(read_as.build, ()):
-            options |= _options_at(_read_series(f"{read_as.build}-{read_as.series}"), read_as.version)
-            options = {name: record for name, record in options.items() if record is not None}
+            own = _options_at(f"{read_as.build}-{read_as.series}", read_as.version)
+            options.update(own)
+            _remove(options, own.nulls())
         if read_as.platform == "windows":
-            options |= _options_at(_read_series("windows"), read_as.version)
+            options.update(_options_at("windows", read_as.version))
         if read_as.version < target.version:  # the manuals may tell what was removed since
-            options = {name: raw for name, raw in options.items() if not _is_gone(raw, target.version)}
+            _remove(options, [name for name, gone in options.texts("gone") if _version(gone) <= target.version])
         _LOADED[key] = Catalog(target, read_as, options, any_build=any_build)
     return _LOADED[key]
 
 
-def _options_at(series: dict[str, Any], version: tuple[int, ...]) -> dict[str, dict[str, Any]]:
+def _options_at(series: str, version: tuple[int, ...]) -> Entries:
     """Return the options in a file as of that version; in the file of a build, None stands for what it lacks."""
-    options: dict[str, dict[str, Any]] = dict(series["options"])
-    for name in series["moving"]:
+    newest, moving = _read_series(series)
+    options = newest.copy()
+    for name in moving:
         if _has_option(options[name], version):
             options[name] = _record_at(options[name], version)
         else:
@@ -206,13 +211,16 @@ def _options_at(series: dict[str, Any], version: tuple[int, ...]) -> dict[str, d
     return options
 
 
-def _read_series(series: str) -> dict[str, Any]:
-    """Read the file of a series: `options` as of the newest patch; `moving` names those that differ between patches.
+def _remove(options: Entries, names: list[str]) -> None:
+    for name in names:
+        del options[name]
 
-    The file of a build has the same form, with the options that differ from its flavour's only.
-    """
+
+def _read_series(series: str) -> tuple[Entries, list[str]]:
+    """Read the file of a series; that of a build has the same form, with the options that differ from its flavour's."""
     if series not in _READ:
-        _READ[series] = read_file(f"{_FOLDER}{series}.json")
+        beginning, options = read_entries(f"{_FOLDER}{series}.json")
+        _READ[series] = options, loads(beginning + "}}")["moving"]
     return _READ[series]
 
 
@@ -241,35 +249,14 @@ def _record_at(raw: dict[str, Any], version: tuple[int, ...]) -> dict[str, Any]:
 
 
 def _build_option(name: str, raw: dict[str, Any]) -> Option:
-    marks = raw.get("marks", ())
-    told_otherwise = {field for fields in raw.get("by", {}).values() for field in fields.split()}
-    return Option(
-        name=name,
-        arg=raw["arg"],
-        kind=raw["kind"],
-        bits=raw.get("bits", 0),
-        min=raw.get("min"),
-        max=raw.get("max"),
-        block=raw.get("block", 1),
-        values=tuple(raw.get("values", ())),
-        default=raw.get("default"),
-        running=raw.get("running"),
-        shown=raw.get("shown", True),
-        host="host" in marks,
-        variable=raw.get("variable"),
-        scope=raw.get("scope"),
-        dynamic=raw.get("dynamic"),
-        since=raw.get("since"),
-        gone=raw.get("gone"),
-        deprecated=raw.get("deprecated"),
-        replaced_by=raw.get("replaced_by"),
-        ignored=raw.get("ignored", False),
-        plugin=raw.get("plugin"),
-        maximum=raw.get("maximum"),
-        secret="secret" in marks,
-        durability="durability" in marks,
-        security="security" in marks,
-        alias_of=raw.get("alias_of"),
-        asked=frozenset() if "*" in told_otherwise else (_FACTS & raw.keys()) - told_otherwise,
-        documented=frozenset(raw.get("by", {}).get("documented", "").split()),
+    get, marks, by = raw.get, raw.get("marks", ()), raw.get("by", {})
+    told_otherwise = {field for fields in by.values() for field in fields.split()}
+    asked = frozenset() if "*" in told_otherwise else (_FACTS & raw.keys()) - told_otherwise
+    return Option(  # without keywords, which take longer than all the rest here
+        *(name, raw["arg"], raw["kind"], get("bits", 0), get("min"), get("max"), get("block", 1)),
+        *(tuple(get("values", ())), get("default"), get("running"), get("shown", True), "host" in marks),
+        *(get("variable"), get("scope"), get("dynamic"), get("since"), get("gone"), get("deprecated")),
+        *(get("replaced_by"), get("ignored", False), get("plugin"), get("maximum")),
+        *("secret" in marks, "durability" in marks, "security" in marks, get("alias_of")),
+        *(asked, frozenset(by.get("documented", "").split())),
     )

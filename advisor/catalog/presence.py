@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from advisor.core.json_text import read_file
+from advisor.core.json_text import find_entry, read_file, read_text
 from advisor.core.model import BUILDS, Target
 from advisor.core.value_types import NamedTuple
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 _FILE = __file__.rpartition("/")[0] + "/data/elsewhere.json"
-_READ: dict[str, dict[str, Any]] = {}
+_TEXT: list[str] = []  # that of the file, once it was read
 _VENDORS = __file__.rpartition("/")[0] + "/data/vendors.json"
 _DOCUMENTED: dict[str, list[str]] = {}
 WINDOWS = "windows"
@@ -63,9 +63,9 @@ class Presence(NamedTuple):
 
 def find_presence(name: str) -> Presence | None:
     """Return the flavours and versions that know an option of that canonical name; None if there are none."""
-    if not _READ:
-        _READ.update(read_file(_FILE))
-    entry = _READ.get(name)
+    if not _TEXT:
+        _TEXT.append(read_text(_FILE))
+    entry = find_entry(_TEXT[0], name)
     if entry is None:
         return None
     spans = tuple([_span(flavour, entry[flavour]) for flavour in ("mysql", "mariadb") if flavour in entry])

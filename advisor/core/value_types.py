@@ -22,18 +22,21 @@ else:
     # Compiling a constructor takes as long as about so many calls of the general one.
     COMPILED_AFTER = 40
 
+    _getters: list[Any] = []  # of the first field, the second and so on, the same for all classes
+    _times_made: dict[type, int] = {}
+
     class _NamedTupleType(type):
         """Turns the annotations of a class into the fields of a tuple."""
 
         def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> type:
-            made = super().__new__(cls, name, bases, {"__slots__": (), **body})
-            if bases != (tuple,):
-                fields = made._fields = made.__match_args__ = tuple(made.__annotations__)
-                made._field_defaults = {field: body[field] for field in fields if field in body}
-                made._times_made = 0
-                for place, field in enumerate(fields):
-                    setattr(made, field, _field(place, ""))
-            return made
+            if bases == (tuple,):
+                return super().__new__(cls, name, bases, body)
+            fields = tuple(body.get("__annotations__", ()))
+            defaults = {field: body[field] for field in fields if field in body}
+            _getters.extend([_field(place, "") for place in range(len(_getters), len(fields))])
+            # All at once: whatever is set on a class after it was made costs as much as the rest of a small class.
+            own = {"__slots__": (), "_fields": fields, "__match_args__": fields, "_field_defaults": defaults}
+            return super().__new__(cls, name, bases, {**own, **body, **dict(zip(fields, _getters, strict=False))})
 
         @property
         def __signature__(cls) -> Any:
@@ -49,16 +52,18 @@ else:
         __slots__ = ()
 
         def __new__(cls, *values: Any, **named: Any) -> Self:
-            cls._times_made += 1
+            times = _times_made[cls] = _times_made.get(cls, 0) + 1
             later = cls._fields[len(values) :]
-            if later or named:
-                given = {**cls._field_defaults, **named}
+            if named:
+                given = named if len(named) == len(later) else {**cls._field_defaults, **named}
                 if not named.keys() <= set(later) <= given.keys():
                     return _constructor(cls)(cls, *values, **named)  # raises the TypeError of any function
-                values = (*values, *[given[field] for field in later])
-            elif len(values) > len(cls._fields):
+                values += tuple([given[field] for field in later])
+            elif later and len(later) <= len(cls._field_defaults):
+                values += tuple(cls._field_defaults.values())[-len(later) :]
+            elif len(values) != len(cls._fields):
                 return _constructor(cls)(cls, *values)
-            if cls._times_made > COMPILED_AFTER:
+            if times > COMPILED_AFTER:
                 cls.__new__ = _constructor(cls)
             return tuple.__new__(cls, values)
 

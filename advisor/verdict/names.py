@@ -255,8 +255,8 @@ def was_examined(stem: str, catalog: Catalog) -> bool:
     """Whether exactly this server was tested with the library's plugin loaded, so that its option list is complete."""
     if not catalog.exact or not any(catalog.target.since(*version) for version in WITH_PLUGINS):
         return False
-    raws = (raw for raw in catalog.options.values() if raw.get("plugin") == stem)
-    return any(raw.get("by", {}).get("inferred") != "*" for raw in raws)
+    own = (name for name, plugin in catalog.options.texts("plugin") if plugin == stem)
+    return any(catalog.options[name].get("by", {}).get("inferred") != "*" for name in own)
 
 
 def is_component_option(name: str, target: Target) -> bool:
@@ -321,9 +321,10 @@ def drop_innodb(catalog: Catalog) -> Catalog:
     From 11.8 on, the options of InnoDB's INFORMATION_SCHEMA plugins remain too.
     """
     tables_stay = catalog.target.since("mariadb", 11, 8)
-    left = {
-        name: raw for name, raw in catalog.options.items() if not _is_innodb_option(name, raw, tables_stay=tables_stay)
-    }
+    left = catalog.options.copy()
+    for name, raw in catalog.options.items():
+        if _is_innodb_option(name, raw, tables_stay=tables_stay):
+            del left[name]
     return Catalog(catalog.target, catalog.read_as, left, any_build=catalog.any_build)
 
 

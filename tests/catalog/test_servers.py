@@ -66,7 +66,7 @@ def test_the_catalog_has_the_options_that_the_server_lists(binary: Binary) -> No
     head, _, _ = ask_help(binary).stdout.partition("\n-----")
     listed = {canonical(name) for name in LISTED.findall(head)}
     assert len(listed) > 400
-    assert listed - catalog.options.keys() == set()
+    assert listed - set(catalog.options) == set()
     extra = {o.name: o for o in options_of(catalog) if o.name not in listed}
     assert {n for n, o in extra.items() if o.shown} == set()
 

@@ -9,6 +9,7 @@ from verdict_agreement import judge_lines, refused_lines
 
 from advisor.catalog.load import Catalog, load
 from advisor.catalog.targets import SERIES, parse_target
+from advisor.core.json_text import Entries
 from advisor.core.model import Origin, Setting
 from advisor.optionfile import resolve
 from advisor.verdict import Outcome, judge_file, judge_value, startup
@@ -265,7 +266,7 @@ def test_running_values(lines: str, name: str, running: str | None) -> None:
 def test_nothing_is_derived_from_what_nobody_knows() -> None:
     """Without a pool size, in the file or by default, nothing is said of what runs."""
     target = parse_target("mysql-8.0")
-    assert startup.find_running_values({}, {}, Catalog(target, target, {})) == {}
+    assert startup.find_running_values({}, {}, Catalog(target, target, Entries())) == {}
 
 
 def test_plugins_that_the_file_loads_bring_their_options() -> None:

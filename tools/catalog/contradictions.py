@@ -172,7 +172,7 @@ if __name__ == "__main__":
     for one in contradictions():
         mark = " " if one[:3] in reasons else "*"
         print(f"{mark} {one.target} {one.option} {one.fact}: the catalog says {one.catalog}, the source {one.source}")
-    known = load(MYSQL).options.keys()
+    known = set(load(MYSQL).options)
     counts = [len({key for key in facts if key[0] in known}) for facts in (recorded(), declared(), changed())]
     counts += [len(manuals.mariadb(MARIADB.version)), len(recorded_mariadb())]
     print(
