@@ -19,11 +19,13 @@ else:
         def _field(place: int, _doc: str) -> property:
             return property(lambda values: values[place])
 
-    # Compiling a constructor takes as long as about so many calls of the general one.
-    COMPILED_AFTER = 40
+    # Compiling a constructor takes as long as so many calls of the general one spend more than it: those with keywords
+    # count as WITH_KEYWORDS calls.
+    COMPILED_AFTER = 200
+    WITH_KEYWORDS = 7
 
     _getters: list[Any] = []  # of the first field, the second and so on, the same for all classes
-    _times_made: dict[type, int] = {}
+    _calls: dict[type, int] = {}  # of the general constructor
 
     class _NamedTupleType(type):
         """Turns the annotations of a class into the fields of a tuple."""
@@ -52,7 +54,7 @@ else:
         __slots__ = ()
 
         def __new__(cls, *values: Any, **named: Any) -> Self:
-            times = _times_made[cls] = _times_made.get(cls, 0) + 1
+            calls = _calls[cls] = _calls.get(cls, 0) + (WITH_KEYWORDS if named else 1)
             later = cls._fields[len(values) :]
             if named:
                 given = named if len(named) == len(later) else {**cls._field_defaults, **named}
@@ -63,7 +65,7 @@ else:
                 values += tuple(cls._field_defaults.values())[-len(later) :]
             elif len(values) != len(cls._fields):
                 return _constructor(cls)(cls, *values)
-            if times > COMPILED_AFTER:
+            if calls > COMPILED_AFTER:
                 cls.__new__ = _constructor(cls)
             return tuple.__new__(cls, values)
 
@@ -72,10 +74,12 @@ else:
             return cls(*values)
 
         def _replace(self, **named: Any) -> Self:
-            made = tuple.__new__(type(self), [named.pop(f, old) for f, old in zip(self._fields, self, strict=True)])
-            if named:
-                raise ValueError(f"Got unexpected field names: {list(named)!r}")
-            return made
+            fields, values = self._fields, [*self]
+            for field, value in named.items():
+                if field not in fields:
+                    raise ValueError(f"Got unexpected field names: {[name for name in named if name not in fields]!r}")
+                values[fields.index(field)] = value
+            return tuple.__new__(type(self), values)
 
         def _asdict(self) -> dict[str, Any]:
             return dict(zip(self._fields, self, strict=True))

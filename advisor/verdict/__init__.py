@@ -64,7 +64,7 @@ def judge_value(option_name: str, value: str | None, catalog: Catalog) -> LineVe
     key = (option_name, value)
     known: LineVerdict | None = catalog.kept.get(key)
     if known is None:
-        line = Line(LineKind.OPTION, 0, "", name=option_name, raw=value, value=value)
+        line = Line(LineKind.OPTION, 0, "", None, option_name, value, value)
         known = _judge_lines([PlacedLine("", line)], catalog)[0]
         catalog.keep(key, known)
     return known
@@ -138,20 +138,12 @@ def _build_verdict(
 ) -> LineVerdict:
     outcome, value, reason, likely = taken
     reason = reason[:1].upper() + reason[1:] if reason.startswith(EMPTY) else reason
-    return LineVerdict(
-        placed=placed,
-        outcome=outcome,
-        canonical=option.name if option else None,
-        option=option,
-        value=value,
-        running=None,
-        deprecated=bool(option and option.deprecated),
-        replaced_by=option.replaced_by if option else None,
-        loose=found.loose and outcome in LOOSE_HELPS,
-        certain=certain and not likely and not _is_uncertain(option, outcome),
-        reason=reason,
-        candidates=found.candidates,
-    )
+    certain = certain and not likely and not _is_uncertain(option, outcome)
+    return LineVerdict(  # one of these a line: keywords would double the time
+        placed, outcome, option.name if option else None, option, value, None,
+        bool(option and option.deprecated), option.replaced_by if option else None,
+        found.loose and outcome in LOOSE_HELPS, certain, reason, found.candidates,
+    )  # fmt: skip
 
 
 def _is_uncertain(option: Option | None, outcome: Outcome) -> bool:

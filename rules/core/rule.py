@@ -123,24 +123,14 @@ class Rule(NamedTuple):
         actions: tuple[Action, ...] = (),
     ) -> Finding:
         """A finding of this rule about an option line or variable, or about the whole server if `about` is None."""
+        if about is not None and self.family != "OPT":
+            message = f"{about.read_as}{message}"
         return Finding(
-            code=self.code,
-            name=self.name,
-            severity=severity or self.severity,
-            confidence=confidence or self.confidence,
-            message=name_control_characters(
-                message if about is None or self.family == "OPT" else f"{about.read_as}{message}"
-            ),
-            help=name_control_characters(help),
-            option=about.option if about else None,
-            canonical=about.canonical if about else None,
-            value=about.value if about else None,
-            group=about.group if about else None,
-            location=about.location if about else None,
-            evidence=self.evidence,
-            fix=fix,
-            actions=actions,
-        )
+            self.code, self.name, severity or self.severity, confidence or self.confidence,
+            name_control_characters(message), name_control_characters(help),
+            about.option if about else None, about.canonical if about else None, about.value if about else None,
+            about.group if about else None, about.location if about else None, self.evidence, fix, actions,
+        )  # fmt: skip
 
 
 def rule(
