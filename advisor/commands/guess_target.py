@@ -125,7 +125,7 @@ def _build_target(names: Sequence[str]) -> tuple[Target, str] | None:
 def _later_series(guessed: Target, names: Sequence[str]) -> tuple[Target, str] | None:
     """Return the series of the flavour that got an option after the one that was guessed; None if none did."""
     for name in names:
-        presence = None if load(guessed).get(name) else find_presence(name)
+        presence = None if name in load(guessed).options else find_presence(name)
         own = presence.span(guessed.flavour) if presence else None
         came = max((_series(text) for text in own.came), default=()) if own else ()
         known = known_series(guessed.flavour, guessed.build)
@@ -203,7 +203,9 @@ def _flavours(name: str) -> set[str]:
         return {"mysql", "mariadb"}
     presence = find_presence(name)
     seen = {span.flavour for span in presence.spans} if presence else set()
-    seen |= {flavour for flavour in ("mysql", "mariadb") if load(newest_target(flavour)).get(name)}
+    for flavour in ("mysql", "mariadb"):
+        if flavour not in seen and name in load(newest_target(flavour)).options:  # a catalog is read only if it matters
+            seen.add(flavour)
     if seen == {"mariadb"}:
         seen |= {"mysql"} if vendor_of_option(name, newest_target("mysql")) else set()
     return seen

@@ -66,7 +66,7 @@ def find_successor(name: str, line: Line, context: RuleContext) -> Successor | N
 def other_names(name: str, context: RuleContext) -> tuple[str, ...]:
     """The names of the option in other versions, with the same values, that the target has."""
     own = context.catalog.options
-    backwards = [old for old, raw in own.items() if raw.get("replaced_by") == name]
+    backwards = [old for old, new in own.texts("replaced_by") if new == name]
     words = [name.replace(was, now) for was, now in TERM_PAIRS if was in name]
     again = [word.replace("master", "source").replace("slave", "replica") for word in words]
     names = (RENAMED.get(name, ""), *backwards, *words, *again)

@@ -50,7 +50,7 @@ def test_options_are_the_same_one_by_one(path: Path) -> None:
     """Entries that are decoded when read are those of the whole file, and their texts need no decoding."""
     whole = json.loads(path.read_text(encoding="utf-8"))
     beginning, entries = read_entries(str(path))
-    texts = {field: list(entries.texts(field)) for field in ("variable", "alias_of", "plugin", "gone")}
+    texts = {field: list(entries.texts(field)) for field in ("variable", "alias_of", "plugin", "gone", "replaced_by")}
     assert entries.nulls() == [name for name, raw in whole["options"].items() if raw is None]
     assert dict(entries.items()) == whole["options"]
     assert loads(beginning + "}}") == {**whole, "options": {}}

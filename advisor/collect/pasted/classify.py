@@ -172,7 +172,7 @@ def _variables() -> Collection[str]:
         for flavour in SERIES
         for series in SERIES[flavour]
     ]
-    set_by_options = {raw["variable"] for one in catalogs for raw in one.options.values() if "variable" in raw}
+    set_by_options = {variable for one in catalogs for _, variable in one.options.texts("variable")}
     return frozenset((*set_by_options, *f"{WITHOUT_OPTION} {MYSQL} {MARIADB}".split()))
 
 
