@@ -93,7 +93,7 @@ class Settings:
         return sorted(self._values_given)
 
     def _default(self, var: str) -> Setting | None:
-        option = self._catalog.find_variable(var) if self._catalog else None
+        option = self._catalog.find_variable(var) if self._catalog is not None else None
         if option is None:
             return None
         value = option.running if option.running is not None else as_variable(option, option.default)
