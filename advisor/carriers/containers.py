@@ -1,71 +1,19 @@
-"""Servers started in containers, of compose and CI files, pods and similar, and the server that an image name means."""
+"""Servers started in containers: services of compose and CI files, containers of pods and similar."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from advisor.carriers.document import FILLER, CarrierError, Piece
+from advisor.carriers.images import ServerImage, image_of
 from advisor.carriers.server_command import MAX_WORDS, arguments_option_set, server_command
 from advisor.carriers.words import MAX_LENGTH, OpenQuoteError, shell_words
 from advisor.carriers.yaml_tree import Mapping, Node, Scalar, Sequence, piece_of
-from advisor.catalog.targets import newest_target, target_of_version
+from advisor.catalog.targets import newest_target
 
 if TYPE_CHECKING:
     from advisor.carriers.document import Document, OptionSet
-    from advisor.core.model import Target
-
-
-# The server in an image, by the image's name: flavour and build.
-_NAMES = {
-    **dict.fromkeys(("mysql", "mysql-server", "community-server", "mysql-ndb", "mysql-cluster"), ("mysql", "")),
-    "enterprise-server": ("mysql", "enterprise"),
-    **dict.fromkeys(("percona", "percona-server", "percona-server-mysql"), ("mysql", "percona")),
-    "percona-xtradb-cluster": ("mysql", "pxc"),
-    **dict.fromkeys(("mariadb", "mariadb-server", "mariadb-galera", "mariadb-enterprise", "mariadb-community"),
-                    ("mariadb", "")),
-    **{name: ("mysql", name) for name in ("greatsql", "tidb", "stonedb", "shannonbase")},
-    "oceanbase-ce": ("mysql", "oceanbase"),
-}  # fmt: skip
-# Percona's operators name the server behind their own version: 1.14.0-pxc8.0.35, 0.9.0-ps8.0.36.
-_OPERATOR_TAG = r".*-(pxc|ps)(\d[\d.]*)"
-_VARIABLE_DEFAULT = r"\$\{\w+:?-([^{}]*)\}"
-_EXPRESSION = r"[{}$%<]"  # in a tag that is filled in later
-UNVERSIONED = "version is not in the document"
-_VERSION = r"v?(\d+)(?:\.(\d+))?(?:\.(\d+))?"
-
-
-class ServerImage(NamedTuple):
-    """The server in an image, and a phrase that says how it was derived."""
-
-    target: Target
-    why: str
-
-
-def image_of(reference: str) -> ServerImage | None:
-    """Return the server in an image such as `mysql:8.0.36` or `docker.io/bitnami/mariadb:11.4`; None for other images.
-
-    A tag without a version means the newest series; a version older than all known series means the oldest known.
-    """
-    plain = re.sub(_VARIABLE_DEFAULT, r"\1", reference.strip()).partition("@")[0]
-    name, _, tag = plain.rpartition("/")[2].partition(":")
-    parent = plain.rpartition("/")[0].rpartition("/")[2]
-    server = _NAMES.get(name.lower())
-    if name == "server" and parent == "mariadb":
-        server = ("mariadb", "")
-    operated = re.fullmatch(_OPERATOR_TAG, tag) if name.startswith("percona-") else None
-    if operated:
-        server, tag = ("mysql", "pxc" if operated[1] == "pxc" else "percona"), operated[2]
-    if server is None:
-        return None
-    version = re.match(_VERSION, tag)
-    if version is None and re.search(_EXPRESSION, tag):
-        return ServerImage(newest_target(*server), f"its image is {reference.strip()}, whose {UNVERSIONED}")
-    if version is None:
-        return ServerImage(newest_target(*server), f"its image is {reference.strip()}, taken for the newest")
-    numbers = tuple(int(n) for n in version.groups() if n)
-    return ServerImage(*target_of_version(server[0], numbers, server[1], f"its image is {reference.strip()}"))
-
 
 POD_LISTS = ("containers", "initContainers", "ephemeralContainers")
 FLAGS = ("MYSQL_EXTRA_FLAGS", "MARIADB_EXTRA_FLAGS", "extraFlags")

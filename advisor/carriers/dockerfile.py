@@ -8,8 +8,8 @@ from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.carriers.blocks import block_option_set, holds_options
-from advisor.carriers.containers import ServerImage, image_of
 from advisor.carriers.document import MAX_SETS, Carrier, CarrierError, Document, Piece, fill_expressions
+from advisor.carriers.images import ServerImage, image_of
 from advisor.carriers.server_command import MAX_WORDS, arguments_option_set, server_command
 from advisor.catalog.targets import newest_target
 

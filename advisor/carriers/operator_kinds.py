@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from advisor.carriers.blocks import block_option_set, holds_options
-from advisor.carriers.containers import UNVERSIONED, ServerImage, image_of
 from advisor.carriers.declared import DeclaredServer, Entry, flavours_of, is_null, key_text, text_of
+from advisor.carriers.images import UNVERSIONED, ServerImage, image_of
 from advisor.carriers.yaml_tree import BLOCKS, Mapping, Scalar, Sequence, block_lines, piece_of
 from advisor.catalog.targets import known_series, newest_target
 from advisor.core.model import Target

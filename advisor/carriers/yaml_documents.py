@@ -8,8 +8,8 @@ from advisor.carriers.blocks import block_option_set, holds_options, text_option
 from advisor.carriers.document import MAX_SETS, Carrier, CarrierError, Document, fill_expressions
 
 if TYPE_CHECKING:
-    from advisor.carriers.containers import ServerImage
     from advisor.carriers.document import OptionSet
+    from advisor.carriers.images import ServerImage
     from advisor.carriers.yaml_tree import Node, Scalar
     from advisor.core.model import Location
 

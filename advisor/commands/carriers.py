@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from advisor.analysis import run_rules, sort_by_place
-from advisor.carriers.containers import UNVERSIONED
+from advisor.carriers.images import UNVERSIONED
 from advisor.catalog.load import load
 from advisor.catalog.targets import is_too_old, newest_target, too_old_note
 from advisor.commands.carrier_texts import in_document_terms, resolved, resolved_of

@@ -153,11 +153,13 @@ def purge_lag_without_delay(context: RuleContext) -> Iterator[Finding]:
 def changes_delayed_for_purge(context: RuleContext) -> Iterator[Finding]:
     """Report a history list beyond innodb_max_purge_lag, where a delay is set."""
     lag, delay = context.number(LAG), context.number(LAG_DELAY)
-    if lag and delay and not context.has("server"):
+    if not lag or not delay or delay < LEAST_DELAY:
+        return
+    if not context.has("server"):
         yield from _long_delay(context, lag, delay)
         return
     length = context.server.innodb_metrics.get("trx_rseg_history_len")
-    if not lag or not delay or delay < LEAST_DELAY or length is None or length <= lag:
+    if length is None or length <= lag:
         return
     action = advise(context, LAG, 0, risk="the history may grow faster")
     yield changes_delayed_for_purge.finding(

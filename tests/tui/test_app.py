@@ -68,7 +68,11 @@ async def test_going_to_and_fro_leaves_nothing_behind() -> None:
                 await pilot.pause()
 
         await go(10)
-        await until(pilot, lambda: left() <= 30)  # the last footer's are let go of with the next
+        for _ in range(20):
+            if left() <= 30:
+                break
+            await go(1)  # the keys of a footer are let go of when the next is drawn
+        assert left() <= 30
 
 
 async def test_help_lists_the_keys_in_force_and_narrows() -> None:
