@@ -13,9 +13,6 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
 HERE = Path(__file__).resolve().parent
-# Before textual is imported. The app's tests look at what stands on the screen, not at the frames on the way there,
-# which cost a quarter of their CPU time at the usual 60 per second.
-os.environ.setdefault("TEXTUAL_FPS", "15")
 sys.path[:0] = [str(HERE / "plugins"), *(str(HERE.parent / "tools" / tool) for tool in ("fuzz", "lab", "mutate"))]
 
 pytest_plugins = ["real_servers", "start_and_compare", "failed_list", "quick_selection"]

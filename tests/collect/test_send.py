@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import threading
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from advisor.collect.connection.statements import (
     STATUS,
     VARIABLES,
 )
-from advisor.collect.connection.wire import StatementNotListed
+from advisor.collect.connection.wire import StatementNotListed, Wire
 
 if TYPE_CHECKING:
     from live_server import Live
@@ -57,6 +58,22 @@ def test_closing_twice_is_harmless(live: Live) -> None:
     session.close()
     session.close()
     session.shut()
+
+
+def test_a_session_that_is_just_closing_can_be_shut() -> None:
+    """The thread that waits may close the socket between two looks of the one that shuts it."""
+    ours, theirs = socket.socketpair()
+
+    class Closing:
+        looks = iter((ours, None))
+
+        @property
+        def _sock(self) -> socket.socket | None:
+            return next(self.looks)
+
+    with ours, theirs:
+        Wire.shut(Closing())
+        assert theirs.recv(1) == b""
 
 
 @pytest.mark.servers("mysql-8.0", "mariadb-10.11")

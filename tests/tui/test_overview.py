@@ -298,8 +298,12 @@ async def test_the_overview_opens_first_and_fits(size: tuple[int, int]) -> None:
     """Every part is on the screen or below it, and no line is cut by the edge of the terminal."""
     async with driven(size=size, place="overview") as (app, pilot):
         assert app.query_one("#screens", ContentSwitcher).current == "overview"
-        parts = [part for part in app.query(OverviewPart) if part.display]
-        await until(pilot, lambda: all(part.size.height > 0 for part in parts))
+
+        def displayed() -> list[OverviewPart]:
+            return [part for part in app.query(OverviewPart) if part.display]
+
+        await until(pilot, lambda: all(part.size.height > 0 for part in displayed()))
+        parts = displayed()
         assert {part.part for part in parts} == set(TITLES) - {"replication"}
         assert all(part.region.right <= size[0] for part in parts)
         text = screen_text(app)

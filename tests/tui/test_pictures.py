@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 import pytest
-from app_driver import driven, screen_rows, screen_text
+from app_driver import driven, frame_drawn, screen_rows, screen_text
 from app_pictures import COMPLETE, ROUTE, settle, walk
 from rich.style import Style
 
@@ -102,7 +102,8 @@ async def test_every_screen_in_every_theme(no_color: bool, utc: None, monkeypatc
                 if theme not in app.available_themes:  # NO_COLOR has none of the terminal's own colours
                     continue
                 app.theme = theme
-                await pilot.pause()
+                await frame_drawn(app)
+                await frame_drawn(app)  # a part may be drawn in the frame after the one with the new colours
                 looks = screen_looks(app)
                 if name != "help":  # a dialog over a screen that is dimmed on purpose
                     faint += (f"{name}, {theme}: {t} {look}" for look, t in looks.items() if look.contrast < LEGIBLE)

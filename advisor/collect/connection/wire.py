@@ -166,9 +166,10 @@ class Wire(Connection):
 
     def shut(self) -> None:
         """Interrupt a pending wait at once; may be called from another thread."""
-        if self._sock is not None:
+        open_socket = self._sock  # the thread that waits may close it and set None at any moment
+        if open_socket is not None:
             with suppress(OSError):
-                self._sock.shutdown(socket.SHUT_RDWR)
+                open_socket.shutdown(socket.SHUT_RDWR)
 
 
 def _error_description(error: Exception) -> str:

@@ -6,7 +6,8 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from textual.content import Content
-from textual.widgets import Static
+from textual.message import Message
+from textual.widgets import OptionList, Static
 
 from advisor.core.model import format_duration, format_latency
 from advisor.facts.workload import DIGESTS, STATEMENT_KINDS, WAIT_EVENTS
@@ -228,8 +229,24 @@ def _event_rates(row: EventTotal, before: EventTotal | None, seconds: float) -> 
     return 1000 * max(0.0, row.seconds - time) / seconds, max(0, row.count - count) / seconds
 
 
+class PartResized(Message):
+    """A part of the screen has another size now."""
+
+
+class RowList(OptionList):
+    """The list of rows."""
+
+    def on_resize(self) -> None:
+        """Ask for rows of the new width: it also changes where the chart moves beside the list."""
+        self.post_message(PartResized())
+
+
 class RowChart(Static):
     """The box of the large chart."""
+
+    def on_resize(self) -> None:
+        """Ask for what fits the new size, maybe the first: the screen can be filled before it is laid out."""
+        self.post_message(PartResized())
 
     def draw(
         self, row: SeriesRow, intervals: Sequence[SampleInterval], seconds: float, events: Iterable[float]

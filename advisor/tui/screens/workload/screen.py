@@ -21,7 +21,9 @@ from advisor.tui.screens.workload.rates import measure_intervals
 from advisor.tui.screens.workload.rows import (
     TOP_TITLES,
     WINDOWS,
+    PartResized,
     RowChart,
+    RowList,
     column_heads,
     explain_changes,
     explain_row,
@@ -98,7 +100,7 @@ class WorkloadPane(Pane):
         yield RowChart("", id="workload-chart", classes="box", markup=False)
         with Vertical(id="workload-box", classes="box"):
             yield Static("", id="workload-heads", markup=False)
-            yield OptionList(id="workload-list", markup=False)
+            yield RowList(id="workload-list", markup=False)
             with VerticalScroll(id="workload-top"):
                 yield Static("", markup=False)
         yield Static("", id="workload-about", markup=False)
@@ -171,6 +173,12 @@ class WorkloadPane(Pane):
         """Draw in the new size."""
         self.refill()
 
+    @on(PartResized)
+    def _fit(self) -> None:
+        """Draw rows and chart in the sizes that they have got: they were filled for those before."""
+        if self.display:
+            self.refill()
+
     def refill(self) -> None:
         """Compute new intervals and draw chart and rows."""
         if self.view is None:
@@ -182,8 +190,6 @@ class WorkloadPane(Pane):
             self.refresh_bindings()
         chart = self.query_one("#workload-chart")
         has_room = not self._without_charts and self.size.height >= LOWEST
-        if has_room and not chart.display:
-            self.call_after_refresh(self._explain)  # its size is known only then
         chart.display = has_room
         self.set_class(has_room and self.size.width >= SIDE_BY_SIDE, "-side-by-side")
         if self.view.samples is None:
