@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 import pytest
-from app_driver import driven, frame_drawn, screen_rows, screen_text
+from app_driver import driven, screen_rows, screen_text
 from app_pictures import COMPLETE, ROUTE, settle, walk
 from rich.style import Style
 
@@ -97,17 +97,15 @@ async def test_every_screen_in_every_theme(no_color: bool, utc: None, monkeypatc
     faint: list[str] = []
     async with driven(size=(120, 40), place="overview") as (app, pilot):
         async for name in walk(app, pilot):
-            await settle(pilot, lambda: screen_text(app), COMPLETE[name])
             for theme in THEMES:
                 if theme not in app.available_themes:  # NO_COLOR has none of the terminal's own colours
                     continue
                 app.theme = theme
-                await frame_drawn(app)
-                await frame_drawn(app)  # a part may be drawn in the frame after the one with the new colours
+                expected = kept.get(f"{name}, {theme}")
+                shown[f"{name}, {theme}"] = await settle(pilot, lambda: looks_text(app), COMPLETE[name], expected)
                 looks = screen_looks(app)
                 if name != "help":  # a dialog over a screen that is dimmed on purpose
                     faint += (f"{name}, {theme}: {t} {look}" for look, t in looks.items() if look.contrast < LEGIBLE)
-                shown[f"{name}, {theme}"] = "\n".join(sorted(map(str, looks)))
             app.theme = THEMES[0]
     assert not faint, "\n".join(faint)
     if writing:
@@ -148,6 +146,11 @@ def screen_looks(app: AuditApp) -> dict[Look, str]:
         if segment.style is not None and any(map(str.isalnum, segment.text)):
             looks.setdefault(read_look(segment.style), segment.text.strip())
     return looks
+
+
+def looks_text(app: AuditApp) -> str:
+    """The looks on the screen, one a line."""
+    return "\n".join(sorted(map(str, screen_looks(app))))
 
 
 def read_look(style: Style) -> Look:
