@@ -16,13 +16,10 @@ help: ## list the targets
 demo: $(VENV)/.product ## audit a throwaway server that runs with a bad option file (or, without a server, a recorded one)
 	@$(BIN)/python tools/demo.py $(if $(SERVER),--server $(SERVER))
 
-# Tests wait for servers and leave a tenth of the processors idle: types are checked meanwhile. Only make 4 and later can
-# print the outputs one after the other.
-ABREAST := $(if $(filter output-sync,$(.FEATURES)),--jobs=2 --output-sync=target)
-
+# Tests wait for servers and leave a tenth of the processors idle: types are checked meanwhile.
 test: ## everything that must pass: style, types, layers, tests on real servers; ends with what was skipped
 	@$(MAKE) --no-print-directory lint servers
-	@$(MAKE) --no-print-directory $(ABREAST) types unit
+	@$(MAKE) --no-print-directory --jobs=2 types unit
 
 quick: export PYTHONDONTWRITEBYTECODE =
 quick: $(VENV)/.dev ## the tests that need no server: under a minute on 2 cores, for the loop of writing code
@@ -38,11 +35,11 @@ types: $(VENV)/.dev ## mypy --strict
 	@for folder in $(sort $(dir $(wildcard tools/*.py tools/*/*.py))); do \
 	    echo "mypy $$folder"; (cd $$folder && $(CURDIR)/$(BIN)/mypy --config-file $(CURDIR)/pyproject.toml *.py) || exit 1; done
 
-# Whatever this shell says of it: each process of tests would compile them all anew, ten seconds of a processor. The plus
-# sign lets progress be seen while types are checked; the tests' own calls of make take no part in that.
+# Whatever this shell says of it: each process of tests would compile them all anew, ten seconds of a processor. The
+# tests' own calls of make take no part in the jobs of this one.
 unit coverage: export PYTHONDONTWRITEBYTECODE =
 unit: $(VENV)/.dev ## pytest on all cores, unsteady tests named (ONLY=tests/rules narrows it, WORKERS=2 spares memory, WHOLE=1 leaves nothing out)
-	+@env -u MAKEFLAGS $(if $(WHOLE),MYCNF_WHOLE=1 )$(BIN)/python tools/tests.py -q -n $(WORKERS) --dist worksteal $(ONLY)
+	@env -u MAKEFLAGS $(if $(WHOLE),MYCNF_WHOLE=1 )$(BIN)/python tools/tests.py -q -n $(WORKERS) --dist worksteal $(ONLY)
 
 coverage: $(VENV)/.dev ## the tests with coverage: every line and branch of the rules and the verdict must have been run
 	$(PYTEST) -q -n $(WORKERS) --dist worksteal --cov --cov-report=
