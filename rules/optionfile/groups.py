@@ -87,7 +87,7 @@ def shared_places(file: OptionFile) -> list[tuple[Line, str]]:
             continue
         own = {written_name(line): line for line in places if (line.group or "").lower() == group}
         for name in PLACES:
-            if (name == "port" and (group in local or "mysqld" in local)) or (name in own and own[name].templated):
+            if (name == "port" and not local.isdisjoint((group, *SERVERS))) or (name in own and own[name].templated):
                 continue
             value = own[name].value if name in own else common.get(name)
             first = used.setdefault((name, (value or "").rstrip("/") or None), header.name or "")
