@@ -131,6 +131,16 @@ def in_document_terms(
     return finding._replace(option=written, help=help_, actions=actions)
 
 
+def in_argument_terms(finding: Finding) -> Finding:
+    """Return a finding whose advice has arguments of a command line in place of lines of an option file."""
+
+    def argument(text: str) -> str:
+        return _ASSIGNMENT.sub(lambda match: f"--{match[1].replace('_', '-')}={match[2]}", text)
+
+    actions = tuple(a._replace(option_line=a.option_line and argument(a.option_line)) for a in finding.actions)
+    return finding._replace(help=argument(finding.help), actions=actions)
+
+
 def _declared_at(finding: Finding, declared: DeclaredSet) -> DeclaredOption | None:
     """Return the option of the document that a finding is about, by its place."""
     at = finding.location

@@ -8,7 +8,7 @@ from advisor.analysis import run_rules, sort_by_place
 from advisor.carriers.images import UNVERSIONED
 from advisor.catalog.load import load
 from advisor.catalog.targets import is_too_old, newest_target, too_old_note
-from advisor.commands.carrier_texts import in_document_terms, resolved, resolved_of
+from advisor.commands.carrier_texts import in_argument_terms, in_document_terms, resolved, resolved_of
 from advisor.commands.guess_target import guess_target
 from advisor.core.errors import print_notice
 from advisor.core.model import AbsentPart, Confidence, Origin, Severity
@@ -132,6 +132,8 @@ def _findings(
         findings = [_as_likely(f) if f.name == BY_COMBINATION else f for f in findings]
     if one.declared is not None:
         findings = [in_document_terms(finding, one.declared) for finding in findings]
+    elif one.origin is Origin.COMMAND_LINE:
+        findings = [in_argument_terms(finding) for finding in findings]
     return [*findings, *_non_option_findings(reading.strays, rules, certain=catalog.exact)]
 
 

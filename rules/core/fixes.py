@@ -233,10 +233,10 @@ def number_help(option: Option | None) -> str:
 
 
 def fix_invalid(line: LineVerdict, context: RuleContext) -> Fix | None:
-    """Correct an invalid value: a fractional size, utf8, yes or no for a switch, or the mode NO_AUTO_CREATE_USER.
+    """Correct an invalid value: a fractional size, utf8, yes for a switch, NO_AUTO_CREATE_USER, or a comment after `;`.
 
-    A fractional size becomes a whole number, utf8 becomes utf8mb3, yes becomes ON. Without NO_AUTO_CREATE_USER, MySQL
-    8.0 behaves as 5.7 did with it: GRANT creates no account.
+    A fractional size becomes a whole number, utf8 becomes utf8mb3, yes becomes ON, `;` becomes #. Without
+    NO_AUTO_CREATE_USER, MySQL 8.0 behaves as 5.7 did with it: GRANT creates no account.
     """
     from rules.core.successors import whole_size
 
@@ -248,9 +248,20 @@ def fix_invalid(line: LineVerdict, context: RuleContext) -> Fix | None:
         or (_without_obsolete_mode(value) if line.canonical == "sql_mode" else None)
     )
     text = text or _intended_switch(value) or None
-    if text is None or judge_value(placed.name or "", text, context.catalog).outcome is not Outcome.ACCEPTED:
+    comment = ""
+    if text is None:
+        text, comment = split_comment(value)
+    if not text or judge_value(placed.name or "", text, context.catalog).outcome is not Outcome.ACCEPTED:
         return None
-    return replace_value(placed, text, UNSAFE)
+    return replace_value(placed, f"{text}{comment}", UNSAFE)
+
+
+def split_comment(value: str) -> tuple[str, str]:
+    """The value, and the comment that was meant behind it, with # before it; both empty without such a comment."""
+    import re
+
+    found = re.match(r"(\S+?)\s*(?:;|//|--\s|/\*|\s#)\s*(.*)$", value)
+    return (found[1], f" # {found[2]}" if found[2] else "") if found else ("", "")
 
 
 def fix_unexpected_argument(line: LineVerdict) -> Fix | None:
@@ -262,13 +273,13 @@ def fix_unexpected_argument(line: LineVerdict) -> Fix | None:
 
 
 def readable_number(line: LineVerdict, catalog: Catalog) -> str | None:
-    """The number without the letters after its suffix, which servers ignore; None if there are none."""
+    """The number without the characters after its suffix, which servers ignore; None if there are none."""
     option, text = line.option, line.placed.line.value or ""
     if option is None or line.outcome is not Outcome.ACCEPTED or not sets_value(line, catalog):
         return None
     _, rest = leading_digits(text)
     digits = text[: len(text) - len(rest)].strip()
-    if not digits or len(rest) <= 1 or rest[0].lower() not in SUFFIXES or not rest.isalpha():
+    if not digits or len(rest) <= 1 or rest[0].lower() not in SUFFIXES:
         return None
     short = digits + rest[0]
     name = line.placed.line.name or ""

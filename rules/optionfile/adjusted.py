@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 
 # What may follow the suffix letter of a size in bytes: 10GB, 10gigs, 10mbytes.
 BYTES = frozenset(
-    ("b", "ib", "yte", "ytes", "byte", "bytes", "ig", "igs", "eg", "egs", "egabytes", "igabytes", "ilobytes")
+    ("", "b", "ib", "yte", "ytes", "byte", "bytes", "ig", "igs", "eg", "egs", "egabytes", "igabytes", "ilobytes")
 )
 # The ends of names of options that are times: minutes are likely to be meant by m there, and never megabytes.
 TIMES = ("_timeout", "_time", "_seconds", "_days", "_lifetime", "_expiry")
 PORTS = ("port", "extra_port")  # adjusted to 0 if skip_networking disables TCP
+NUMBER_STARTS = "0123456789+-"
 ROUNDING = 0.01  # a smaller relative adjustment is an insignificant rounding
 
 
@@ -189,8 +190,9 @@ def _library_help(line: LineVerdict) -> str:
     fix=SAFE,
     docs=Docs(
         why="Of 10GB and of 10gigs a server reads 10G, and of 10Minutes 10M: it takes the first letter behind the "
-        "digits for a unit of bytes and never looks at the rest, so that a slip is taken silently. wait_timeout = 10m "
-        "is 10485760 seconds, not ten minutes: all servers that were asked read it so.",
+        "digits for a unit of bytes and never looks at the rest, so that a slip is taken silently. Of `2G ; half` it "
+        "reads 2G: behind a value only # begins a comment. wait_timeout = 10m is 10485760 seconds, not ten minutes: "
+        "all servers that were asked read it so.",
         fix="Write the number with one letter, or without a letter if the option is not a size.",
         risk="None for 10GB: the server reads the same number. 10Minutes are 10485760 to it: there the fix is unsafe.",
         exceptions="None.",
@@ -198,28 +200,30 @@ def _library_help(line: LineVerdict) -> str:
     ),
 )
 def unread_letters(context: RuleContext) -> Iterator[Finding]:
-    """Report numbers with more letters after them than the server reads, and times with the letter m."""
+    """Report numbers with more characters after them than the server reads, and times with the letter m."""
     for line in context.file_verdict.lines:
-        end = (line.placed.line.value or "x")[-2:]
-        if end.isalpha():
-            yield from _more_letters(line, context)
-        elif end[-1:] in ("m", "M") and (line.canonical or "").endswith(TIMES):
+        value = line.placed.line.value or "x"
+        if value[0] in NUMBER_STARTS and not value[1:-1].isdigit() and (text := _readable_number(line, context)):
+            yield _unread_end(line, text)
+        elif value[-1] in ("m", "M") and (line.canonical or "").endswith(TIMES):
             yield from _minutes(line)
 
 
-def _more_letters(line: LineVerdict, context: RuleContext) -> Iterator[Finding]:
-    text = _readable_number(line, context)
-    if text is None:
-        return
-    bytes_ = (line.placed.line.value or "").lower().lstrip("0123456789+- ")[1:] in BYTES
-    yield unread_letters.finding(
-        f"The server reads {text}{'' if bytes_ else f', which is {line.value}'}: it ignores the letters after the "
-        "first.",
+def _unread_end(line: LineVerdict, text: str) -> Finding:
+    """The finding about what follows the number: letters, as in 10GB, or words that were meant as a comment."""
+    word, _, rest = (line.placed.line.value or "")[len(text) :].partition(" ")
+    letters, comment = word.rstrip(";,").lower(), rest.lstrip(";/-# ")
+    in_bytes = letters in BYTES
+    new = f"{text} # {comment}" if comment and in_bytes else text
+    reads = f"The server reads {text}{'' if in_bytes else f', which is {line.value}'}"
+    ignores = "a comment behind a value begins with #" if comment else "it ignores the letters after the first"
+    return unread_letters.finding(
+        f"{reads}: {ignores}.",
         verdict_subject(line),
-        severity=None if bytes_ else Severity.WARNING,
+        severity=None if in_bytes else Severity.WARNING,
         confidence=verdict_confidence(line),
-        help=f"write {text}" if bytes_ else f"write the number you meant, without a unit; {text} is in use",
-        fix=replace_value(line.placed.line, text, SAFE if bytes_ else UNSAFE),
+        help=f"write {new}" if in_bytes else f"write the number you meant, without a unit; {text} is in use",
+        fix=replace_value(line.placed.line, new, SAFE if in_bytes else UNSAFE),
     )
 
 
@@ -271,3 +275,44 @@ def escaped_path(context: RuleContext) -> Iterator[Finding]:
                 found = windows_path_escapes(line)
                 if found is not None:
                     yield escaped_path.finding(found[0], line_subject(file.path, line), help=found[1], fix=found[2])
+
+
+@rule(
+    "OPT024",
+    "unclosed-value",
+    summary="A value begins with a quote that nothing closes, or ends with a backslash as if the next line belonged to "
+    "it.",
+    evidence=ASKED,
+    fix=UNSAFE,
+    docs=Docs(
+        why='A quote that is not closed is part of the value: `datadir = "/var/lib/mysql` names a directory whose name '
+        "begins with a quote. Option files know no continued lines: a backslash at the end is part of the value, and "
+        "the next line is an option of its own.",
+        fix="Close the quote or remove it, and write the whole value on one line.",
+        risk="The option takes effect for the first time with the value that was meant: what the server wrote "
+        "meanwhile lies elsewhere.",
+        restart=True,
+        exceptions="Directories of Windows may end with a backslash, and are not reported.",
+        reconsider_when="A my_print_defaults that prints the value without the quote or backslash.",
+    ),
+)
+def unclosed_value(context: RuleContext) -> Iterator[Finding]:
+    """Report texts that begin with a quote or end with a backslash that becomes part of them."""
+    for line in lines_with(context, Outcome.ACCEPTED):
+        placed = line.placed.line
+        raw = placed.raw or ""
+        if line.option is None or line.option.kind != "string" or placed.templated:
+            continue
+        if raw[:1] in ("'", '"') and raw.count(raw[0]) == 1:
+            yield unclosed_value.finding(
+                f"Nothing closes the quote, so {raw[0]} is the first character of the value.",
+                verdict_subject(line),
+                help="close the quote, or remove it",
+                fix=None if "#" in raw else replace_value(placed, raw[1:], UNSAFE),
+            )
+        elif raw.endswith("\\") and raw.count("\\") == 1:
+            yield unclosed_value.finding(
+                "The backslash is the last character of the value: lines of option files can't be continued.",
+                verdict_subject(line),
+                help="write the whole value on one line",
+            )

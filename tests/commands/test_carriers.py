@@ -186,7 +186,7 @@ def test_fixes_fit_the_document(mycnf: Mycnf, tmp_path: Path) -> None:
         "      - --skip-host-cache\n  flow: {image: 'mysql:8.4', command: [--max-conections=5, --nonsense]}\n"
     )
     path.write_text(text)
-    (found,) = findings(mycnf, path).values()
+    (found,) = findings(mycnf, path, code=0).values()
     edits = [Edit(**{k: e[k] for k in Edit._fields}) for f in found if f["fix"] for e in f["fix"]["edits"]]
     changed = apply_edits(text.encode(), edits).decode()
     assert "      - '--innodb-buffer-pool-size=1G'  # why\n" in changed
@@ -271,6 +271,14 @@ def test_advice_follows_the_origin_of_a_value(  # noqa: PLR0917 - a row of the t
     helps = {str(f["option"]): str(f["help"]) for f in found}
     assert helps["sync_binlog"].startswith(sync)
     assert recovery in helps["innodb_force_recovery"]
+
+
+def test_advice_of_an_option_that_is_missing_is_an_argument_too(mycnf: Mycnf, tmp_path: Path) -> None:
+    """The document has a command line and no option file, so a further option is an argument as well."""
+    path = tmp_path / "compose.yaml"
+    path.write_text("services:\n  db:\n    image: mysql:8.0\n    command: --innodb-buffer-pool-size=8G\n")
+    (found,) = findings(mycnf, path, code=0).values()
+    assert "write --innodb-flush-method=O_DIRECT" in [f["help"] for f in found]
 
 
 COMMENTED = """\

@@ -6,7 +6,11 @@ Prints a line for each probe: valid blocks, runs that claimed a difference, runs
 
 The probe of file systems uses two directories of one file system instead, each with its own server.
 
-Example: python tools/figures/alike.py --server mysql-8.0 --runs 10 --time 60s ab commit
+With --keep, each run is saved as JSON when it ends; --read counts the runs that were saved in a folder.
+
+Examples:
+  python tools/figures/alike.py --server mysql-8.0 --runs 10 --time 60s --keep runs ab commit
+  python tools/figures/alike.py --read runs
 """
 
 from __future__ import annotations
@@ -45,7 +49,7 @@ from probes.experiment import (
     parse_duration,
 )
 from probes.registry import load, load_all
-from probes.results import result_json
+from probes.results import read_result, result_json
 from probes.rounds import run_experiment
 from probes.sandbox import Binary
 from probes.stop import StopSignal
@@ -135,6 +139,8 @@ class Count(NamedTuple):
 def main() -> int:
     """Run the requested probes, with a line for each."""
     asked = _arguments()
+    if asked.read:
+        return _count_saved(asked.read)
     names = asked.probes or [probe.name for probe in load_all() if probe.kind == "server"]
     print(f"{asked.server}, {asked.runs} runs of {asked.time or 'the default time'} each", flush=True)
     for name in names:
@@ -147,11 +153,24 @@ def main() -> int:
     return 0
 
 
+def _count_saved(folder: str) -> int:
+    """Print a line for each probe and server with results in the folder."""
+    runs: dict[str, list[ProbeResult]] = {}
+    for name in sorted(os.listdir(folder)):
+        result = read_result(os.path.join(folder, name))
+        runs.setdefault(f"{result.probe} {result.server}", []).append(result)
+    for name, results in runs.items():
+        print(counted(results).line(name))
+    return 0
+
+
 def _arguments() -> argparse.Namespace:
     form = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(prog="alike", description=__doc__, formatter_class=form)
     parser.add_argument("probes", nargs="*", metavar="PROBE", help="default: all probes of servers")
-    parser.add_argument("--server", required=True, help="a provisioned server, such as mysql-8.0")
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--server", help="a provisioned server, such as mysql-8.0")
+    source.add_argument("--read", metavar="FOLDER", help="count the runs that --keep saved there")
     parser.add_argument("--beside", help="the other server of probes that compare two (range-scan)")
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--time", help="of each run, such as 60s (default: each probe's own)")
