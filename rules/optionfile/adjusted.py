@@ -26,6 +26,7 @@ BYTES = frozenset(
 TIMES = ("_timeout", "_time", "_seconds", "_days", "_lifetime", "_expiry")
 PORTS = ("port", "extra_port")  # adjusted to 0 if skip_networking disables TCP
 NUMBER_STARTS = "0123456789+-"
+CONTINUES = (" ", "\t", ",", ";")  # before a backslash at the end; elsewhere it may end a directory of Windows
 ROUNDING = 0.01  # a smaller relative adjustment is an insignificant rounding
 
 
@@ -310,7 +311,7 @@ def unclosed_value(context: RuleContext) -> Iterator[Finding]:
                 help="close the quote, or remove it",
                 fix=None if "#" in raw else replace_value(placed, raw[1:], UNSAFE),
             )
-        elif raw.endswith("\\") and raw.count("\\") == 1:
+        elif raw.endswith("\\") and (raw[-2:-1] in CONTINUES or raw.startswith("/")):
             yield unclosed_value.finding(
                 "The backslash is the last character of the value: lines of option files can't be continued.",
                 verdict_subject(line),
