@@ -20,6 +20,7 @@ MYSQL = (Span("mysql"),)
 FOUNDS = "group_replication_bootstrap_group"
 SINGLE = "group_replication_single_primary_mode"
 CHECKS = "group_replication_enforce_update_everywhere_checks"
+ADDRESS = "group_replication_local_address"
 FLOW = "group_replication_flow_control_mode"
 LIMIT = "group_replication_transaction_size_limit"
 UUID_DIGITS, UUID_PARTS = 32, [8, 4, 4, 4, 12]
@@ -65,8 +66,9 @@ def group_founds_itself_anew(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="The server itself starts, and says in its log alone that group replication doesn't: it stands beside its "
         "group and takes writes. The group's name must be a UUID, and a group with one primary refuses the checks that "
-        "several primaries need. GTIDs are on by default in 9.7, and off in 8.4 and before. Before 8.0.21 the group "
-        "can't do with checksums in the binary log, which are the default.",
+        "several primaries need. Members talk to each other on a port of their own, unless their communication stack "
+        "is MYSQL. GTIDs are on by default in 9.7, and off in 8.4 and before. Before 8.0.21 the group can't do with "
+        "checksums in the binary log, which are the default.",
         fix="Set what is named.",
         risk="With GTIDs some statements are refused, such as changes of tables of two engines in one transaction.",
         restart=True,
@@ -106,6 +108,20 @@ def _missing_requirements(context: RuleContext) -> Iterator[str]:
         yield f"{CHECKS} = OFF, unless {SINGLE} is OFF"
     if (name := context.settings.text(GROUP) or "") and not _is_uuid(name):
         yield f"a UUID as {GROUP}, such as SELECT UUID() returns"
+    if _shares_port(context):
+        yield f"another port in {ADDRESS} than the server's own"
+
+
+def _shares_port(context: RuleContext) -> bool:
+    """Whether the group's own communication is given the port on which the server listens for clients.
+
+    With the communication stack MYSQL it must be that port. A server that listens on certain addresses may leave the
+    port free on another.
+    """
+    _, _, port = (context.settings.text(ADDRESS) or "").rpartition(":")
+    listens = context.number("port")
+    own_stack = upper_value(context, ("group_replication_communication_stack",)) != "MYSQL"
+    return port.isdigit() and int(port) == listens and own_stack and not context.is_set("bind_address")
 
 
 def _is_uuid(text: str) -> bool:
