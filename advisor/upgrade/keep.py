@@ -8,7 +8,7 @@ from advisor.catalog.presence import find_presence
 from advisor.core.model import exact_size
 from advisor.optionfile import parse
 from advisor.optionfile.lines import LineKind, PlacedLine, ResolvedFiles
-from advisor.verdict import FileVerdict, Outcome, judge_file, judge_value
+from advisor.verdict import FileVerdict, Outcome, accepted_parts, judge_file, judge_value
 from advisor.verdict.names import LOADERS
 from advisor.verdict.number import parse_digits
 from advisor.verdict.settings import normalise_value
@@ -244,6 +244,7 @@ def shortened_line(after: LineVerdict, new: FileVerdict) -> str | None:
     name, value = after.option.name, after.placed.line.value
     gone = unknown_members(after)
     kept = ",".join(m for m in value.split(",") if m.strip() not in gone) if gone else _utf8mb3(name, value)
+    kept = kept or accepted_parts(name, value, new.catalog)
     text = f"{name} = {kept}"
     return text if kept and kept != value and judge_added_lines([text], new)[text].outcome is Outcome.ACCEPTED else None
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from advisor.optionfile.lines import ResolvedFiles
     from advisor.verdict.outcome import NameMatch
 
-__all__ = ["LISTS", "REFUSED", "FileVerdict", "LineVerdict", "Outcome", "judge_file", "judge_value"]
+__all__ = ["LISTS", "REFUSED", "FileVerdict", "LineVerdict", "Outcome", "accepted_parts", "judge_file", "judge_value"]
 
 # Options that add to a list: a later line does not replace an earlier one.
 LISTS = frozenset(
@@ -37,6 +37,11 @@ LISTS = frozenset(
         "performance_schema_instrument",
     ]
 )
+# Options with a list of which the server takes some parts; their separators.
+TLS_LISTS = {
+    **dict.fromkeys(("tls_version", "admin_tls_version"), ","),
+    **dict.fromkeys(("ssl_cipher", "admin_ssl_cipher", "tls_ciphersuites", "admin_tls_ciphersuites"), ":"),
+}
 LOOSE_HELPS = frozenset(
     {Outcome.UNKNOWN, Outcome.REMOVED, Outcome.ACCEPTED, Outcome.ADJUSTED, Outcome.IGNORED, Outcome.UNEXAMINED}
 )
@@ -68,6 +73,20 @@ def judge_value(option_name: str, value: str | None, catalog: Catalog) -> LineVe
         known = _judge_lines([PlacedLine("", line)], catalog)[0]
         catalog.keep(key, known)
     return known
+
+
+def accepted_parts(name: str, value: str, catalog: Catalog) -> str | None:
+    """Return a list of TLS versions or ciphers without those that the server refuses; None if nothing is left or lost.
+
+    Spaces around the parts are left out, since servers refuse them.
+    """
+    separator = TLS_LISTS.get(name)
+    if separator is None:
+        return None
+    parts = [part.strip() for part in value.split(separator)]
+    taken = [part for part in parts if part and judge_value(name, part, catalog).outcome is Outcome.ACCEPTED]
+    kept = separator.join(taken)
+    return kept if kept not in ("", value) else None
 
 
 def _judge_lines(placed: Iterable[PlacedLine], catalog: Catalog) -> list[LineVerdict]:

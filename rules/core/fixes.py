@@ -5,7 +5,7 @@ from __future__ import annotations
 from advisor.catalog.presence import find_presence, vendor_of_option
 from advisor.core.model import Edit, Fix, exact_size
 from advisor.optionfile.lines import LineKind
-from advisor.verdict import REFUSED, Outcome, judge_value
+from advisor.verdict import REFUSED, Outcome, accepted_parts, judge_value
 from advisor.verdict.names import NOT_LOADED, PREFIXES, is_component_option
 from advisor.verdict.number import SUFFIXES, leading_digits
 from advisor.verdict.words import is_misread, is_switch
@@ -233,10 +233,11 @@ def number_help(option: Option | None) -> str:
 
 
 def fix_invalid(line: LineVerdict, context: RuleContext) -> Fix | None:
-    """Correct an invalid value: a fractional size, utf8, yes for a switch, NO_AUTO_CREATE_USER, or a comment after `;`.
+    """Correct an invalid value: a fractional size, utf8, yes for a switch, refused parts, or a comment after `;`.
 
-    A fractional size becomes a whole number, utf8 becomes utf8mb3, yes becomes ON, `;` becomes #. Without
-    NO_AUTO_CREATE_USER, MySQL 8.0 behaves as 5.7 did with it: GRANT creates no account.
+    A fractional size becomes a whole number, utf8 becomes utf8mb3, yes becomes ON, `;` becomes #. Refused TLS versions
+    and ciphers are left out, and NO_AUTO_CREATE_USER: without it MySQL 8.0 behaves as 5.7 did with it, and GRANT
+    creates no account.
     """
     from rules.core.successors import whole_size
 
@@ -246,6 +247,7 @@ def fix_invalid(line: LineVerdict, context: RuleContext) -> Fix | None:
         whole_size(value)
         or _utf8mb3_name(value)
         or (_without_obsolete_mode(value) if line.canonical == "sql_mode" else None)
+        or accepted_parts(line.canonical or "", value, context.catalog)
     )
     text = text or _intended_switch(value) or None
     comment = ""
