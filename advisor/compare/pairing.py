@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.catalog.presence import find_presence
 from advisor.optionfile import resolve
 from advisor.preflight.next_values import MIRRORS
-from advisor.upgrade.keep import CONVERTED, RENAMED_WORDS
 from advisor.verdict import judge_file, judge_value
 from advisor.verdict.settings import as_variable
+from advisor.verdict.successors import TERM_PAIRS, find_successor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from advisor.compare.values import Side, SideSetting
 
 
+CAPACITY = "innodb_redo_log_capacity"
+# Settings whose counterpart has another unit and the same meaning.
+CONVERTED = frozenset({"expire_logs_days", "innodb_log_file_size", "log_warnings", CAPACITY})
 # Settings that are inputs of another setting's conversion.
 CONVERTED_WITH = {"innodb_log_file_size": ("innodb_log_files_in_group",)}
-CAPACITY = "innodb_redo_log_capacity"
-# Not converted: the other server's counterpart has another meaning, or needs more than a number to compare.
-NOT_CONVERTED = frozenset({"default_authentication_plugin", "innodb_checksums", "innodb_log_files_in_group"})
 
 # Variables without an option that start with the value of another one.
 FOLLOWERS = {
@@ -47,7 +47,7 @@ def other_names(setting: SideSetting, side: Side, other: Side) -> Iterator[str]:
     if presence is not None and presence.replaced_by:
         yield presence.replaced_by
     yield from (mirror for root, mirrors in MIRRORS.items() for mirror in (root, *mirrors) if name in (root, *mirrors))
-    yield from (name.replace(was, is_now) for was, is_now in RENAMED_WORDS if was in name)
+    yield from (name.replace(was, is_now) for was, is_now in TERM_PAIRS if was in name)
     yield from _aliases(name, side.catalog)
     yield from _aliases(name, other.catalog)
 
@@ -80,12 +80,7 @@ def convert_unit(setting: SideSetting, side: Side, other: Side) -> tuple[str, Si
 
     Returns the name and the setting with its converted value; None if the other side has no such setting.
     """
-    if (
-        setting.name not in CONVERTED
-        or setting.name in NOT_CONVERTED
-        or setting.value is None
-        or setting.option is None
-    ):
+    if setting.name not in CONVERTED or setting.value is None or setting.option is None:
         return None
     if setting.name == CAPACITY and other.target.is_mysql:
         return None  # covered by the other side's file sizes
@@ -93,14 +88,15 @@ def convert_unit(setting: SideSetting, side: Side, other: Side) -> tuple[str, Si
     values = {name: side.settings[name].value for name in names if name in side.settings}
     text = "\n".join(f"{name}={value}" for name, value in values.items() if value is not None)
     lines = f"[mysqld]\n{text}\n".encode("utf-8", "surrogateescape")
-    verdict = judge_file(resolve([""], flavour=side.target.flavour, loader=lambda _: lines), side.catalog)
-    line = verdict.effective.get(setting.name)
-    made = CONVERTED[setting.name](line, verdict) if line is not None else None
-    if made is None or made[0] not in other.settings:
+    read = resolve([""], flavour=side.target.flavour, loader=lambda _: lines)
+    line = next(placed.line for placed in read.options if placed.line.name == setting.name)
+    found = find_successor(setting.name, line, judge_file(read, other.catalog), side.target)
+    name, text = found.lines[0] if found is not None and found.lines else ("", "")
+    if name not in other.settings:
         return None
-    there = judge_value(made[0], made[1], other.catalog)
+    there = judge_value(name, text, other.catalog)
     value = as_variable(there.option, there.value) if there.option else None
-    return (made[0], setting._replace(converted_value=value)) if value is not None else None
+    return (name, setting._replace(converted_value=value)) if value is not None else None
 
 
 class PairedSettings(NamedTuple):

@@ -6,20 +6,21 @@ from typing import TYPE_CHECKING
 
 from advisor.catalog.presence import find_presence
 from advisor.core.model import exact_size
-from advisor.optionfile import parse
+from advisor.optionfile import normalise, parse
 from advisor.optionfile.lines import LineKind, PlacedLine, ResolvedFiles
 from advisor.verdict import FileVerdict, Outcome, accepted_parts, judge_file, judge_value
 from advisor.verdict.names import LOADERS
-from advisor.verdict.number import parse_digits
 from advisor.verdict.settings import normalise_value
 from advisor.verdict.special import NO_DEFAULT, PLUGIN_STATES
+from advisor.verdict.successors import find_successor, other_names
 from advisor.verdict.words import charset_of, full_charset_name, split_flags
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from advisor.catalog.load import Catalog, Option
     from advisor.verdict import LineVerdict
+    from advisor.verdict.successors import Successor
 
 
 NARROW = 32
@@ -219,22 +220,23 @@ def _candidates(old: Option, new: Option, before: str, more: tuple[str, ...]) ->
             yield f"{new.name} ="
 
 
-DAY = 86400
-# Words that MySQL 8.0.26 replaced in names; MariaDB keeps the old ones.
-RENAMED_WORDS = (("slave", "replica"), ("master", "source"), ("replica", "slave"), ("source", "master"))
-
-
 def successor(line: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileVerdict) -> str | None:
     """Return a line with another option name that the new server accepts as written; None if there is none.
 
     `line` is the old server's verdict, which has the value, and `after` the new server's.
     """
-    for name, value in _successors(line, after, old):
-        text = name if value is None else f"{name} = {value}"
+    for name, value in _successors(line, after, old, new):
+        text = name if value is None else f"{name} = {value}".rstrip()
         verdict = judge_added_lines([text], new).get(text)
         if verdict is not None and verdict.outcome is Outcome.ACCEPTED and not verdict.deprecated:
             return text
     return None
+
+
+def replacement_words(line: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileVerdict) -> str:
+    """Return what replaces an option that has no equivalent line; empty if nothing does."""
+    found = _equivalent(line, after, old, new)
+    return found.words if found is not None and not found.lines else ""
 
 
 def shortened_line(after: LineVerdict, new: FileVerdict) -> str | None:
@@ -265,73 +267,23 @@ def _utf8mb3(name: str, value: str) -> str | None:
     return None
 
 
-def _successors(line: LineVerdict, after: LineVerdict, old: FileVerdict) -> Iterator[tuple[str, str | None]]:
-    name = line.canonical or after.canonical or ""
-    if name in CONVERTED:
-        converted = CONVERTED[name](line, old)
-        if converted:
-            yield converted
+def _successors(
+    line: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileVerdict
+) -> Iterator[tuple[str, str | None]]:
+    found = _equivalent(line, after, old, new)
+    if found is not None and found.lines:
+        yield from found.lines if len(found.lines) == 1 else ()
         return
+    name = line.canonical or after.canonical or ""
     presence = find_presence(name)
     named = (after.replaced_by, line.replaced_by, presence.replaced_by if presence else None)
-    others = [name.replace(was, is_now) for was, is_now in RENAMED_WORDS if was in name]
-    raw = line.placed.line.raw
-    for other in dict.fromkeys([*named, *others]):
+    for other in dict.fromkeys([*named, *other_names(name, new.catalog)]):
         if other and other != name:
-            yield other, raw
+            yield other, line.placed.line.raw
 
 
-def _expire_days(line: LineVerdict, _: FileVerdict) -> tuple[str, str] | None:
-    days = parse_digits(line.value)
-    return None if days is None else ("binlog_expire_logs_seconds", str(days * DAY))
-
-
-def _warnings(line: LineVerdict, _: FileVerdict) -> tuple[str, str] | None:
-    level = parse_digits(line.value)
-    return None if level is None else ("log_error_verbosity", str(min(level, 2) + 1))
-
-
-def _redo_capacity(_: LineVerdict, old: FileVerdict) -> tuple[str, str] | None:
-    """Return the total size of all redo log files; MariaDB has a single file since 10.5."""
-    size, files = _number("innodb_log_file_size", old), _number("innodb_log_files_in_group", old)
-    if old.catalog.target.is_mariadb:
-        files = 1
-    return ("innodb_redo_log_capacity", exact_size(size * files)) if size and files else None
-
-
-def _redo_files(line: LineVerdict, old: FileVerdict) -> tuple[str, str] | None:
-    """Return None if innodb_log_file_size is set: its line gets the replacement."""
-    return None if "innodb_log_file_size" in old.effective else _redo_capacity(line, old)
-
-
-def _redo_file(line: LineVerdict, _: FileVerdict) -> tuple[str, str] | None:
-    """MariaDB stores the whole redo log in one file."""
-    size = parse_digits(line.value)
-    return ("innodb_log_file_size", exact_size(size)) if size else None
-
-
-def _checksums(line: LineVerdict, _: FileVerdict) -> tuple[str, str]:
-    return "innodb_checksum_algorithm", "none" if line.value == "FALSE" else "crc32"
-
-
-def _policy(line: LineVerdict, _: FileVerdict) -> tuple[str, str] | None:
-    """The plugin must be built in or the server stops; with the new policy mysql_native_password no longer is."""
-    built_in = line.value in ("caching_sha2_password", "sha256_password")
-    return ("authentication_policy", f"{line.value},,") if built_in else None
-
-
-def _number(name: str, verdict: FileVerdict) -> int | None:
-    line, option = verdict.effective.get(name), verdict.catalog.get(name)
-    return parse_digits((line.value if line else None) or (option.default if option else None))
-
-
-# Options whose successor uses another unit or format.
-CONVERTED: dict[str, Callable[[LineVerdict, FileVerdict], tuple[str, str] | None]] = {
-    "expire_logs_days": _expire_days,
-    "log_warnings": _warnings,
-    "innodb_log_file_size": _redo_capacity,
-    "innodb_log_files_in_group": _redo_files,
-    "innodb_redo_log_capacity": _redo_file,
-    "innodb_checksums": _checksums,
-    "default_authentication_plugin": _policy,
-}
+def _equivalent(line: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileVerdict) -> Successor | None:
+    """Return what lint would write for the new server."""
+    placed = line.placed.line
+    written = normalise((placed.name or "").strip()).removeprefix("loose_")
+    return find_successor(after.canonical or written, placed, new, old.catalog.target)

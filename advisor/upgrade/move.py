@@ -14,6 +14,7 @@ from advisor.upgrade.keep import (
     file_notation,
     is_equivalent,
     is_plugin_state,
+    replacement_words,
     shortened_line,
     successor,
     unknown_members,
@@ -163,17 +164,25 @@ def _change(
 def _refused(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileVerdict) -> LineChange:
     gone = unknown_members(after)
     why = f"{new.catalog.target.label} has no {', '.join(gone)}." if gone else after.reason
-    named = after.outcome not in (Outcome.REMOVED, Outcome.UNKNOWN)
-    write = shortened_line(after, new) if named else successor(before, after, old, new)
-    if _stops(before):
-        return _change(
-            LineEffect.STILL_REFUSED, before, after, f"{why} {old.catalog.target.label} refuses it too.", write
-        )
-    if named:
-        return _change(LineEffect.REFUSED, before, after, why, write)
-    if before.canonical in REPOSITORIES and before.value == "FILE":
-        why = f"{why} {POSITION_LOST}"
-    return _change(LineEffect.RENAMED if write else LineEffect.REMOVED, before, after, why, write)
+    also = f" {old.catalog.target.label} refuses it too." if _stops(before) else ""
+    if after.outcome not in (Outcome.REMOVED, Outcome.UNKNOWN):
+        kind = LineEffect.STILL_REFUSED if also else LineEffect.REFUSED
+        return _change(kind, before, after, f"{why}{also}", shortened_line(after, new))
+    if before.canonical in REPOSITORIES and before.value == "FILE" and not also:
+        return _change(LineEffect.REMOVED, before, after, f"{why} {POSITION_LOST}")
+    change = _replaced(LineEffect.REMOVED, before, after, f"{why}{also}", (old, new))
+    if also:
+        return change._replace(kind=LineEffect.STILL_REFUSED)
+    return change._replace(kind=LineEffect.RENAMED) if change.write else change
+
+
+def _replaced(
+    kind: LineEffect, before: LineVerdict, after: LineVerdict, why: str, files: tuple[FileVerdict, FileVerdict]
+) -> LineChange:
+    """Return a change with the line that replaces it, or else with the words of what does."""
+    write = successor(before, after, *files)
+    words = "" if write else replacement_words(before, after, *files)
+    return _change(kind, before, after, f"{why} {words[0].upper()}{words[1:]}." if words else why, write)
 
 
 def _not_read(before: LineVerdict, new: FileVerdict) -> LineChange:
@@ -204,7 +213,7 @@ def _accepted_change(before: LineVerdict, after: LineVerdict, old: FileVerdict, 
     """Return the change of a line that both servers accept."""
     if after.outcome in (Outcome.UNEXAMINED, Outcome.IGNORED) and before.outcome is not Outcome.IGNORED:
         kind = LineEffect.NOT_EXAMINED if after.outcome is Outcome.UNEXAMINED else LineEffect.IGNORED
-        return _change(kind, before, after, after.reason)
+        return _replaced(kind, before, after, after.reason, (old, new))
     if after.outcome in REFUSED and before.outcome not in REFUSED:
         why = f"{after.reason} Its loose prefix lets the server start without it."
         return _change(LineEffect.IGNORED, before, after, why)
@@ -218,7 +227,7 @@ def _accepted_change(before: LineVerdict, after: LineVerdict, old: FileVerdict, 
         option = after.option
         documented = option is not None and "deprecated" in option.documented
         why = f"Deprecated since {option.deprecated}." if option and documented else "Deprecated."
-        return _change(LineEffect.DEPRECATED, before, after, why, successor(before, after, old, new))
+        return _replaced(LineEffect.DEPRECATED, before, after, why, (old, new))
     return None
 
 

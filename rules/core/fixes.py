@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from advisor.catalog.load import Catalog, Option
     from advisor.optionfile.lines import Line, OptionFile
     from advisor.verdict import LineVerdict
+    from advisor.verdict.successors import Successor
     from rules.core.context import RuleContext
-    from rules.core.successors import Successor
 
 
 NO_SUCH_NAME = frozenset({Outcome.UNKNOWN, Outcome.REMOVED, Outcome.AMBIGUOUS})
@@ -59,9 +59,9 @@ _UNQUOTED = frozenset("_.:/+-")  # besides letters and digits, what needs no quo
 
 def _find_successor(line: LineVerdict, context: RuleContext) -> Successor | None:
     """The equivalent setting; imported lazily, since only lines with an old or unknown option need it."""
-    from rules.core.successors import find_successor
+    from advisor.verdict.successors import find_successor
 
-    return find_successor(bare_name(line), line.placed.line, context)
+    return find_successor(bare_name(line), line.placed.line, context.file_verdict)
 
 
 def fix_unknown(line: LineVerdict, context: RuleContext) -> Fix | None:
@@ -119,7 +119,7 @@ def help_removed(line: LineVerdict, fix: Fix | None, otherwise: str, context: Ru
     if found is not None and _is_available(found, context.catalog):
         return found.words or f"use {' and '.join(name for name, _ in found.lines)} instead"
     if line.option is not None and name.startswith("rpl_semi_sync_") and context.target.since("mysql", 8, 0, 26):
-        from rules.core.successors import semi_sync_library_help
+        from advisor.verdict.successors import semi_sync_library_help
 
         return semi_sync_library_help(name)
     elsewhere = find_presence(name)
@@ -239,7 +239,7 @@ def fix_invalid(line: LineVerdict, context: RuleContext) -> Fix | None:
     and ciphers are left out, and NO_AUTO_CREATE_USER: without it MySQL 8.0 behaves as 5.7 did with it, and GRANT
     creates no account.
     """
-    from rules.core.successors import whole_size
+    from advisor.verdict.successors import whole_size
 
     placed = line.placed.line
     value = placed.value or ""
@@ -321,11 +321,14 @@ def _loose_name(line: Line) -> str:
 
 
 def _successor_names(name: str, context: RuleContext) -> tuple[str, ...]:
-    from rules.core.successors import other_names
+    from advisor.verdict.successors import other_names
 
     elsewhere = find_presence(name)
     successor = elsewhere.replaced_by if elsewhere else None
-    return (*((successor,) if successor and name not in INCOMPATIBLE_SUCCESSORS else ()), *other_names(name, context))
+    return (
+        *((successor,) if successor and name not in INCOMPATIBLE_SUCCESSORS else ()),
+        *other_names(name, context.catalog),
+    )
 
 
 def _rename_fix(line: LineVerdict, name: str, catalog: Catalog, applicability: str) -> Fix | None:

@@ -76,9 +76,9 @@ def capacity_of_files(context: RuleContext) -> int | None:
     names = {written_name(p.line).removeprefix("loose_") for p in context.file_verdict.resolved.options}
     if names.isdisjoint(SIZES[1:]):
         return None
-    from rules.core.successors import redo_files_capacity  # the rule about the old lines imports it too
+    from advisor.verdict.successors import redo_files_capacity  # the rule about the old lines imports it too
 
-    return redo_files_capacity(context)
+    return redo_files_capacity(context.file_verdict)
 
 
 def is_sized_by_server(context: RuleContext) -> bool:

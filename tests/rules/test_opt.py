@@ -18,10 +18,10 @@ from advisor.core.model import Finding, exact_size
 from advisor.optionfile import resolve
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
+from advisor.verdict.successors import CONVERTED, ON_MARIADB, ON_MYSQL, RENAMED, SOURCE, whole_size
 from rules import all_rules
 from rules.core.context import RuleContext
 from rules.core.fixes import CONVERTIBLE, INCOMPATIBLE_SUCCESSORS
-from rules.core.successors import CONVERTED, ON_MARIADB, ON_MYSQL, RENAMED, SOURCE, whole_size
 
 ELSEWHERE = Path(advisor.catalog.presence.__file__).parent / "data" / "elsewhere.json"
 ALL = [f"{flavour}-{s[0]}.{s[1]}" for flavour, series in SERIES.items() for s in series]

@@ -32,6 +32,15 @@ def only(moved: Moved, line: str, before: str, after: str, group: str = "mysqld"
         ("sql_mode = ANSI_QUOTES,NO_AUTO_CREATE_USER", "mysql-5.7 mysql-8.0", LineEffect.REFUSED,
          "sql_mode = ANSI_QUOTES"),
         ("character_set_server = utf8", "mysql-8.4 mysql-9.7", LineEffect.REFUSED, "character_set_server = utf8mb3"),
+        ("skip_host_cache", "mysql-8.0 mysql-8.4", LineEffect.RENAMED, "host_cache_size = 0"),
+        ("skip-ssl", "mysql-8.0 mysql-8.4", LineEffect.RENAMED, "tls_version ="),
+        ("ssl = 1", "mysql-8.0 mysql-8.4", LineEffect.REMOVED, None),
+        ("temptable_use_mmap = OFF", "mysql-8.0 mysql-8.4", LineEffect.DEPRECATED, "temptable_max_mmap = 0"),
+        ("innodb_locks_unsafe_for_binlog", "mysql-5.7 mysql-8.0", LineEffect.RENAMED,
+         "transaction_isolation = READ-COMMITTED"),
+        ("innodb_locks_unsafe_for_binlog", "mysql-5.7 mariadb-11.8", LineEffect.IGNORED,
+         "transaction_isolation = READ-COMMITTED"),
+        ("log_error_verbosity = 2", "mysql-8.0 mariadb-11.8", LineEffect.RENAMED, "log_warnings = 1"),
         ("tls_version = TLSv1.1,TLSv1.2", "mysql-5.7 mysql-8.4", LineEffect.REFUSED, "tls_version = TLSv1.2"),
         ("tls_version = TLSv1.1", "mysql-5.7 mysql-8.4", LineEffect.REFUSED, None),
         ("ssl_cipher = AES128-SHA:ECDHE-RSA-AES128-GCM-SHA256", "mysql-5.7 mysql-9.7", LineEffect.REFUSED,
@@ -54,6 +63,21 @@ def test_kinds(moved: Moved, line: str, way: str, kind: LineEffect, write: str |
     assert change is not None
     assert (change.kind, change.write) == (kind, write)
     assert change.message
+
+
+@pytest.mark.parametrize(
+    ("line", "way", "words"),
+    [
+        ("log_syslog = 1", "mysql-5.7 mysql-8.0", "Run INSTALL COMPONENT"),
+        ("innodb_undo_tablespaces = 4", "mysql-5.7 mysql-8.0", "Run CREATE UNDO TABLESPACE"),
+        ("max_execution_time = 1000", "mysql-8.0 mariadb-11.8", "Use max_statement_time, in seconds"),
+    ],
+)
+def test_replacements_that_are_no_line(moved: Moved, line: str, way: str, words: str) -> None:
+    """Where a statement or an option with another meaning replaces a line, the message says so, as lint does."""
+    change = only(moved, line, *way.split())
+    assert change is not None
+    assert words in change.message
 
 
 @pytest.mark.parametrize(

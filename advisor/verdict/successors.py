@@ -1,19 +1,24 @@
-"""Replacements for options that were removed, or that the target does not have yet: equivalent option lines."""
+"""Replacements for options that were removed, or that the target does not have yet: equivalent option lines.
+
+Lint writes them in its fixes, and `upgrade` as lines for the new server.
+"""
 
 from __future__ import annotations
 
 from advisor.core.model import exact_size
 from advisor.core.value_types import NamedTuple
+from advisor.optionfile import normalise
 from advisor.verdict import judge_value
 from advisor.verdict.number import SUFFIXES, leading_digits
-from rules.core.subject import written_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from advisor.optionfile.lines import Line
-    from rules.core.context import RuleContext
+    from advisor.catalog.load import Catalog
+    from advisor.core.model import Target
+    from advisor.optionfile.lines import Line, PlacedLine
+    from advisor.verdict import FileVerdict
 
 
 ON = ("1", "on", "true")
@@ -40,32 +45,39 @@ class Successor(NamedTuple):
 
 
 class OldLine(NamedTuple):
-    """A line with a removed option: `value` is None without one, `on` is its value as a switch or None."""
+    """A line with a removed option: `value` is None without one, `on` is its value as a switch or None.
+
+    `file` is the verdict of the target's server on the file, and `server` the one that it was written for, if known.
+    """
 
     line: Line
     value: str | None
     raw: str
     on: bool | None
-    context: RuleContext
+    file: FileVerdict
+    server: Target | None
 
 
-def find_successor(name: str, line: Line, context: RuleContext) -> Successor | None:
-    """The equivalent setting on the target; None if the option has no equivalent, or was only renamed."""
+def find_successor(name: str, line: Line, file: FileVerdict, server: Target | None = None) -> Successor | None:
+    """The equivalent setting on the target; None if the option has no equivalent, or was only renamed.
+
+    `file` is the verdict of the target's server on the file, and `server` the one that it was written for, if known.
+    """
     prefix = next((p for p in SWITCHES if name.startswith(p) and name not in CONVERTED), "")
     make = CONVERTED.get(name.removeprefix(prefix))
     if make is None:
-        words = STATEMENT if name.startswith("master_") and name[7:] in SOURCE else equivalent_help(name, context)
+        words = STATEMENT if name.startswith("master_") and name[7:] in SOURCE else equivalent_help(name, file.catalog)
         return Successor(words=words) if words else None
     word = (line.value or "").lower()
     on = True if line.value is None or word in ON else False if word in OFF else None
     if prefix:
         on = SWITCHES[prefix] is (word not in OFF)
-    return make(OldLine(line, line.value, line.raw or "", on, context))
+    return make(OldLine(line, line.value, line.raw or "", on, file, server))
 
 
-def other_names(name: str, context: RuleContext) -> tuple[str, ...]:
+def other_names(name: str, catalog: Catalog) -> tuple[str, ...]:
     """The names of the option in other versions, with the same values, that the target has."""
-    own = context.catalog.options
+    own = catalog.options
     backwards = [old for old, new in own.texts("replaced_by") if new == name]
     words = [name.replace(was, now) for was, now in TERM_PAIRS if was in name]
     again = [word.replace("master", "source").replace("slave", "replica") for word in words]
@@ -88,7 +100,7 @@ def _set_variable(old: OldLine) -> Successor:
     """Convert `set-variable = name=value` of MySQL 4 and 5.0."""
     name, equals, value = (old.value or "").partition("=")
     name = name.strip()
-    verdict = judge_value(name, value.strip(), old.context.catalog) if equals and name else None
+    verdict = judge_value(name, value.strip(), old.file.catalog) if equals and name else None
     if verdict is None:
         return Successor(words="write the variable as an option of its own")
     if verdict.canonical is None and verdict.candidates:
@@ -115,7 +127,7 @@ def _warnings_to_verbosity(old: OldLine) -> Successor | None:
 
     Without a value log_warnings meant one more than its default, 1.
     """
-    if not old.context.target.is_mysql:
+    if not old.file.catalog.target.is_mysql:
         return None
     number, rest = (REDO_FILES, "") if old.value is None else leading_digits(old.value)
     if rest or number < 0 or old.value == "":
@@ -134,9 +146,9 @@ def _redo_file_size(old: OldLine) -> Successor | None:
 
     If several lines set it, the last one is used.
     """
-    if not old.context.target.is_mysql or "innodb_redo_log_capacity" in old.context.file_verdict.effective:
+    if not old.file.catalog.target.is_mysql or "innodb_redo_log_capacity" in old.file.effective:
         return None
-    size = redo_files_capacity(old.context) if _size_bytes(old.value) else None
+    size = redo_files_capacity(old.file, old.server) if _size_bytes(old.value) else None
     if size is None:
         return Successor(words="use innodb_redo_log_capacity")
     return Successor((("innodb_redo_log_capacity", exact_size(size)),))
@@ -145,10 +157,10 @@ def _redo_file_size(old: OldLine) -> Successor | None:
 def _redo_count(old: OldLine) -> Successor | None:
     """Convert innodb_log_files_in_group, unless a line sets the file size, where both are reported together."""
     sized = ("innodb_log_file_size", "innodb_redo_log_capacity")
-    given = {written_name(p.line).removeprefix("loose_") for p in old.context.file_verdict.resolved.options}
-    if not old.context.target.is_mysql or given.intersection(sized):
+    given = {_name_of(p) for p in old.file.resolved.options}
+    if not old.file.catalog.target.is_mysql or given.intersection(sized):
         return None
-    return Successor((("innodb_redo_log_capacity", exact_size(REDO_FILE * _redo_files(old.context))),))
+    return Successor((("innodb_redo_log_capacity", exact_size(REDO_FILE * _redo_files(old.file, old.server))),))
 
 
 def _capacity_to_files(old: OldLine) -> Successor:
@@ -157,23 +169,32 @@ def _capacity_to_files(old: OldLine) -> Successor:
     MariaDB has a single redo log file.
     """
     size = _size_bytes(old.value)
-    files = REDO_FILES if old.context.target.is_mysql else 1
+    files = REDO_FILES if old.file.catalog.target.is_mysql else 1
     words = "use innodb_log_file_size" + (" and innodb_log_files_in_group" if files > 1 else "")
     return Successor((("innodb_log_file_size", exact_size(size // files)),) if size else (), words)
 
 
-def redo_files_capacity(context: RuleContext) -> int | None:
-    """The total size of the redo log files in bytes, by the last lines that set it; None without such a line."""
-    given = {written_name(p.line).removeprefix("loose_"): p.line.value for p in context.file_verdict.resolved.options}
+def redo_files_capacity(file: FileVerdict, server: Target | None = None) -> int | None:
+    """The total size of the redo log files in bytes, by the last lines that set it; None without such a line.
+
+    `server` is the one that the lines were written for, if known.
+    """
+    given = {_name_of(p): p.line.value for p in file.resolved.options}
     if not given.keys() & {"innodb_log_file_size", "innodb_log_files_in_group"}:
         return None
     size = _size_bytes(given["innodb_log_file_size"]) if "innodb_log_file_size" in given else REDO_FILE
-    return None if size is None else max(size, LEAST_REDO_FILE) * _redo_files(context)
+    return None if size is None else max(size, LEAST_REDO_FILE) * _redo_files(file, server)
 
 
-def _redo_files(context: RuleContext) -> int:
-    options = context.file_verdict.resolved.options
-    given = [p.line.value for p in options if written_name(p.line) == "innodb_log_files_in_group"]
+def _name_of(placed: PlacedLine) -> str:
+    return normalise((placed.line.name or "").strip()).removeprefix("loose_")
+
+
+def _redo_files(file: FileVerdict, server: Target | None) -> int:
+    """How many files the redo log has; MariaDB has one since 10.5, whatever a line says."""
+    if server is not None and server.since("mariadb", 10, 5):
+        return 1
+    given = [p.line.value for p in file.resolved.options if _name_of(p) == "innodb_log_files_in_group"]
     number, rest = leading_digits(given[-1] or "") if given else (REDO_FILES, "")
     return max(number, REDO_FILES) if not rest else REDO_FILES
 
@@ -199,7 +220,7 @@ def _authentication_policy(old: OldLine) -> Successor | None:
 
     mysql_native_password must be enabled or loaded first, and was removed in MySQL 9.0.
     """
-    if not old.context.target.is_mysql:
+    if not old.file.catalog.target.is_mysql:
         return None
     if old.value in BUILT_IN:
         return Successor((("authentication_policy", f"{old.value},,"),))
@@ -207,7 +228,7 @@ def _authentication_policy(old: OldLine) -> Successor | None:
 
 
 def _first_factor(old: OldLine) -> Successor | None:
-    if not old.context.target.is_mysql:
+    if not old.file.catalog.target.is_mysql:
         return None
     first = (old.value or "").partition(",")[0].strip("*: ")
     return Successor((("default_authentication_plugin", first),) if first else (), "use default_authentication_plugin")
@@ -218,20 +239,20 @@ def _log_checksums(old: OldLine) -> Successor | None:
 
     MariaDB always writes checksums of the redo log.
     """
-    if not old.context.target.is_mysql:
+    if not old.file.catalog.target.is_mysql:
         return None
     return Successor((("innodb_log_checksums", "OFF" if (old.value or "").lower() == "none" else "ON"),))
 
 
 def _undo_tablespaces(old: OldLine) -> Successor | None:
     """Convert innodb_undo_tablespaces: since MySQL 8.0.14 a statement creates undo tablespaces."""
-    return Successor(words=UNDO) if old.context.target.since("mysql", 8, 0, 14) else None
+    return Successor(words=UNDO) if old.file.catalog.target.since("mysql", 8, 0, 14) else None
 
 
 def _replica_files(old: OldLine) -> Successor | None:
     """FILE keeps a replica's position where MySQL 8.3 and later do not look; they have the tables alone."""
     in_files = (old.value or "").upper() in ("FILE", "0")
-    return Successor(words=POSITIONS) if in_files and old.context.target.is_mysql else None
+    return Successor(words=POSITIONS) if in_files and old.file.catalog.target.is_mysql else None
 
 
 def _switch(
@@ -376,18 +397,18 @@ ON_MYSQL = {
 }
 
 
-def equivalent_help(name: str, context: RuleContext) -> str:
+def equivalent_help(name: str, catalog: Catalog) -> str:
     """What to use instead of an option that the target lacks; empty if there is no equivalent."""
-    if name.startswith(SEMI_SYNC) and context.target.since("mysql", 9, 5):
+    if name.startswith(SEMI_SYNC) and catalog.target.since("mysql", 9, 5):
         return semi_sync_library_help(name)
-    if context.target.is_mysql:
+    if catalog.target.is_mysql:
         replaced = next((words for start, words in PLUGINS.items() if name.startswith(start)), "")
         if replaced:
             return replaced
-    option, difference = (ON_MYSQL if context.target.is_mysql else ON_MARIADB).get(name, ("", ""))
-    if context.catalog.get(option) is None:
+    option, difference = (ON_MYSQL if catalog.target.is_mysql else ON_MARIADB).get(name, ("", ""))
+    if catalog.get(option) is None:
         option = option.replace("replica", "slave")
-    return f"use {option}{difference}" if option and context.catalog.get(option) is not None else ""
+    return f"use {option}{difference}" if option and catalog.get(option) is not None else ""
 
 
 def semi_sync_library_help(name: str) -> str:
