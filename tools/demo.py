@@ -30,7 +30,7 @@ def main() -> int:
     parser.add_argument("--server", metavar="NAME", help="one that `make servers` unpacked (default: the host's own)")
     name = parser.parse_args().server
     if name:
-        return audit_throwaway(unpacked(name))
+        return audit_throwaway(unpacked_server(name))
     binaries = host_binaries()
     if not binaries:
         return audit_recording("this host has no mysqld or mariadbd")
@@ -40,7 +40,7 @@ def main() -> int:
         return audit_recording(str(error))
 
 
-def unpacked(name: str) -> Binary:
+def unpacked_server(name: str) -> Binary:
     """The server with that name from the cache; otherwise exit with instructions."""
     sys.path.insert(0, os.path.join(TOP, "tests", "plugins"))
     from real_servers import lacking, names_of, provisioned

@@ -24,17 +24,19 @@ def main() -> int:
     with open(PAGE, encoding="utf-8") as file:
         page = file.read()
     if sys.argv[1:] == ["--check"]:
-        stale = [m["command"] for m in BLOCK.finditer(page) if m["shown"] != _shown(m["command"])]
+        stale = [m["command"] for m in BLOCK.finditer(page) if m["shown"] != _shown_output(m["command"])]
         for command in stale:
             print(f"README.md no longer shows what this prints: {command} (make docs)")
         return int(bool(stale))
-    made = BLOCK.sub(lambda m: m[1] + _shown(m["command"]) + m[4], page)  # may fail, so before the page is opened
+    made = BLOCK.sub(
+        lambda m: m[1] + _shown_output(m["command"]) + m[4], page
+    )  # may fail, so before the page is opened
     with open(PAGE, "w", encoding="utf-8") as file:
         file.write(made)
     return 0
 
 
-def _shown(command: str) -> str:
+def _shown_output(command: str) -> str:
     """The prompt with the command, then its output, stderr first."""
     program, _, lines = command.partition(" | head -")
     words = shlex.split(program)

@@ -40,11 +40,11 @@ def _schema() -> dict[str, Any]:
         "title": "what mycnf collect writes",
         "description": f"Schema {SCHEMA}. A later {major}.x adds fields, which readers pass over, and takes none away.",
         "$ref": "#/$defs/Facts",
-        "$defs": {name: _told(part) for name, part in sorted(defs.items())},
+        "$defs": {name: _described_part(part) for name, part in sorted(defs.items())},
     }
 
 
-def _told(part: dict[str, Any]) -> dict[str, Any]:
+def _described_part(part: dict[str, Any]) -> dict[str, Any]:
     """A type with its description on one line."""
     description = inspect.cleandoc(part.get("description", ""))
     return {**part, **({"description": " ".join(description.split())} if description else {})}

@@ -66,7 +66,7 @@ def _page() -> str:
 
     intro = INTRO.replace("{number}", "{{number}}").replace("{name}", "{{name}}").format(**DEFAULT_LIMITS._asdict())
     names = [statement.name for statement in STATEMENTS]
-    described = (part for statement in STATEMENTS for part in _described(statement))
+    described = (part for statement in STATEMENTS for part in _statement_lines(statement))
     return "\n".join([intro, *_cost_table(names, kept_costs()), *described])
 
 
@@ -97,7 +97,7 @@ def _cell(row: list[float] | None) -> str:
     return f"{row[0]:.1f} ({row[1]:.1f})" if row else "-"
 
 
-def _described(statement: Statement) -> Iterator[str]:
+def _statement_lines(statement: Statement) -> Iterator[str]:
     yield f"## {statement.name}\n"
     yield f"```sql\n{statement.text()}\n```\n"
     servers = "every server" if statement.servers == ALL else statement.servers

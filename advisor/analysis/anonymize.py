@@ -46,7 +46,7 @@ def anonymize(audited: Audited) -> Audited:
         return _ADDRESS.sub(_address, text)
 
     return audited._replace(
-        facts=_mapped(_without_tables(audited.facts, tables), without),
+        facts=_map_texts(_without_tables(audited.facts, tables), without),
         findings=tuple(_finding(f, without) for f in audited.findings),
         skipped=tuple(skip._replace(reason=without(skip.reason)) for skip in audited.skipped),
         suppressed=tuple((_finding(f, without), without(why)) for f, why in audited.suppressed),
@@ -144,14 +144,14 @@ def _finding(f: Finding, without: Callable[[str], str]) -> Finding:
     )
 
 
-def _mapped(value: Any, without: Callable[[str], str]) -> Any:
+def _map_texts(value: Any, without: Callable[[str], str]) -> Any:
     """Apply `without` to every text in the facts; keys of dictionaries stay."""
     if isinstance(value, str):
         return without(value)
     if isinstance(value, tuple):
-        return tuple(_mapped(item, without) for item in value)
+        return tuple(_map_texts(item, without) for item in value)
     if isinstance(value, dict):
-        return {key: _mapped(item, without) for key, item in value.items()}
+        return {key: _map_texts(item, without) for key, item in value.items()}
     if isinstance(value, Struct):
-        return replace(value, **{name: _mapped(getattr(value, name), without) for name in value.__struct_fields__})
+        return replace(value, **{name: _map_texts(getattr(value, name), without) for name in value.__struct_fields__})
     return value

@@ -47,7 +47,7 @@ def _load(facts: Facts) -> float | None:
     return None
 
 
-def unjudged(finding: Finding, before: Audited, now: Audited) -> str:
+def reason_unjudged(finding: Finding, before: Audited, now: Audited) -> str:
     """Return why it is unknown whether the finding still applies; empty if it was checked."""
     if now.asked and finding.code not in now.asked:
         return "the rule was not asked (--select, --ignore, no --schema, or the version)"
@@ -127,7 +127,7 @@ def compare(before: Audited, now: Audited) -> AuditComparison:
     then, present = _by_key(before), _by_key(now)
     load = loads(before.facts, now.facts)
     away = [finding for name, finding in then.items() if name not in present]
-    reasons = {key(finding): unjudged(finding, before, now) for finding in away}
+    reasons = {key(finding): reason_unjudged(finding, before, now) for finding in away}
     judged = [finding for finding in away if not reasons[key(finding)]]
     idle = [f for f in judged if load is not None and load.differs and rests_on_load(f, before.known)]
     new = tuple(finding for name, finding in present.items() if name not in then)
@@ -138,7 +138,7 @@ def compare(before: Audited, now: Audited) -> AuditComparison:
         unjudged=tuple((finding, reasons[key(finding)]) for finding in away if reasons[key(finding)]),
         idle=tuple(idle),
         load=load,
-        unseen=tuple(finding for finding in new if unjudged(finding, now, before)),
+        unseen=tuple(finding for finding in new if reason_unjudged(finding, now, before)),
         kept=tuple(finding for key, finding in present.items() if key in then),
         settings=tuple(_settings(before.facts, now.facts)),
         counters=tuple(_counters(then.values(), before.facts, now.facts)),
@@ -155,11 +155,11 @@ def with_schema_rates(before: Facts, now: Facts) -> Facts:
     if days is None or days < SHORTEST_RATE:
         return now
     earlier = {(one.schema, one.table, one.column, one.type): one.next for one in then.auto_increments or ()}
-    rated = tuple(_rated(one, earlier, days) for one in present.auto_increments)
+    rated = tuple(_with_rate(one, earlier, days) for one in present.auto_increments)
     return replace(now, schema_risks=replace(present, auto_increments=rated))
 
 
-def _rated(one: AutoIncrement, earlier: dict[tuple[str, str, str, str], int], days: float) -> AutoIncrement:
+def _with_rate(one: AutoIncrement, earlier: dict[tuple[str, str, str, str], int], days: float) -> AutoIncrement:
     start = earlier.get((one.schema, one.table, one.column, one.type))
     return one if start is None or start > one.next else replace(one, per_day=(one.next - start) / days)
 
@@ -207,13 +207,13 @@ def comparison_rows(since: AuditComparison) -> Iterator[tuple[str, str]]:
     for difference in since.other:
         yield "another?", difference
     for finding in since.gone:
-        yield "gone", _named(finding)
+        yield "gone", _finding_label(finding)
     for finding in since.idle:
-        yield "load differs", f"{_named(finding)}: not found at another load"
+        yield "load differs", f"{_finding_label(finding)}: not found at another load"
     for reason, findings in _by_reason(since).items():
-        yield "not judged", f"{', '.join(map(_named, findings))}: {reason}"
+        yield "not judged", f"{', '.join(map(_finding_label, findings))}: {reason}"
     for finding in since.new:
-        yield "new", _named(finding) + (" (not judged then)" if finding in since.unseen else "")
+        yield "new", _finding_label(finding) + (" (not judged then)" if finding in since.unseen else "")
     if since.load is not None and (since.load.differs or since.idle):
         yield "load", since.load.words
     if since.kept:
@@ -250,7 +250,7 @@ def as_json(since: AuditComparison) -> dict[str, Any]:
         "taken_at": since.taken_at,
         "other": list(since.other),
         **{
-            name: [_short(f) for f in found]
+            name: [_finding_fields(f) for f in found]
             for name, found in (
                 ("gone", since.gone),
                 ("new", since.new),
@@ -258,7 +258,7 @@ def as_json(since: AuditComparison) -> dict[str, Any]:
                 ("load_differs", since.idle),
             )
         },
-        "not_judged": [{**_short(f), "reason": reason} for f, reason in since.unjudged],
+        "not_judged": [{**_finding_fields(f), "reason": reason} for f, reason in since.unjudged],
         "load": since.load and since.load._asdict(),
         "counters": [{**one._asdict(), "codes": list(one.codes)} for one in since.counters],
         "settings": [
@@ -272,11 +272,11 @@ def as_json(since: AuditComparison) -> dict[str, Any]:
     }
 
 
-def _short(finding: Finding) -> dict[str, Any]:
+def _finding_fields(finding: Finding) -> dict[str, Any]:
     return {"code": finding.code, "name": finding.name, "option": finding.canonical or finding.option}
 
 
-def _named(finding: Finding) -> str:
+def _finding_label(finding: Finding) -> str:
     option = finding.canonical or finding.option
     return f"{finding.code} {finding.name}" + (f" ({option})" if option else "")
 

@@ -46,7 +46,7 @@ def check_restart(facts: Facts) -> Preflight:
         size_defaults(views, now)
     apply_late_persisted(views, now, start)
     items = sorted([*refusals(facts, command, start), *find_changes(facts, now, views)], key=_weight)
-    return Preflight(now.target, facts, tuple(items), tuple(_skipped(facts, command, now)), command)
+    return Preflight(now.target, facts, tuple(items), tuple(_skipped_parts(facts, command, now)), command)
 
 
 def _weight(item: RestartItem) -> tuple[int, bool, str, int, str]:
@@ -55,7 +55,7 @@ def _weight(item: RestartItem) -> tuple[int, bool, str, int, str]:
     return (WEIGHT.index(item.kind), bool(item.cause), *by_place, item.variable or "")
 
 
-def _skipped(facts: Facts, command: StartCommand, now: RuleContext) -> Iterator[Skipped]:
+def _skipped_parts(facts: Facts, command: StartCommand, now: RuleContext) -> Iterator[Skipped]:
     """Yield the parts of the next start that could not be read, so that no finding is not mistaken for no problem."""
     files = facts.files
     if files is None:

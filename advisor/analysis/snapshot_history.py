@@ -90,7 +90,7 @@ def _change(before: Audited, now: Audited, ever: set[Key], held: set[Key], unsee
         gone=tuple(finding for finding in (*since.gone, *since.idle) if finding.code not in unseen),
         back=tuple(finding for finding in came if _key(finding) in ever),
         still=len(present) - len(came),
-        restarted=_restarted(before, now),
+        restarted=_has_restarted(before, now),
         probes=_probes(before, now),
     )
 
@@ -98,12 +98,12 @@ def _change(before: Audited, now: Audited, ever: set[Key], held: set[Key], unsee
 STARTS_AGREE = 120  # seconds by which the computed start time of one server may vary, since clocks are adjusted
 
 
-def _restarted(before: Audited, now: Audited) -> bool:
-    earlier, later = _started(before), _started(now)
+def _has_restarted(before: Audited, now: Audited) -> bool:
+    earlier, later = _start_time(before), _start_time(now)
     return earlier is not None and later is not None and later - earlier > STARTS_AGREE
 
 
-def _started(audited: Audited) -> float | None:
+def _start_time(audited: Audited) -> float | None:
     """Return when the server was started, in seconds since 1970; None if unknown."""
     from datetime import datetime
 

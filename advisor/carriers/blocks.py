@@ -52,7 +52,7 @@ def block_option_set(
     _check_size(document, text)
 
     def read(catalog: Catalog) -> SetReading:
-        own = [_has_filler(line, fills) if fills else line for line in _parsed(text, document, catalog)]
+        own = [_has_filler(line, fills) if fills else line for line in _parse_lines(text, document, catalog)]
         lines = [_placed_line(line, placed, document) for line in own]
         options = tuple(line for line in lines if line.kind is LineKind.OPTION)
         editable = frozenset((line.number, line.column) for line in options)
@@ -72,7 +72,7 @@ def text_option_set(document: Document, label: str, text: str, start: int, calle
 
     def read(catalog: Catalog) -> SetReading:
         end = document.width(number) + 1
-        own = _parsed(text, document, catalog)
+        own = _parse_lines(text, document, catalog)
         lines = [
             line._replace(
                 number=number, column=column, end_column=end, value_column=column, value_end_column=end,
@@ -98,7 +98,7 @@ def _reading(lines: Sequence[Line], path: str) -> SetReading:
     return SetReading(tuple(lines), options, _problems(lines, path))
 
 
-def _parsed(text: str, document: Document, catalog: Catalog) -> tuple[Line, ...]:
+def _parse_lines(text: str, document: Document, catalog: Catalog) -> tuple[Line, ...]:
     data = text.encode("utf-8", "surrogateescape")
     return parse(data, document.path, dialect_of(catalog.target.flavour, catalog.target.version)).lines
 
@@ -151,14 +151,14 @@ def encoded_option_set(document: Document, key: Scalar, value: Scalar) -> Option
     The encoded value is never printed, since base64 is easily decoded.
     """
     document.hide(value.start, value.end)
-    text = _decoded(document, value)
+    text = _decode_scalar(document, value)
     if text is None or not holds_options(key.value, text):
         return None
     beside = document.place(key.start)[0] == document.place(value.start)[0]
     return text_option_set(document, key.value, text, value.start if beside else key.start, f"the decoded {key.value}")
 
 
-def _decoded(document: Document, value: Scalar) -> str | None:
+def _decode_scalar(document: Document, value: Scalar) -> str | None:
     """Decode a value; None for templates and binary data. Bytes that are not UTF-8 become surrogates."""
     if looks_templated(document.text[value.start : value.end]):
         return None

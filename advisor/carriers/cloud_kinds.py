@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from advisor.carriers.declared import DeclaredServer, first, flavours_of, is_null, repeated, text_of
+from advisor.carriers.declared import DeclaredServer, first, flavours_of, is_null, repeated_blocks, text_of
 from advisor.carriers.yaml_tree import Mapping, Scalar, Sequence
 from advisor.catalog.managed import SESSION_VARIABLES
 from advisor.catalog.targets import known_series
@@ -159,7 +159,7 @@ def _entries(reader: Declarations, node: Mapping, key: str) -> list[Entry]:
     value = node.get(key)
     if isinstance(value, Mapping) and first(value, ("name", "Name")) is None:
         return reader.named_entries(value)
-    listed = repeated(node, key)
+    listed = repeated_blocks(node, key)
     if not listed.items and isinstance(value, Mapping | Sequence):
         return reader.listed_entries(value)
     return reader.listed_entries(listed)
@@ -242,7 +242,7 @@ def _flags(reader: Declarations, path: tuple[str, ...], node: Mapping) -> Iterat
     """Yield the database flags of a Cloud SQL instance, whose version stands beside its settings."""
     version = text_of(first(node, VERSION_KEYS))
     named = first(node, VERSION_KEYS) is not None
-    settings = [node, *repeated(node, "settings").items] if named else []
+    settings = [node, *repeated_blocks(node, "settings").items] if named else []
     entries = [
         entry
         for one in settings

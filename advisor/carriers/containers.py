@@ -82,7 +82,7 @@ class Containers:
             if len(node.items) > MAX_WORDS:
                 raise CarrierError(f"{self.document.path}: a command of more than {MAX_WORDS:,} words; shorten it")
             pieces = [self._piece(item) for item in node.items if isinstance(item, Scalar)]
-            return [_inside(interpolated(piece)) for piece in pieces]
+            return [_inside(fill_variables(piece)) for piece in pieces]
         if not isinstance(node, Scalar) or (not node.style and node.value in _NOTHING):
             return []
         return self._split(self._piece(node))
@@ -93,7 +93,7 @@ class Containers:
             raise CarrierError(
                 f"{self.document.path}:{line}: longer than any command may be ({MAX_LENGTH:,}); shorten it"
             )
-        piece = interpolated(piece)
+        piece = fill_variables(piece)
         try:
             return shell_words(piece)
         except OpenQuoteError as error:
@@ -127,7 +127,7 @@ def _memory_size(text: str, *, decimal: bool) -> int:
     return int(float(match[1]) * base ** ("kmgt".index(match[2]) + 1 if match[2] else 0))
 
 
-def interpolated(piece: Piece) -> Piece:
+def fill_variables(piece: Piece) -> Piece:
     """Replace variables of compose or Kubernetes by fillers; `$$` is a dollar sign."""
     text = piece.text
     dropped = {m.start() + 1 for m in re.finditer(_FILLS, text) if m[0] == "$$"}

@@ -283,7 +283,7 @@ def blocks(node: Node | None) -> list[Mapping]:
     return [item for item in items if isinstance(item, Mapping)]
 
 
-def repeated(node: Mapping, key: str) -> Sequence:
+def repeated_blocks(node: Mapping, key: str) -> Sequence:
     """Return the blocks of all pairs with a key: HCL repeats the block where JSON has a list."""
     made = Sequence()
     made.items = [block for k, v in node.pairs if key_text(k) == key for block in blocks(v)]

@@ -53,7 +53,7 @@ class _DockerfileReader:
         for one in instructions(self.document):
             if one.word == "FROM":
                 self._close()
-                self._open(one.rest.source.split())
+                self._open_stage(one.rest.source.split())
             elif one.word == "ARG":
                 name, _, value = one.rest.source.strip().partition("=")
                 self.defaults[name] = value.strip("\"'")
@@ -70,7 +70,7 @@ class _DockerfileReader:
         self._close()
         return self.sets
 
-    def _open(self, words: Sequence[str]) -> None:
+    def _open_stage(self, words: Sequence[str]) -> None:
         named = [word for word in words if not word.startswith("--")]
         reference = re.sub(_VARIABLE, lambda m: self.defaults.get(m[1] or m[2]) or m[0], named[0] if named else "")
         below = self.stages.get(reference.lower())

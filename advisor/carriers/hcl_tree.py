@@ -161,7 +161,7 @@ class _Builder:
     def _call(self, node: SyntaxNode, inner: list[SyntaxNode], depth: int) -> Node:
         name = self._text(inner[0])
         if name in JOINING:
-            return self._joined(inner[1:], depth)
+            return self._join_lists(inner[1:], depth)
         if name == b"merge":
             return Merged([self._expression(part, depth + 1) for part in _arguments(inner[1:])])
         return self._made(node, "", EXPRESSION)
@@ -184,7 +184,7 @@ class _Builder:
         made.items = [self._expression(c, depth + 1) for c in node.named_children if c.type == "expression"]
         return made
 
-    def _joined(self, arguments: list[SyntaxNode], depth: int) -> Sequence:
+    def _join_lists(self, arguments: list[SyntaxNode], depth: int) -> Sequence:
         """Return the items of all lists among a function's arguments."""
         made = Sequence()
         for argument in _arguments(arguments):
@@ -259,7 +259,7 @@ class _Resolver:
         self.count = 0
         for key, block in root.pairs:
             if isinstance(key, Scalar) and key.value == "locals" and isinstance(block, Mapping):
-                self.locals |= block.own()
+                self.locals |= block.own_values()
 
     def node(self, node: Node, iterators: dict[str, Item], depth: int) -> Node:
         """Return a node with its references resolved."""
@@ -273,7 +273,7 @@ class _Resolver:
         if isinstance(node, Scalar):
             return self._scalar(node, iterators, depth)
         if isinstance(node, Merged):
-            return self._merged([self.node(part, iterators, depth) for part in node.parts])
+            return self._merge_maps([self.node(part, iterators, depth) for part in node.parts])
         if isinstance(node, Sequence):
             return self._sequence(node, iterators, depth)
         made = Mapping()
@@ -350,14 +350,14 @@ class _Resolver:
             made.items += found.items if joined and isinstance(found, Sequence) else [found]
         return made
 
-    def _merged(self, parts: list[Node]) -> Mapping:
+    def _merge_maps(self, parts: list[Node]) -> Mapping:
         """Return the maps as one; an unknown one may replace the values of those before it."""
         pairs: dict[str, tuple[Node, Node]] = {}
         for part in parts:
             if isinstance(part, Mapping):
                 pairs |= {key.value: (key, value) for key, value in part.pairs if isinstance(key, Scalar)}
             else:
-                pairs = {name: (key, _unknown(value)) for name, (key, value) in pairs.items()}
+                pairs = {name: (key, _unknown_node(value)) for name, (key, value) in pairs.items()}
         made = Mapping()
         made.pairs = list(pairs.values())
         return made
@@ -369,6 +369,6 @@ def _name_of(block: Node) -> str:
     return name.value if isinstance(name, Scalar) and name.is_known else ""
 
 
-def _unknown(node: Node) -> Node:
+def _unknown_node(node: Node) -> Node:
     """Return a node in place of one whose value another may replace."""
     return Scalar("", "", node.start, node.end, EXPRESSION) if isinstance(node, Scalar) else _UNKNOWN

@@ -136,16 +136,16 @@ def _server(names: list[str], family: str, items: list[Mapping]) -> DeclaredServ
         return None
     if first(items[0], ("ParameterName",)) is None:
         build, kind = ("cloudsql", "database flags") if items[0].get("appliesTo") else ("azure", "server parameters")
-        return _assumed("mysql", build, kind)
+        return _assumed_server("mysql", build, kind)
     kind, target = "DB parameter group", family_target(family)
     if target is not None:
         return DeclaredServer(target, f"its family is {family}", kind)
     aurora = any(name.startswith("aurora_") for name in names)
     maria = any(flavours == {"mariadb"} for flavours in known)
-    return _assumed("mariadb" if maria else "mysql", "aurora" if aurora else "rds", kind)
+    return _assumed_server("mariadb" if maria else "mysql", "aurora" if aurora else "rds", kind)
 
 
-def _assumed(flavour: str, build: str, kind: str) -> DeclaredServer:
+def _assumed_server(flavour: str, build: str, kind: str) -> DeclaredServer:
     series = (10, 11) if flavour == "mariadb" else ASSUMED
     target = Target(flavour, known_series(flavour, build)[series], build)
     return DeclaredServer(target, "the list does not name its version", kind)

@@ -49,7 +49,7 @@ def _carrier_of(data: bytes, path: str, name: str, root: str | None) -> Carrier 
     refuse_language(path, name)
     head = data[:4096].decode("utf-8", "replace").removeprefix("\ufeff")
     if "mysqld-auto" in name or re.match(_PERSISTED, head):
-        return _persisted(document_of(data, path))
+        return _read_persisted(document_of(data, path))
     if name.endswith(_YAML_NAMES):
         from advisor.carriers.yaml_documents import read_yaml
 
@@ -83,7 +83,7 @@ def _configuration(document: Document) -> Carrier:
     return Carrier(document, tuple(sets))
 
 
-def _persisted(document: Document) -> Carrier:
+def _read_persisted(document: Document) -> Carrier:
     from advisor.carriers.persisted import check_json, read_persisted
 
     check_json(document)

@@ -193,9 +193,9 @@ class _ArgumentReader:
                 self.strays += [self._stray(extra) for extra in reversed(waiting)]
                 break
             if text.startswith("--"):
-                self._long(word, waiting)
+                self._take_long(word, waiting)
             elif text.startswith("-") and len(text) > 1:
-                self._short(word, waiting)
+                self._take_short(word, waiting)
             elif not after_template:
                 self.strays.append(self._stray(word))
             after_template = False
@@ -209,7 +209,7 @@ class _ArgumentReader:
             (*head, *placed), tuple(self.lines), (), tuple(self.strays), frozenset(self.editable), frozenset(self.whole)
         )
 
-    def _long(self, word: Piece, waiting: list[Piece]) -> None:
+    def _take_long(self, word: Piece, waiting: list[Piece]) -> None:
         name, equals, _ = word.text[2:].partition("=")
         if equals:
             self._add(word.cut(2, 2 + len(name)), word.cut(3 + len(name)), word.end)
@@ -220,7 +220,7 @@ class _ArgumentReader:
         value = waiting.pop() if takes_next and waiting else None
         self._add(word.cut(2), value, value.end if value else word.end)
 
-    def _short(self, word: Piece, waiting: list[Piece]) -> None:
+    def _take_short(self, word: Piece, waiting: list[Piece]) -> None:
         """Parse combined short options such as -aP3308."""
         for at in range(1, len(word.text)):
             letter = word.text[at]

@@ -246,7 +246,7 @@ def environment_of(document: Document, named: str, root: str | None) -> dict[str
             held += len(found[one.key])
             check_words(document.path, held)
     start = document.add(place, own.text)
-    return {name: [_shifted(word, start) for word in words] for name, words in found.items()}
+    return {name: [_shift_piece(word, start) for word in words] for name, words in found.items()}
 
 
 def _split_words(value: Piece) -> list[Piece]:
@@ -274,7 +274,7 @@ def _unquote(value: Piece) -> Piece:
     return value.keep(kept)
 
 
-def _shifted(word: Piece, by: int) -> Piece:
+def _shift_piece(word: Piece, by: int) -> Piece:
     places = None if word.places is None else [place + by for place in word.places]
     return word._replace(places=places, start=word.start + by, end=word.end + by)
 

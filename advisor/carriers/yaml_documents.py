@@ -114,11 +114,11 @@ def _sets(document: Document, parsed: str, roots: list[Node]) -> list[OptionSet]
         own = _with_hints([one for one in found[before:] if one is not None], containers.images[images:])
         found[before:] = [one._replace(partial=True) for one in own] if adds_options(root) else own
     notation = "json" if document.text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[") else "yaml"
-    sets = _counted(document, [*found, *declared_sets(document, parsed, roots, notation)])
+    sets = _number_labels(document, [*found, *declared_sets(document, parsed, roots, notation)])
     return _with_hints(sets, containers.images)
 
 
-def _counted(document: Document, found: list[OptionSet | None]) -> list[OptionSet]:
+def _number_labels(document: Document, found: list[OptionSet | None]) -> list[OptionSet]:
     sets = [one for one in found if one is not None]
     if len(sets) > MAX_SETS:
         raise CarrierError(f"{document.path}: options of more than {MAX_SETS} servers or files; name a smaller file")
@@ -136,7 +136,7 @@ def declared_sets(document: Document, parsed: str, roots: list[Node], notation: 
     from advisor.carriers.provider_lists import provider_sets
 
     reader = Declarations(document, parsed, roots, notation)
-    sets = _counted(document, [*cloud_sets(reader), *operator_sets(reader), *provider_sets(reader)])
+    sets = _number_labels(document, [*cloud_sets(reader), *operator_sets(reader), *provider_sets(reader)])
     # Terraform's locals are read where they are and where they are used: the latter says more about the server.
     last = {(one.hint, _places(one) or id(one)): one for one in sets}
     return [one for one in sets if one is last[one.hint, _places(one) or id(one)]]
@@ -172,7 +172,7 @@ def _option_file(document: Document, key: str, node: Scalar, group: str) -> Opti
 
 def _blocks_by_text(document: Document, parsed: str) -> list[OptionSet]:
     """Return option files in literal blocks of a text that is not valid YAML before template rendering."""
-    from advisor.carriers.yaml_tree import indented, is_key_of_block
+    from advisor.carriers.yaml_tree import indented_lines, is_key_of_block
 
     lines = parsed.split("\n")
     sets = []
@@ -181,7 +181,7 @@ def _blocks_by_text(document: Document, parsed: str) -> list[OptionSet]:
         if opens is None:
             continue
         indent, count = _deeper_lines(lines[at + 1 :], len(opens["indent"]))
-        placed = indented(document, at + 2, count, indent)
+        placed = indented_lines(document, at + 2, count, indent)
         text = "\n".join([document.line(number)[indent:] for number, indent in placed])
         if holds_options(opens["key"], text):
             sets.append(block_option_set(document, opens["key"], placed))

@@ -65,10 +65,10 @@ class Mapping:
         if self._known is None:
             self._known = {}
             for mapping in self._sources():
-                self._known = {**mapping.own(), **self._known}
+                self._known = {**mapping.own_values(), **self._known}
         return self._known.get(key)
 
-    def own(self) -> dict[str, Node]:
+    def own_values(self) -> dict[str, Node]:
         """Return the values of scalar keys, without merged mappings."""
         return {k.value: v for k, v in self.pairs if isinstance(k, Scalar) and k.value != MERGE}
 
@@ -80,10 +80,10 @@ class Mapping:
             mapping = waiting.pop()
             if mapping not in found:
                 found.append(mapping)
-                waiting += reversed(mapping.merged())
+                waiting += reversed(mapping.merged_mappings())
         return found
 
-    def merged(self) -> list[Mapping]:
+    def merged_mappings(self) -> list[Mapping]:
         """Return the mappings of the merge key, highest precedence first."""
         values = [v for k, v in self.pairs if isinstance(k, Scalar) and k.value == MERGE]
         sources = [m for v in values for m in (v.items if isinstance(v, Sequence) else [v])]
@@ -221,10 +221,10 @@ def block_lines(document: Document, scalar: Scalar) -> list[tuple[int, int]] | N
     widths = {len(document.line(first + i)) - len(text) for i, text in enumerate(wanted) if text}
     if len(widths) > 1 or min(widths, default=0) < 0:
         return None
-    return indented(document, first, len(wanted), min(widths, default=0))
+    return indented_lines(document, first, len(wanted), min(widths, default=0))
 
 
-def indented(document: Document, first: int, count: int, indent: int) -> list[tuple[int, int]]:
+def indented_lines(document: Document, first: int, count: int, indent: int) -> list[tuple[int, int]]:
     """Return the line numbers, each with its indentation up to `indent`: template lines may have less."""
     lines = ((number, document.line(number)) for number in range(first, first + count))
     return [(number, min(indent, len(text) - len(text.lstrip(" ")))) for number, text in lines]

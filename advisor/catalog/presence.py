@@ -110,10 +110,10 @@ def vendor_of_option(name: str, target: Target) -> VendorBuild | None:
     """Who documents an option that the target's own catalog lacks; None where no other build or platform does."""
     if target.is_mysql and (name == "ndbcluster" or name.startswith("ndb_")):
         return VendorBuild("MySQL NDB Cluster", ())
-    return _read_vendor(_documented().get(name), target)
+    return _read_vendor(_documented_elsewhere().get(name), target)
 
 
-def _documented() -> dict[str, list[str]]:
+def _documented_elsewhere() -> dict[str, list[str]]:
     """The options that only other builds or platforms have, by name, with the build and its series."""
     if not _DOCUMENTED:
         _DOCUMENTED.update(read_file(_VENDORS))
@@ -158,7 +158,7 @@ def nearest_vendor_option(name: str, target: Target, own: str | None) -> str | N
     limit = _slips_allowed(name) + 1
     if own is not None:
         limit = edit_distance(name, own, limit)
-    listed = [option for option in sorted(_documented()) if vendor_of_option(option, target) is not None]
+    listed = [option for option in sorted(_documented_elsewhere()) if vendor_of_option(option, target) is not None]
     near = _nearest_by_edits(name, listed, limit)
     if near or own or not name:
         return near

@@ -201,10 +201,10 @@ class _Sequence:
         """Take in the next entry."""
         if entry.kind == START:
             if self._start and self._attempt:
-                self._failed(self._start)
+                self._note_failure(self._start)
             self._start, self._attempt, self._stops_itself, self._crashing = entry, [], False, False
         elif entry.kind == READY:
-            self._ready(entry)
+            self._note_ready(entry)
         elif entry.kind == STOPPING:
             self._stopping = True
         elif entry.kind == STOP:
@@ -212,10 +212,10 @@ class _Sequence:
                 self.running = False
             self._stops_itself = False
         elif entry.kind == ABORT:
-            self._failed(entry)
+            self._note_failure(entry)
             self._stops_itself = True
         elif entry.kind == EXIT and self._start:
-            self._failed(entry)
+            self._note_failure(entry)
         elif entry.kind in (CRASH, EXIT):
             self._crash(entry)
         elif self._start:
@@ -229,7 +229,7 @@ class _Sequence:
         for entry in (*self._of_failed, *self._attempt):
             self._count(entry)
 
-    def _ready(self, entry: Entry) -> None:
+    def _note_ready(self, entry: Entry) -> None:
         if self.running and self._start:
             self._tally(UNCLEAN).add(self._start, SHUTTING_DOWN if self._stopping else "")
         for one in self._attempt:
@@ -237,7 +237,7 @@ class _Sequence:
         self.running, self.last_start, self._crashing, self._stopping = True, entry.first, False, False
         self._start, self._attempt, self._of_failed, self._causes = None, [], [], []
 
-    def _failed(self, at: Entry) -> None:
+    def _note_failure(self, at: Entry) -> None:
         kinds = dict.fromkeys(one.kind for one in self._attempt if one.kind in CAUSES)
         if OPTION in kinds:
             kinds.pop(CORRUPTION, None)  # data files look damaged to a server with another page size

@@ -186,7 +186,7 @@ class _Budget:
     def __init__(self, most: int, until: float) -> None:
         self.most, self.until, self.read = most, until, 0
 
-    def left(self) -> int:
+    def bytes_left(self) -> int:
         """Bytes that may still be read."""
         return max(0, self.most - self.read) if time.monotonic() < self.until else 0
 
@@ -194,7 +194,7 @@ class _Budget:
 def _blocks(handle: int, budget: _Budget) -> Iterator[Lines]:
     """The lines of a file in blocks, the last first."""
     end, rest = os.fstat(handle).st_size, b""
-    while end > 0 and (allowed := budget.left()):
+    while end > 0 and (allowed := budget.bytes_left()):
         start = max(0, end - min(BLOCK, allowed))
         data = os.pread(handle, end - start, start)
         budget.read += end - start

@@ -138,7 +138,7 @@ def grants_for(target: Target) -> tuple[Grant, ...]:
     return tuple(grant for grant in grants if target.version >= grant.since)
 
 
-def quoted(account: str) -> str:
+def quote_account(account: str) -> str:
     """An account from CURRENT_USER() (name@host), quoted for statements: 'name'@'host'."""
     name, _, host = account.rpartition("@")
     return "@".join("'" + part.replace("\\", "\\\\").replace("'", "''") + "'" for part in (name, host))

@@ -54,7 +54,7 @@ def make_opening(args: argparse.Namespace) -> StartOptions:
     from advisor.tui.preferences import read_keymap
 
     @cache
-    def asked() -> AuditRequest:
+    def build_request() -> AuditRequest:
         from advisor.commands.judge_facts import make_request
 
         return make_request(args)
@@ -62,10 +62,10 @@ def make_opening(args: argparse.Namespace) -> StartOptions:
     def judge(facts: Facts) -> Audited:
         from advisor.commands.judge_facts import audit_facts
 
-        return audit_facts(facts, asked(), silent=True)
+        return audit_facts(facts, build_request(), silent=True)
 
     def baseline() -> str:
-        return asked().args.baseline or ""
+        return build_request().args.baseline or ""
 
     def aside(finding: Finding, reason: str) -> None:
         from advisor.commands.judge_facts import suppress_in_baseline

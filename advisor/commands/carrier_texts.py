@@ -26,7 +26,7 @@ _ASSIGNMENT = re.compile(r"(?<![\w.-])([a-z][a-z0-9]*(?:[_-][a-z0-9]+)+) = (\S+?
 
 def resolved_of(carrier: Carrier, one: OptionSet, target: Target) -> ResolvedFiles:
     """Return a set as if it were an option file with the document's name."""
-    return resolved(carrier, one.read(load(target)))
+    return place_reading(carrier, one.read(load(target)))
 
 
 def sets_named(carrier: Carrier, name: str | None) -> tuple[OptionSet, ...]:
@@ -82,10 +82,10 @@ def resolved_text(carrier: Carrier) -> ResolvedFiles:
     """
     document = carrier.document
     wanted = range(1, document.lines + 1) if SUPPRESSION in document.text else document.first_lines
-    return resolved(carrier, SetReading(tuple(_bare(document, number) for number in wanted), ()))
+    return place_reading(carrier, SetReading(tuple(_option_file_line(document, number) for number in wanted), ()))
 
 
-def _bare(document: Document, number: int) -> Line:
+def _option_file_line(document: Document, number: int) -> Line:
     """Return a line as one of an option file: a comment above a block of Terraform applies to the name in it."""
     text = document.line(number).replace("// mycnf:", "#  mycnf:").replace("//mycnf:", "# mycnf:")
     opens = text.rstrip().endswith("{") and document.path.endswith(HCL_ENDINGS)
@@ -94,7 +94,7 @@ def _bare(document: Document, number: int) -> Line:
     return Line(kind, number, f"{text}\n", name=text.strip() if kind is LineKind.OPTION else None)
 
 
-def resolved(carrier: Carrier, reading: SetReading) -> ResolvedFiles:
+def place_reading(carrier: Carrier, reading: SetReading) -> ResolvedFiles:
     """Return the files and options of a reading, each line at its place in its file."""
     document = carrier.document
     files: dict[str, list[Line]] = {document.path: []}
@@ -157,7 +157,7 @@ def line_of(
 
     `is_only` means that a place of the option is known, so that its name need not be repeated beside the value.
     """
-    like = there or _alike(name, declared)
+    like = there or _similar_option(name, declared)
     if like is None or (like.prefix and like.name != normalise(name) and there is None):
         return f"{name} = {value}"  # a role may have no variable for it
     name = like.written if there or like.name == normalise(name) else name
@@ -175,7 +175,7 @@ def line_of(
     return short if there and is_only and not like.is_key else pair
 
 
-def _alike(name: str, declared: DeclaredSet) -> DeclaredOption | None:
+def _similar_option(name: str, declared: DeclaredSet) -> DeclaredOption | None:
     """Return the document's option of that name, else its first one, which shows how it writes options."""
     same = (one for one in declared.options if normalise(one.name) == normalise(name))
     return next(same, declared.options[0] if declared.options else None)

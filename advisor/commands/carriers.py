@@ -8,7 +8,7 @@ from advisor.analysis import run_rules, sort_by_place
 from advisor.carriers.images import UNVERSIONED
 from advisor.catalog.load import load
 from advisor.catalog.targets import is_too_old, newest_target, too_old_note
-from advisor.commands.carrier_texts import in_argument_terms, in_document_terms, resolved, resolved_of
+from advisor.commands.carrier_texts import in_argument_terms, in_document_terms, place_reading, resolved_of
 from advisor.commands.guess_target import guess_target
 from advisor.core.errors import print_notice
 from advisor.core.model import AbsentPart, Confidence, Origin, Severity
@@ -121,7 +121,7 @@ def _findings(
         return managed_findings(one.declared, target, rules, host, house, parameters=parameters)
     catalog = load(target)
     reading = one.read(catalog)
-    read = resolved(carrier, reading.within.reading if reading.within else reading)
+    read = place_reading(carrier, reading.within.reading if reading.within else reading)
     verdict = judge_file(read, catalog)
     find_source = find_source_in_lines(verdict, one.origin)
     settings = Settings.from_file(verdict)

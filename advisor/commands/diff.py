@@ -57,13 +57,13 @@ def _known_names(a: Side, b: Side) -> frozenset[str] | None:
 def _name_filter(args: argparse.Namespace, known: frozenset[str] | None) -> Callable[[str], bool]:
     only, ignored = (_patterns(words) for words in (args.only, args.ignore))
 
-    def wanted(name: str) -> bool:
+    def is_wanted(name: str) -> bool:
         if known is not None and name not in known:
             return False
         fits = not only or any(fnmatchcase(name, pattern) for pattern in only)
         return fits and not any(fnmatchcase(name, pattern) for pattern in ignored)
 
-    return wanted
+    return is_wanted
 
 
 def _patterns(words: Sequence[str] | None) -> list[str]:
@@ -135,8 +135,8 @@ class _Files:
             return [*self._asked]
         if all(self._is_file):
             if len(self._sets) > 1 and not self._asked:
-                return [self._assumed(side) for side in self.names]
-            return [self._asked[0] if self._asked else self._assumed(*self.names)] * 2
+                return [self._assumed_target(side) for side in self.names]
+            return [self._asked[0] if self._asked else self._assumed_target(*self.names)] * 2
         known = [self._of_itself(side, own) for side, own in zip(self.names, facts, strict=True)]
         others = [*self._asked * 2] or known[::-1]
         return [other if is_file else None for is_file, other in zip(self._is_file, others, strict=True)]
@@ -163,7 +163,7 @@ class _Files:
         from advisor.verdict import REFUSED, judge_file
 
         require_known(target)
-        declared = self.declared(side, target)
+        declared = self.declared_set(side, target)
         if declared is not None:
             from advisor.commands.managed import managed_verdict
 
@@ -183,7 +183,7 @@ class _Files:
             print_notice(f"left out, because {target.label} refuses or ignores it: {places}{more}; mycnf lint says why")
         return found
 
-    def _assumed(self, *sides: NamedSide) -> Target:
+    def _assumed_target(self, *sides: NamedSide) -> Target:
         from advisor.commands.guess_target import assume_target
 
         if self._configured:
@@ -194,7 +194,7 @@ class _Files:
     def _paths(self, side: NamedSide) -> list[str]:
         return [STDIN_NAME if path == STDIN else path for path in side.paths]
 
-    def declared(self, side: NamedSide, target: Target) -> DeclaredSet | None:
+    def declared_set(self, side: NamedSide, target: Target) -> DeclaredSet | None:
         """Return the parameters in a document of a managed service, None for any other side."""
         from advisor.commands.carrier_texts import only_set
         from advisor.commands.read_files import read_carrier
@@ -261,7 +261,7 @@ def _side(side: NamedSide, own: Facts | None, other: Facts | None, target: Targe
     verdict, name = files.verdict(side, target, other), side.word
     from advisor.analysis.context import target_of
 
-    declared = files.declared(side, target)
+    declared = files.declared_set(side, target)
     if declared is not None:
         from advisor.compare.sides import side_of_file, side_of_service
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def run(args: argparse.Namespace) -> int:
     """Report on a server or a snapshot; returns 1 if a restart would refuse, lose or change something."""
-    found = check_restart(_placed(_facts(args), args))
+    found = check_restart(_with_next_start(_facts(args), args))
     if sentence := stand_in_note(found.target):
         print_notice(sentence)
     write(_render(found, args), args.output)
@@ -48,7 +48,7 @@ def _facts(args: argparse.Namespace) -> Facts:
     return collect(CollectRequest(ConnectRequest(**{name: getattr(args, name) for name in CONNECTION}), window=0))
 
 
-def _placed(facts: Facts, args: argparse.Namespace) -> Facts:
+def _with_next_start(facts: Facts, args: argparse.Namespace) -> Facts:
     """Return the facts with the service and files of the next start: of --root and --service, or as the unit says."""
     from advisor.collect.collect import reread_option_files
     from advisor.preflight.start_command import next_command

@@ -145,7 +145,7 @@ def list_results(words: Sequence[str], reports: list[tuple[str, str | None]]) ->
         return _show_named(found, names, reports)
     here = current_host_id()
     for form, path in reports:
-        write(listing.kept(found.kept, here, form, Paper.to(path)), path)
+        write(listing.render_kept(found.kept, here, form, Paper.to(path)), path)
     return errors.OK
 
 
@@ -195,10 +195,10 @@ def _seconds(written: str) -> float:
 
 def _choices(args: argparse.Namespace, experiment: Experiment) -> dict[str, str]:
     """Return the probe's parameters by their own names, from --option and from dedicated options."""
-    known = {_plain(choice.name): choice for choice in experiment.choices}
+    known = {_plain_name(choice.name): choice for choice in experiment.choices}
     chosen: dict[str, str] = {}
     for name, value, spelling in _given_choices(args):
-        choice = known.get(_plain(name))
+        choice = known.get(_plain_name(name))
         if choice is None:
             raise MycnfError(f"{experiment.name} has no parameter {spelling}{_hint(name, known, experiment)}")
         chosen[choice.name] = value
@@ -225,9 +225,9 @@ def _hint(name: str, known: dict[str, Choice], experiment: Experiment) -> str:
         return "; it has no parameters"
     names = ", ".join(choice.name for choice in known.values())
     return did_you_mean(
-        _plain(name), known, f"its parameters are {names}; see mycnf probe {experiment.name} --describe"
+        _plain_name(name), known, f"its parameters are {names}; see mycnf probe {experiment.name} --describe"
     )
 
 
-def _plain(name: str) -> str:
+def _plain_name(name: str) -> str:
     return name.lower().replace("_", "-")

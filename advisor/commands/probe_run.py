@@ -57,10 +57,10 @@ class SignalHandler:
         elif not self._drawing:
             self._end()
 
-    def uninterrupted(self, draw: Callable[[Shown], None]) -> Callable[[Shown], None]:
+    def block_signals(self, draw: Callable[[Shown], None]) -> Callable[[Shown], None]:
         """Return a function that signals cannot interrupt: an interrupted console loses its output and the cursor."""
 
-        def drawn(shown: Shown) -> None:
+        def draw_blocked(shown: Shown) -> None:
             if self._drawing or threading.current_thread() is not threading.main_thread():
                 draw(shown)  # signals arrive in the main thread only
                 return
@@ -72,7 +72,7 @@ class SignalHandler:
             if self._times > 1 and not self.clearing:
                 self._end()
 
-        return drawn
+        return draw_blocked
 
     def _end(self) -> None:
         self.clearing = True
@@ -115,10 +115,10 @@ def run_probe(
     """
     stop = StopSignal()
     with make_progress() as shown, handle_signals(stop, shown.write_from_signal) as signals:
-        keeper = ResultWriter(signals.uninterrupted(print_notice), earlier)
+        keeper = ResultWriter(signals.block_signals(print_notice), earlier)
         environment, show = (
-            replace(environment, report=signals.uninterrupted(shown.say)),
-            signals.uninterrupted(shown.show),
+            replace(environment, report=signals.block_signals(shown.say)),
+            signals.block_signals(shown.show),
         )
         try:
             result = rounds.run_experiment(

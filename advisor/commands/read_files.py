@@ -133,11 +133,11 @@ def read_resolved(
         parts = [
             resolved_of(carriers[path], only_set(carriers[path], set_name), target)
             if path in carriers
-            else _resolved([path], target, root, given)
+            else _resolve_paths([path], target, root, given)
             for path in paths
         ]
         return join_resolved(parts)
-    return _resolved(paths, target, root, given)
+    return _resolve_paths(paths, target, root, given)
 
 
 def missing_group_message(resolved: ResolvedFiles) -> str:
@@ -152,7 +152,7 @@ def missing_group_message(resolved: ResolvedFiles) -> str:
     return ""
 
 
-def _resolved(paths: Sequence[str], target: Target, root: str | None, given: Mapping[str, bytes]) -> ResolvedFiles:
+def _resolve_paths(paths: Sequence[str], target: Target, root: str | None, given: Mapping[str, bytes]) -> ResolvedFiles:
     def loader(wanted: str) -> bytes:
         return given[wanted] if wanted in given else load(wanted).data
 

@@ -26,13 +26,13 @@ def run(args: argparse.Namespace) -> int:
     own = {
         "text": lambda: _text(rules),
         "json": lambda: dumps({"version": 1, "rules": [fields(r) for r in rules]}),
-        "markdown": lambda: _markdown(rules),
+        "markdown": lambda: _render_markdown(rules),
     }
     write(by_hand("rules", args.format, own), None)
     return errors.OK
 
 
-def _markdown(rules: list[Rule]) -> str:
+def _render_markdown(rules: list[Rule]) -> str:
     from advisor.report.rules import reference
     from rules.core.areas import all_evidence
 

@@ -127,15 +127,15 @@ def _target(args: argparse.Namespace, paths: list[str], given: dict[str, bytes],
 
 def _entry(name: str, line: LineVerdict, verdict: FileVerdict) -> dict[str, Any]:
     return {
-        "value": redact_value(name, _collected(name, verdict) if line.value is None else line.value),
+        "value": redact_value(name, _collected_values(name, verdict) if line.value is None else line.value),
         "running": None if line.running is None else redact_value(name, line.running),
         "note": None if verdict.catalog.target.is_managed else host_note(verdict, name),
-        **_written(name, line),
-        "overridden": [_written(name, other) for other in verdict.overridden.get(name, ())],
+        **_line_fields(name, line),
+        "overridden": [_line_fields(name, other) for other in verdict.overridden.get(name, ())],
     }
 
 
-def _collected(name: str, verdict: FileVerdict) -> str:
+def _collected_values(name: str, verdict: FileVerdict) -> str:
     """The values of all lines of an option that collects them; empty for the others.
 
     Servers show performance_schema_instrument otherwise, the last line alone; the verdict has that value.
@@ -146,7 +146,7 @@ def _collected(name: str, verdict: FileVerdict) -> str:
     return ",".join([line.placed.line.value or "" for line in lines])
 
 
-def _written(name: str, line: LineVerdict) -> dict[str, Any]:
+def _line_fields(name: str, line: LineVerdict) -> dict[str, Any]:
     at = line.placed.line
     raw = at.raw if at.raw is None else redact_value(name, at.raw)
     return {"raw": raw, "file": line.placed.path, "line": at.number, "group": at.group}
@@ -160,7 +160,7 @@ def _text(shown: _Shown) -> str:
     wide = min(NAMES, max(map(len, options), default=0))
     for name, o in options.items():
         lines += _option(f"{name:<{wide}}  ", o, known=bool(o["value"]) or verdict.effective[name].value is not None)
-        lines += [_placed(" " * (wide + 2), f"{x['raw']} was overridden", x) for x in o["overridden"]]
+        lines += [_with_place(" " * (wide + 2), f"{x['raw']} was overridden", x) for x in o["overridden"]]
     refused = [line for line in verdict.lines if line.outcome in REFUSED and line.value is None]
     if refused:
         count = f"{plural(len(refused), 'line is', 'lines are')} left out, because the server refuses or ignores"
@@ -178,10 +178,10 @@ def _option(first: str, o: dict[str, Any], *, known: bool) -> list[str]:
         value += f"  (running: {o['running'] or 'empty'})"
     if known and o["raw"] and not o["value"].endswith(f",{o['raw']}") and not _reads_alike(o["raw"], o["value"]):
         value += f"  (written: {o['raw']})"
-    return [_placed(first, value, o), *([wrap(o["note"], NOTE)] if o["note"] else [])]
+    return [_with_place(first, value, o), *([wrap(o["note"], NOTE)] if o["note"] else [])]
 
 
-def _placed(first: str, text: str, at: dict[str, Any]) -> str:
+def _with_place(first: str, text: str, at: dict[str, Any]) -> str:
     """Return a text followed by its place, on the next line if too long; lists are wrapped."""
     text, place = escape_text(text), escape_text(f"{at['file']}:{at['line']}")
     line, rest = f"{first}{text}  {place}", " " * len(first)

@@ -43,17 +43,17 @@ def run(args: argparse.Namespace) -> int:
     if any(target.is_managed for target in targets):
         resolved = read_resolved(paths, targets[0], args.root, given, name)
         old, new = _judged_as_servers(resolved, targets)
-        declared = _declared(paths, given, args.root, name)
+        declared = _declared_set(paths, given, args.root, name)
         move = _for_service(compare_verdicts(old, new, tuple(paths)), targets, declared, own_lines=args.keep_lines)
     else:
-        old, new = (_judged(paths, text, args, given, name) for text in texts)
+        old, new = (_judge_paths(paths, text, args, given, name) for text in texts)
         move = compare_verdicts(old, new, tuple(paths))
     _tell(old, new)
     write(_render(move, args), args.output)
     return errors.FINDINGS if _fails(move, args.fail_on) else errors.OK
 
 
-def _judged(
+def _judge_paths(
     paths: list[str], named: str, args: argparse.Namespace, given: Mapping[str, bytes], name: str | None
 ) -> FileVerdict:
     full = names_patch(named)
@@ -77,7 +77,9 @@ def _judged_as_servers(resolved: ResolvedFiles, targets: list[Target]) -> tuple[
     return judge_file(resolved, load(old.base)), judge_file(resolved, load(new.base))
 
 
-def _declared(paths: list[str], given: Mapping[str, bytes], root: str | None, name: str | None) -> DeclaredSet | None:
+def _declared_set(
+    paths: list[str], given: Mapping[str, bytes], root: str | None, name: str | None
+) -> DeclaredSet | None:
     """Return the parameters in a single document; None for option files."""
     carrier = read_carrier(paths[0], given, root) if len(paths) == 1 else None
     if carrier is None:
@@ -101,22 +103,22 @@ def _for_service(
     old, new = targets
     platform = platform_parameters(new)
     own = [c for c in move.defaults if platform.can_change(c.option) and c.option not in CHOSEN_BY_SERVICES]
-    lines = [*move.lines, *_dropped(move, targets, declared)]
+    lines = [*move.lines, *_dropped_parameters(move, targets, declared)]
     made = move._replace(
         before=old,
         after=new,
-        lines=tuple(sorted(map(_likely, lines), key=lambda one: RANK[one.severity])),
+        lines=tuple(sorted(map(_as_likely, lines), key=lambda one: RANK[one.severity])),
         defaults=tuple(one._replace(confidence=Confidence.LIKELY) for one in own),
     )
     return _in_document_terms(made, None if own_lines else declared)
 
 
-def _likely(change: LineChange) -> LineChange:
+def _as_likely(change: LineChange) -> LineChange:
     severity = Severity.WARNING if change.severity is Severity.ERROR else change.severity
     return change._replace(severity=severity, confidence=Confidence.LIKELY)
 
 
-def _dropped(move: UpgradeChanges, targets: list[Target], declared: DeclaredSet | None) -> list[LineChange]:
+def _dropped_parameters(move: UpgradeChanges, targets: list[Target], declared: DeclaredSet | None) -> list[LineChange]:
     """Return the parameters that only the old family has, and that have no option of the server."""
     if declared is None or not all(target.is_managed for target in targets):
         return []
@@ -128,13 +130,15 @@ def _dropped(move: UpgradeChanges, targets: list[Target], declared: DeclaredSet 
     known = {(c.placed.line.number, c.placed.line.column) for c in move.lines}
     known |= {(one.line.placed.line.number, one.line.placed.line.column) for one in before}
     return [
-        LineChange(LineEffect.REMOVED, one.severity, one.confidence, _named(one.line), None, one.line, one.message)
+        LineChange(
+            LineEffect.REMOVED, one.severity, one.confidence, _named_place(one.line), None, one.line, one.message
+        )
         for one in after
         if (one.line.placed.line.number, one.line.placed.line.column) not in known
     ]
 
 
-def _named(line: LineVerdict) -> PlacedLine:
+def _named_place(line: LineVerdict) -> PlacedLine:
     """Return the place of a parameter that no option stands for, with its name as the text of the line."""
     placed = line.placed
     return placed._replace(line=placed.line._replace(text=placed.line.name or ""))

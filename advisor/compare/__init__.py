@@ -252,7 +252,7 @@ def compare_sides(a: Side, b: Side, wanted: Callable[[str], bool] = lambda _: Tr
         tuple(sorted(pairs, key=lambda pair: sort_key(pair.name, pair.area))),
         _one_sided(found.only_a, a, b, wanted),
         _one_sided(found.only_b, b, a, wanted),
-        (*_unshown(found.only_a, a, b, wanted), *_unshown(found.only_b, b, a, wanted)),
+        (*_unshown_settings(found.only_a, a, b, wanted), *_unshown_settings(found.only_b, b, a, wanted)),
     )
 
 
@@ -363,7 +363,7 @@ def _is_unknown(held: SideSetting, side: Side, other: Side) -> bool:
     return held.shown and not _is_one_version(side, other)
 
 
-def _unshown(
+def _unshown_settings(
     part: Mapping[str, SideSetting], side: Side, other: Side, wanted: Callable[[str], bool]
 ) -> Iterator[SideSetting]:
     """Yield explicitly set options that a server does not show: options without a variable, or of another build."""

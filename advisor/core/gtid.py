@@ -36,10 +36,10 @@ def parse_set(text: str) -> GtidSet | None:
                 source = f"{uuid}:{word}"
             else:
                 return None
-    return {source: _merged(intervals) for source, intervals in found.items()}
+    return {source: _merge_intervals(intervals) for source, intervals in found.items()}
 
 
-def _merged(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
+def _merge_intervals(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
     """The intervals in order; those that overlap or follow each other become one, and empty ones are left out."""
     merged: list[Interval] = []
     for first, last in sorted(one for one in intervals if one[0] <= one[1]):
@@ -52,7 +52,7 @@ def _merged(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
 
 def union(one: GtidSet, other: GtidSet) -> GtidSet:
     """The transactions that are in either set."""
-    return {source: _merged((*one.get(source, ()), *other.get(source, ()))) for source in {**one, **other}}
+    return {source: _merge_intervals((*one.get(source, ()), *other.get(source, ()))) for source in {**one, **other}}
 
 
 def subtract(whole: GtidSet, part: GtidSet) -> GtidSet:

@@ -187,11 +187,11 @@ def _merge(changes: Sequence[Change]) -> tuple[list[Change], list[str], set[Find
     refused: list[str] = []
     out: set[Finding] = set()
     for option, members in by_option.items():
-        values = {_advised(change) for change in members} - {REMOVAL}
+        values = {_advised_text(change) for change in members} - {REMOVAL}
         edits = {(change.path, change.edits) for change in members if change.edits}
         findings = tuple(dict.fromkeys(f for change in members for f in change.findings))
         if len(values) > 1:
-            advice = "; ".join(dict.fromkeys(f"{change.codes} advises {_advised(change)}" for change in members))
+            advice = "; ".join(dict.fromkeys(f"{change.codes} advises {_advised_text(change)}" for change in members))
             refused.append(f"{option}: {advice}. Remove all but one of these findings from the change set")
             out.update(findings)
         elif len(edits) > 1:
@@ -202,7 +202,7 @@ def _merge(changes: Sequence[Change]) -> tuple[list[Change], list[str], set[Find
     return merged, refused, out
 
 
-def _advised(change: Change) -> str:
+def _advised_text(change: Change) -> str:
     """The value or edit that a change comes to, to be compared with others of the same option."""
     if change.action is None:
         return change.value
@@ -266,10 +266,10 @@ def _file_changes(audited: Audited, changes: Sequence[Change]) -> Iterator[FileC
         text = _text_of(audited, path)
         if text is not None:
             before = text.encode("utf-8", "surrogateescape")
-            yield FileChange(path, before, apply_edits(before, _joined(own)), tuple(findings[path]))
+            yield FileChange(path, before, apply_edits(before, _join_inserts(own)), tuple(findings[path]))
 
 
-def _joined(edits: Sequence[Edit]) -> list[Edit]:
+def _join_inserts(edits: Sequence[Edit]) -> list[Edit]:
     """The edits with those that insert at one place made one: positions refer to the original text."""
     joined: dict[tuple[int, int, int, int], Edit] = {}
     for edit in edits:

@@ -284,7 +284,7 @@ class _Walk:
                 why = why or f"{directory}: {error.strerror or 'it is not here'}"
                 continue
             for name in names:
-                self._included(path, line, os.path.join(directory, name))
+                self._read_included(path, line, os.path.join(directory, name))
             return
         message = f"{why}; a server that can't read the directory either refuses to start"
         self.parsed.add_problem(path, line.number, "missing-includedir", message)
@@ -300,9 +300,9 @@ class _Walk:
             message = f"{places[0]}: no such file here; servers start without it"
             self.parsed.add_problem(path, line.number, "missing-include", message)
         else:
-            self._included(path, line, found)
+            self._read_included(path, line, found)
 
-    def _included(self, path: str, line: Line, place: str) -> None:
+    def _read_included(self, path: str, line: Line, place: str) -> None:
         if self.reads >= MAX_READS or self.lines >= MAX_LINES:
             message = f"{self.reads} includes with {self.lines} lines were read, and the others left out"
             self.parsed.add_problem(path, 0, "too-many-includes", message)

@@ -346,12 +346,12 @@ def _sync_binlog_expiry(views: dict[str, NextValue], now: RuleContext) -> None:
         source = views[one]
         setting = now.settings.get(one)
         moved = source.line is not None or (setting is not None and setting.origin in EXPLICIT_ORIGINS)
-        text = _converted(source.value, to_days=other == DAYS) if moved and views[other].line is None else None
+        text = _convert_expiry(source.value, to_days=other == DAYS) if moved and views[other].line is None else None
         if text is not None:
             views[other] = views[other]._replace(value=text, cause=(one,))
 
 
-def _converted(value: str | None, *, to_days: bool) -> str | None:
+def _convert_expiry(value: str | None, *, to_days: bool) -> str | None:
     try:
         number = float(value or "")
         return f"{number / DAY:.6f}" if to_days else str(round(number * DAY))

@@ -91,7 +91,7 @@ def judge_start(facts: Facts, command: StartCommand, catalog: Catalog) -> NextSt
     verdict = judge_file(resolved._replace(options=tuple(before)), catalog)
     reads = _reads_persisted(verdict, command, catalog)
     held = (files.persisted_options or ()) if files and reads else ()
-    early, late, wrong = _persisted(files, catalog) if files and held else _Persisted([], [], ())
+    early, late, wrong = _read_persisted(files, catalog) if files and held else _Persisted([], [], ())
     if early:
         verdict = judge_file(resolved._replace(options=(*before, *early)), catalog)
     return NextStartOptions(
@@ -178,7 +178,7 @@ class _Persisted(NamedTuple):
     strays: tuple[StartFault, ...]
 
 
-def _persisted(files: OptionFiles, catalog: Catalog) -> _Persisted:
+def _read_persisted(files: OptionFiles, catalog: Catalog) -> _Persisted:
     """Read the persisted variables as the server does; each is a line of a temporary document."""
     from advisor.carriers.document import Document
     from advisor.carriers.persisted import read_persisted

@@ -280,11 +280,11 @@ def mask_literals(value: str) -> str:
     end = value.rfind(quote) if quote else len(value)
     inner = value[len(quote) : end]
 
-    def shown(found: re.Match[str]) -> str:
+    def show_match(found: re.Match[str]) -> str:
         before = inner[max(0, found.start() - _BEFORE) : found.start()]
         return found[0] if re.search(_NO_SECRET, before) else _mask_match(found)
 
-    return quote + re.sub(_LITERAL, shown, inner) + value[end:]
+    return quote + re.sub(_LITERAL, show_match, inner) + value[end:]
 
 
 def _mask_login(word: str) -> str:

@@ -69,12 +69,12 @@ def wrap(text: str, first: str = "", rest: str | None = None, width: int = WIDTH
     return "\n".join([*lines, line.rstrip()])
 
 
-def painted(text: str, severity: Severity, colour: bool) -> str:
+def paint_severity(text: str, severity: Severity, colour: bool) -> str:
     """The text in the severity's colour, where colour is wanted."""
     return f"\x1b[{COLOURS[severity]}m{text}\x1b[0m" if colour else text
 
 
-def bold(text: str, colour: bool) -> str:
+def bold_text(text: str, colour: bool) -> str:
     """The text in bold, where colour is wanted."""
     return f"\x1b[1m{text}\x1b[0m" if colour else text
 
@@ -84,7 +84,7 @@ def plural(count: int, one: str, many: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
-def counted(findings: Iterable[Finding]) -> str:
+def count_findings(findings: Iterable[Finding]) -> str:
     """`1 error, 2 warnings`, leaving out what there is none of; `nothing found` where there is nothing at all."""
     return ", ".join(severity_counts(findings)) or "nothing found"
 

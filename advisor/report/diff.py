@@ -58,7 +58,11 @@ def document(found: Comparison, *, every: bool = False) -> Document:
     blocks: list[Block] = [Facts(sides), Paragraph(_sentence(found, every)), *_areas(found)]
     blocks.append(_only_in("A", found.only_a, _lacks("B", found.b, found.a), every))
     blocks.append(_only_in("B", found.only_b, _lacks("A", found.a, found.b), every))
-    blocks += [_aside(found, Category.BY_NATURE, every), _aside(found, Category.BY_HOST, every), _unknown(found)]
+    blocks += [
+        _aside(found, Category.BY_NATURE, every),
+        _aside(found, Category.BY_HOST, every),
+        _unknown_section(found),
+    ]
     return Document(("mycnf diff", _total(found)), tuple(blocks))
 
 
@@ -154,7 +158,7 @@ def _aside(found: Comparison, lot: Category, every: bool) -> Section:
     return Section(titles[lot], (_table(shown, found, sources=every), more))
 
 
-def _unknown(found: Comparison) -> Section:
+def _unknown_section(found: Comparison) -> Section:
     lines = [(Code(name_of(pair)), f": {pair.reason}") for pair in found.of(Category.UNDETERMINED)]
     names = ", ".join(held.name for held in found.not_shown)
     more = Paragraph(f"no server shows whether these are set: {names}" if names else "")
@@ -255,7 +259,7 @@ def as_json(found: Comparison, *, every: bool = False) -> str:
             "by_nature": [_pair_fields(pair) for pair in found.of(Category.BY_NATURE)],
             "by_host": [_pair_fields(pair) for pair in found.of(Category.BY_HOST)],
             "not_told": [{"variable": pair.name, "reason": pair.reason} for pair in found.of(Category.UNDETERMINED)],
-            "not_shown": [_held(held) for held in found.not_shown],
+            "not_shown": [_setting_fields(held) for held in found.not_shown],
             "alike": len(found.of(Category.ALIKE)),
         }
     )
@@ -277,8 +281,8 @@ def _pair_fields(pair: SettingPair) -> dict[str, Any]:
         "variable": pair.name,
         "also": list(pair.other_names),
         "area": pair.area.value,
-        "a": _held(pair.a),
-        "b": _held(pair.b),
+        "a": _setting_fields(pair.a),
+        "b": _setting_fields(pair.b),
         "members_a": None if members is None else list(members.only_a),
         "members_b": None if members is None else list(members.only_b),
         "derived": pair.derived,
@@ -287,15 +291,15 @@ def _pair_fields(pair: SettingPair) -> dict[str, Any]:
 
 
 def _one_sided_fields(one: OneSided) -> dict[str, Any]:
-    return {**_held(one.setting), "area": one.area.value, "counts": one.counts}
+    return {**_setting_fields(one.setting), "area": one.area.value, "counts": one.counts}
 
 
-def _held(held: SideSetting) -> dict[str, Any]:
+def _setting_fields(held: SideSetting) -> dict[str, Any]:
     place = held.location
     return {
         "name": held.name,
-        "value": _masked(held, held.value),
-        "raw": _masked(held, held.raw),
+        "value": _mask_value(held, held.value),
+        "raw": _mask_value(held, held.raw),
         "value_there": held.converted_value,
         "origin": held.origin.value,
         "path": place.path if place else None,
@@ -303,5 +307,5 @@ def _held(held: SideSetting) -> dict[str, Any]:
     }
 
 
-def _masked(held: SideSetting, value: str | None) -> str | None:
+def _mask_value(held: SideSetting, value: str | None) -> str | None:
     return None if value is None else redact_value(held.name, value)

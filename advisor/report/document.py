@@ -245,7 +245,7 @@ def holds(block: Block) -> bool:
             return bool(content)
 
 
-def shortened(text: str, longest: int) -> str:
+def shorten_text(text: str, longest: int) -> str:
     """At most so many characters of a text, whose secrets are masked first: half a secret is not recognized as one."""
     if isinstance(text, Own):
         return text
@@ -258,12 +258,12 @@ def parts(words: Words) -> tuple[str, ...]:
     return (words,) if isinstance(words, str) else words
 
 
-def listed(words: Iterable[str], between: str = ", ") -> tuple[str, ...]:
+def list_words(words: Iterable[str], between: str = ", ") -> tuple[str, ...]:
     """The texts of a list with what stands between them."""
     return tuple(part for text in words for part in (between, text))[1:]
 
 
-def plain(words: Words) -> str:
+def plain_text(words: Words) -> str:
     """Words as one text."""
     return words if isinstance(words, str) else "".join(words)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from advisor.core.model import exact_size
 from advisor.core.value_types import NamedTuple
-from advisor.report.document import Chart, Code, Facts, Items, Link, Own, Paragraph, Section, shortened
+from advisor.report.document import Chart, Code, Facts, Items, Link, Own, Paragraph, Section, shorten_text
 from advisor.report.document import Table as TableBlock
 from advisor.verdict.number import SUFFIXES, parse_digits
 from rules.core.advice import value_of_actions
@@ -109,7 +109,7 @@ def _chart(e: Evidence, t: Table) -> Chart:
         places = zip(t.labels, t.values, ys, strict=True)
         points = (Point(label, place, y / by, y / by, y / by) for label, place, y in places if y is not None)
         curves.append(Curve(name, tuple(points), here=False))
-    title = f"{e.id}: {shortened(e.title, TITLE)}"
+    title = f"{e.id}: {shorten_text(e.title, TITLE)}"
     return Chart(tuple(curves), unit, t.x, title=title, answer=e.conclusion)
 
 
@@ -122,7 +122,7 @@ def _beside(e: Evidence, result: ProbeResult) -> Chart | None:
     if not any(curve.here for curve in shown) or all(curve.here for curve in shown):
         return None
     caption = f"here, {result.began_at[:10]}, and as published: {relation(result, shown)}"
-    title = f"{e.id}: {shortened(e.title, TITLE)}"
+    title = f"{e.id}: {shorten_text(e.title, TITLE)}"
     return Chart(shown, caption, axis_name(result), numeric(result), title, answer(result))
 
 

@@ -9,7 +9,7 @@ from advisor.core.model import Confidence
 from advisor.core.value_types import NamedTuple
 from advisor.redaction import MASK, redact_value
 from advisor.report import WIDTH
-from advisor.report.document import Code, Copy, Entry, Facts, Items, Own, Paragraph, Section, listed, shortened
+from advisor.report.document import Code, Copy, Entry, Facts, Items, Own, Paragraph, Section, list_words, shorten_text
 from rules.core.advice import value_of_actions
 from rules.core.areas import area_of
 from rules.core.statements import action_place, permanent_setting, replaced_name
@@ -56,7 +56,7 @@ def place(at: Location | None) -> str:
     return f"{at.path}:{at.line}" if at.line else at.path
 
 
-def sure(f: Finding) -> str:
+def confidence_words(f: Finding) -> str:
     """How sure the finding is: `measured here` where an experiment on this host stands behind it."""
     here = f.local is not None and f.confidence is Confidence.MEASURED
     return f"{f.confidence.value} here" if here else f.confidence.value
@@ -71,19 +71,19 @@ def headline(f: Finding, longest: int = SHORT) -> Words:
     if not f.option:
         first, stop, _ = f.message.partition(". ")
         sentence = first + stop.rstrip()
-        return sentence if 0 < len(sentence) <= 2 * longest else shortened(f.name, 2 * longest)
+        return sentence if 0 < len(sentence) <= 2 * longest else shorten_text(f.name, 2 * longest)
     value = redact_value(f.option, f.value) or "(empty)" if f.value is not None else ""
-    written = (Code(f.canonical or f.option), *((f" {shortened(value, longest)}",) if value else ()))
-    return (*written, *_advised(f, longest))
+    written = (Code(f.canonical or f.option), *((f" {shorten_text(value, longest)}",) if value else ()))
+    return (*written, *_advice_words(f, longest))
 
 
-def _advised(f: Finding, longest: int) -> tuple[str, ...]:
+def _advice_words(f: Finding, longest: int) -> tuple[str, ...]:
     change = value_of_actions(f)
     if change is not None and change.option in (f.canonical, f.option):
-        return (" → ", Code(shortened(change.after, longest)))
+        return (" → ", Code(shorten_text(change.after, longest)))
     if settings := [kept for action in f.actions if (kept := permanent_setting(action))]:
-        return (" → ", Code(shortened(settings[0], longest)))
-    return (": ", shortened(f.help, longest)) if f.help else ()
+        return (" → ", Code(shorten_text(settings[0], longest)))
+    return (": ", shorten_text(f.help, longest)) if f.help else ()
 
 
 def _beyond(title: Words, message: str) -> str:
@@ -123,12 +123,12 @@ def for_ticket(f: Finding, lengths: Lengths) -> Entry:
     does = tuple(row for action in f.actions for row in _ticket_rows(action, f))
     if f.help and f.help not in title and not any(a.statement or permanent_setting(a) for a in f.actions):
         does = (("Do: ", f.help), *does)
-    return _entry(f, (Paragraph(words), Items(does)))._replace(title=title, sure=f"{f.code}, {sure(f)}")
+    return _entry(f, (Paragraph(words), Items(does)))._replace(title=title, sure=f"{f.code}, {confidence_words(f)}")
 
 
 def _named_in_short(f: Finding) -> tuple[str, ...]:
     """The first pieces of evidence by name, and how many more there are."""
-    named = listed(map(Code, f.evidence[:MOST_NAMED]))
+    named = list_words(map(Code, f.evidence[:MOST_NAMED]))
     more = f" and {len(f.evidence) - MOST_NAMED} more" if len(f.evidence) > MOST_NAMED else ""
     return (" Evidence: " if f.message else "Evidence: ", *named, more) if named else ()
 
@@ -163,16 +163,16 @@ def on_page(f: Finding, name: str, detail: Detail, lengths: Lengths, page: PageE
     about = Code(f.code), f" {f.name}"
     entry = _entry(f, ())._replace(name=name, keys=_keys(f), title=headline(f))
     if detail is Detail.BRIEF:
-        words = Paragraph((*about, ": ", shortened(f.message, lengths.brief)))
+        words = Paragraph((*about, ": ", shorten_text(f.message, lengths.brief)))
         return entry._replace(blocks=(words,), brief=True, sure="")
     rows = to_do(f)
     rows += [(f"Measured here on {f.local.began_at[:10]}", f.local.words)] if f.local else []
     rows += [("Evidence", names_of_evidence(f))] if detail is Detail.NAMED else []
     why = _why(f, page) if detail is Detail.EVERYTHING else ()
-    remarks = " · ".join(part for part in (f"{f.code} {f.name}", restart(f), sure(f)) if part)
+    remarks = " · ".join(part for part in (f"{f.code} {f.name}", restart(f), confidence_words(f)) if part)
     blocks: tuple[Block, ...] = (
         Paragraph(_beyond(entry.title, f.message)),
-        *subject(shortened(setting(f), lengths.value), shortened(place(f.location), 2 * lengths.value)),
+        *subject(shorten_text(setting(f), lengths.value), shorten_text(place(f.location), 2 * lengths.value)),
         Paragraph(f.set_by),
         Facts(tuple(rows)),
         *why,
@@ -239,11 +239,11 @@ def subject(written: str, where: str) -> tuple[Paragraph, ...]:
 
 def names_of_evidence(f: Finding) -> Words:
     """`RBS-01, RBS-06 · mycnf explain BUF001`; empty where there is no evidence."""
-    return (*listed(map(Code, f.evidence)), " · ", Code(f"mycnf explain {f.code}")) if f.evidence else ""
+    return (*list_words(map(Code, f.evidence)), " · ", Code(f"mycnf explain {f.code}")) if f.evidence else ""
 
 
 def _entry(f: Finding, blocks: tuple[Block, ...]) -> Entry:
-    return Entry(f.severity.value, f.severity, (Code(f.code), f" {f.name}"), blocks, sure(f))
+    return Entry(f.severity.value, f.severity, (Code(f.code), f" {f.name}"), blocks, confidence_words(f))
 
 
 def to_do(f: Finding) -> list[tuple[str, Words]]:

@@ -78,7 +78,7 @@ def heads() -> str:
     return line((*AUDIT, *FINDING, *BROKEN))
 
 
-def broken(path: str, why: str) -> str:
+def unread_row(path: str, why: str) -> str:
     """The row of a snapshot that could not be read."""
     return line((None, path, *((None,) * (len(AUDIT) - 2 + len(FINDING))), why))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from advisor.core.model import Severity
 from advisor.redaction import redact_value
 from advisor.report import plural, severity_counts
-from advisor.report.document import Code, Document, Items, Paragraph, Section, Table, Value, shortened
+from advisor.report.document import Code, Document, Items, Paragraph, Section, Table, Value, shorten_text
 from advisor.report.findings_json import VERSION, dumps
 from advisor.report.findings_json import audited_finding as finding
 from advisor.report.fleet_survey import (
@@ -16,13 +16,13 @@ from advisor.report.fleet_survey import (
     by_host,
     by_rule,
     by_series,
-    called,
     common_fixes,
     counts,
     differs,
     few,
+    group_name,
     state,
-    unseen,
+    unseen_parts,
 )
 from rules.core.areas import Area
 
@@ -77,7 +77,7 @@ def document(survey: Survey) -> Document:
         Section("by host", (_hosts(worst),), name="hosts"),
         Section("outliers of their group", tuple(_outliers(survey.outliers)), name="outliers"),
         *map(_equals, survey.equals),
-        Section("skipped", (Items(tuple(_unseen(survey.judged)), grows=True),)),
+        Section("skipped", (Items(tuple(_unseen_lines(survey.judged)), grows=True),)),
     ]
     if survey.judged:
         blocks.append(
@@ -118,7 +118,7 @@ def fixes(found: Sequence[CommonFix], servers: int) -> Table:
     rows: list[tuple[Words | Value, ...]] = []
     for fix in found[:FIXES]:
         advice: Words = (
-            Code(short(fix.option, fix.settings[0])) if len(fix.settings) == 1 else shortened(fix.words, WORDS)
+            Code(short_value(fix.option, fix.settings[0])) if len(fix.settings) == 1 else shorten_text(fix.words, WORDS)
         )
         if len(fix.settings) > 1:
             count = f"{len(fix.settings)}" if len(fix.settings) < MANY else "many"
@@ -186,19 +186,19 @@ def _outliers(found: Sequence[Outlier]) -> Iterator[Block]:
         lines: list[Words] = []
         for one, value in host.variables:
             where = f" ({value.where})" if value.where else ""
-            mine, usual = Code(short(one.variable, value.text)), Code(short(one.variable, one.usual))
+            mine, usual = Code(short_value(one.variable, value.text)), Code(short_value(one.variable, one.usual))
             lines.append((Code(one.variable), " ", mine, where, ", ", usual, f" on {differs(one)}"))
         remark = f"differs from its siblings in {plural(len(host.variables), 'variable')}"
         yield Section(Code(host.name), (Items(tuple(lines), grows=True),), remark=remark)
     for one in chosen:
         if len(one.others) > FEW:
-            lines = [(Code(name), "  ", Code(short(one.variable, value.text))) for name, value in one.others]
-            lines.append((Code(short(one.variable, one.usual)), f" on {differs(one)}"))
+            lines = [(Code(name), "  ", Code(short_value(one.variable, value.text))) for name, value in one.others]
+            lines.append((Code(short_value(one.variable, one.usual)), f" on {differs(one)}"))
             yield Section(Code(one.variable), (Items(tuple(lines), grows=True),))
-    yield from _followed(one.variable for one in found if one not in chosen)
+    yield from _followed_items(one.variable for one in found if one not in chosen)
 
 
-def _followed(variables: Iterable[str]) -> Iterator[Items]:
+def _followed_items(variables: Iterable[str]) -> Iterator[Items]:
     """Values that nobody set: the server sized them by others that are told above, or by its machine."""
     names = list(dict.fromkeys(variables))
     if names:
@@ -210,26 +210,26 @@ def _equals(one: PeerGroup) -> Section:
     chosen = [d for d in one.differences if d.is_set] or one.differences
     lines = tuple(_difference(d.variable, d.values) for d in chosen)
     alike = Paragraph("" if one.differences else "no variable differs that should be alike")
-    rest = _followed(d.variable for d in one.differences if d not in chosen)
-    return Section(called(one), (Paragraph(few(one.members) + versions), alike, Items(lines, grows=True), *rest))
+    rest = _followed_items(d.variable for d in one.differences if d not in chosen)
+    return Section(group_name(one), (Paragraph(few(one.members) + versions), alike, Items(lines, grows=True), *rest))
 
 
 def _difference(variable: str, values: Iterable[tuple[str, Sequence[str]]]) -> Words:
     """`variable: 1M on a, b · 2M on c`."""
     parts: list[str] = [Code(variable), ": "]
     for at, (text, names) in enumerate(values):
-        parts += [" · "] * bool(at) + [Code(short(variable, text)), f" on {few(names, NAMED)}"]
+        parts += [" · "] * bool(at) + [Code(short_value(variable, text)), f" on {few(names, NAMED)}"]
     return tuple(parts)
 
 
-def _unseen(judged: tuple[Judged, ...]) -> Iterator[str]:
-    for reason, hosts, count in unseen(judged):
+def _unseen_lines(judged: tuple[Judged, ...]) -> Iterator[str]:
+    for reason, hosts, count in unseen_parts(judged):
         yield f"{reason} · {few(hosts, NAMED)} · {plural(count, 'rule or part', 'rules or parts')}"
 
 
-def short(variable: str, text: str, longest: int = LONGEST) -> str:
+def short_value(variable: str, text: str, longest: int = LONGEST) -> str:
     """A value fit for a line: secrets masked, (empty) for nothing, cut where it is long."""
-    return shortened(redact_value(variable, text) or "(empty)", longest)
+    return shorten_text(redact_value(variable, text) or "(empty)", longest)
 
 
 def as_json(survey: Survey) -> str:

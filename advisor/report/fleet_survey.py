@@ -205,7 +205,7 @@ def by_series(judged: Iterable[Judged], now: str) -> list[Series]:
     return [series for _, series in found]
 
 
-def unseen(judged: Sequence[Judged]) -> list[tuple[str, tuple[str, ...], int]]:
+def unseen_parts(judged: Sequence[Judged]) -> list[tuple[str, tuple[str, ...], int]]:
     """What kept rules from looking: the reason, the servers, and how many rules and parts of the facts; most first.
 
     What a reason says in brackets differs from server to server (how long it is up); the first stands for all.
@@ -245,7 +245,7 @@ def state(one: Series) -> str:
     return f"support ended {one.ends}" if one.ended else f"supported until {one.ends}"
 
 
-def called(one: PeerGroup) -> str:
+def group_name(one: PeerGroup) -> str:
     """What a set of equals is, in words."""
     return KINDS[one.kind].format(name=one.name)
 

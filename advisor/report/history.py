@@ -90,8 +90,8 @@ def _summary(change: Change) -> str:
 
 def _change(change: Change) -> Section:
     rows = [("started", "the server was started in between")] if change.restarted else []
-    rows += [("set", _moved(moved)) for moved in change.settings]
-    rows += [(name, _named(finding)) for name, found in _findings(change) for finding in found]
+    rows += [("set", _change_words(moved)) for moved in change.settings]
+    rows += [(name, _finding_label(finding)) for name, found in _findings(change) for finding in found]
     rows += [("measured", f"{result.probe} on {result.began_at[:10]}") for result in change.probes]
     rows += [("still", f"{plural(change.still, 'finding')} as before")] if change.still else []
     empty = (Paragraph("nothing has changed"),) if change.is_empty else ()
@@ -105,7 +105,7 @@ def _findings(change: Change) -> Iterator[tuple[str, tuple[Finding, ...]]]:
     yield "gone", change.gone
 
 
-def _moved(moved: ChangedSetting) -> str:
+def _change_words(moved: ChangedSetting) -> str:
     source = f" ({moved.source})" if moved.source else ""
     return f"{moved.name} {_value(moved.name, moved.before)} → {_value(moved.name, moved.after)}{source}"
 
@@ -114,7 +114,7 @@ def _value(name: str, value: str | None) -> str:
     return "absent" if value is None else redact_value(name, value) or "empty"
 
 
-def _named(finding: Finding) -> str:
+def _finding_label(finding: Finding) -> str:
     option = finding.canonical or finding.option
     return f"{finding.severity.value} {finding.code} {finding.name}" + (f" ({option})" if option else "")
 

@@ -59,22 +59,27 @@ class Here(NamedTuple):
     def fields(self, evidence: Sequence[Evidence]) -> dict[str, Any]:
         """For programs: what is here, and of each measured source what is far, what is not said, and the words."""
         sources = [
-            {"id": e.id, "far": list(apart(e, self)), "unstated": list(unstated(e)), "words": sentence(e, self)}
-            for e in measured(evidence)
+            {
+                "id": e.id,
+                "far": list(differences_from(e, self)),
+                "unstated": list(unstated_conditions(e)),
+                "words": sentence(e, self),
+            }
+            for e in measured_sources(evidence)
         ]
         found = {"server": str(self.server), "assumed": self.assumed, "cpus": self.cpus, "memory": self.memory}
         return {**found, "disks": list(self.disks), "sources": sources}
 
 
-def measured(evidence: Sequence[Evidence]) -> list[Evidence]:
+def measured_sources(evidence: Sequence[Evidence]) -> list[Evidence]:
     """The sources whose numbers hang on a machine."""
     return [e for e in evidence if e.strength == MEASURED]
 
 
 def sentence(e: Evidence, here: Here) -> str:
     """How near one source is, and what to expect of its numbers here."""
-    differs, unsaid = list(apart(e, here)), list(unstated(e))
-    missing = f" It names no {_listed(unsaid)}." if unsaid else ""
+    differs, unsaid = list(differences_from(e, here)), list(unstated_conditions(e))
+    missing = f" It names no {_list_words(unsaid)}." if unsaid else ""
     if differs:
         hope = "the order of the values, not the factors" if e.table else "the direction, not the size"
         return f"{e.id}: {', '.join(differs)}: expect {hope}.{missing}"
@@ -83,7 +88,7 @@ def sentence(e: Evidence, here: Here) -> str:
     return f"{e.id}: much like here: expect numbers of about this size."
 
 
-def apart(e: Evidence, here: Here) -> Iterator[str]:
+def differences_from(e: Evidence, here: Here) -> Iterator[str]:
     """In what the source is far from here."""
     year = re.search(r"\b(?:19|20)\d\d\b", f"{e.date} {e.versions}")
     if year and here.year - int(year[0]) >= OLD:
@@ -98,7 +103,7 @@ def apart(e: Evidence, here: Here) -> Iterator[str]:
         yield " and ".join(disks)
 
 
-def unstated(e: Evidence) -> Iterator[str]:
+def unstated_conditions(e: Evidence) -> Iterator[str]:
     """What the source leaves out of its machine, and of its server."""
     if not servers(e.versions):
         yield "server"
@@ -141,7 +146,7 @@ def _other_server(servers: list[tuple[str, str]], here: Target) -> Iterator[str]
         yield "on " + ", ".join(f"{names[flavour]} {series}".strip() for flavour, series in servers)
 
 
-def _listed(words: list[str]) -> str:
+def _list_words(words: list[str]) -> str:
     return " or ".join([", ".join(words[:-1]), words[-1]] if words[1:] else words)
 
 

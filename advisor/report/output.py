@@ -102,11 +102,11 @@ class Draft:
 
         raise_on_signals()
         try:
-            self.file = self._open()
+            self.file = self._open_target()
         except OSError as error:
-            raise self.failed(error) from error
+            raise self.drop_draft(error) from error
 
-    def _open(self) -> IO[bytes]:
+    def _open_target(self) -> IO[bytes]:
         """What is no ordinary file as it is, else a new file with the mode of the old one, if there is one."""
         if not self._ordinary:
             return open(self._beside, "wb")
@@ -125,7 +125,7 @@ class Draft:
         try:
             self.file.write(text.encode("utf-8", "surrogateescape"))
         except OSError as error:
-            raise self.failed(error) from error
+            raise self.drop_draft(error) from error
 
     def keep(self) -> None:
         """Put it in the old one's place."""
@@ -138,7 +138,7 @@ class Draft:
             if self._ordinary:
                 os.replace(self._beside, self._place)
         except OSError as error:
-            raise self.failed(error) from error
+            raise self.drop_draft(error) from error
 
     def drop(self) -> None:
         """Leave nothing of it, and the old file as it was."""
@@ -150,7 +150,7 @@ class Draft:
         if self._made and os.path.exists(self._beside):
             os.unlink(self._beside)
 
-    def failed(self, error: OSError) -> MycnfError:
+    def drop_draft(self, error: OSError) -> MycnfError:
         """What to tell, after the draft is gone."""
         self.drop()
         return MycnfError(f"can't write {self.path}: {error.strerror}; name another file with -o")
@@ -182,7 +182,7 @@ class Paper(NamedTuple):
         """The page for a file, or for stdout: of the usual width everywhere, coloured on a terminal that wants it."""
         return cls(colour=colour_wanted(path))
 
-    def fitted(self, text: str) -> str:
+    def fit_text(self, text: str) -> str:
         """The text in the page's characters; a question mark stands for what has no other."""
         return text.translate(PLAIN).encode("ascii", "replace").decode() if self.plain else text
 

@@ -96,16 +96,18 @@ def _move(item: RestartItem) -> str:
     """`500 → 151`; of long lists the parts that differ."""
     name, now, then = item.variable or "", item.running or "", item.following
     if then is None:
-        return f"{_shown(name, now)} → {'sized again by the server' if item.cause else 'the default of this build'}"
+        return (
+            f"{_shown_value(name, now)} → {'sized again by the server' if item.cause else 'the default of this build'}"
+        )
     if "," in now + then:
         before, after = now.split(","), then.split(",")
         gone = ", ".join(part for part in before if part and part not in after)
         come = ", ".join(part for part in after if part and part not in before)
         return f"{gone or '(nothing)'} → {come or '(nothing)'}"
-    return f"{_shown(name, now)} → {_shown(name, then)}"
+    return f"{_shown_value(name, now)} → {_shown_value(name, then)}"
 
 
-def _shown(name: str, value: str) -> str:
+def _shown_value(name: str, value: str) -> str:
     number = parse_whole_number(value) if name.endswith(BYTES) else None
     return exact_size(number) if number is not None else value or "(empty)"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from advisor.catalog.targets import catalog_for, lists_names
 from advisor.core.model import BUILDS
-from advisor.report.document import Code, Document, Facts, Items, Own, Paragraph, Section, listed, plain
+from advisor.report.document import Code, Document, Facts, Items, Own, Paragraph, Section, list_words, plain_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ def of_rule(rule: Rule, evidence: Sequence[Evidence], near: Here | None = None) 
         _part("Exceptions", docs.exceptions),
         _part("Sources disagree", docs.disagree),
         _part("Reconsider when", docs.reconsider_when),
-        _part("Measure it here", listed(map(Code, measure(rule)), ", or ")),
-        _part("Options", (*listed(map(Code, rule.options)), ".") if rule.options else ""),
+        _part("Measure it here", list_words(map(Code, measure(rule)), ", or ")),
+        _part("Options", (*list_words(map(Code, rule.options)), ".") if rule.options else ""),
     )
     return Document((f"{rule.code} {rule.name}",), blocks)
 
@@ -67,9 +67,9 @@ def _part(title: str, words: Words) -> Section:
 
 def _nearness(evidence: Sequence[Evidence], near: Here) -> Iterator[Section]:
     """How far the sources' machines are from this one."""
-    from advisor.report.nearness import measured, sentence
+    from advisor.report.nearness import measured_sources, sentence
 
-    lines = (f"Here: {near.words()}.", *(sentence(e, near) for e in measured(evidence)))
+    lines = (f"Here: {near.words()}.", *(sentence(e, near) for e in measured_sources(evidence)))
     yield Section("How near this is", (Items(lines),))
 
 
@@ -165,7 +165,7 @@ def _details(option: Option) -> Iterator[tuple[str, str]]:
     yield "range", _range(option)
     yield "variable", _variable(option)
     yield "since", option.since or "" if "since" in option.documented else ""
-    yield "deprecated", _deprecated(option)
+    yield "deprecated", _deprecated_words(option)
     yield "plugin", option.plugin or ""
     yield "another name of", option.alias_of or ""
     yield "note", "accepted, and does nothing" if option.ignored else ""
@@ -195,7 +195,7 @@ def _variable(option: Option) -> str:
     return ", ".join(part for part in (option.variable, scope, change) if part)
 
 
-def _deprecated(option: Option) -> str:
+def _deprecated_words(option: Option) -> str:
     instead = f", use {option.replaced_by}" if option.replaced_by else ""
     since = f"since {option.deprecated}" if "deprecated" in option.documented else "yes"
     return f"{since}{instead}" if option.deprecated else ""
@@ -243,14 +243,14 @@ def section(rule: Rule, store: Mapping[str, Evidence]) -> str:
 
     evidence = [store[identity] for identity in rule.evidence if identity in store]
     document = of_rule(rule, evidence)
-    return write(document._replace(blocks=tuple(map(_unheaded, document.blocks))), Paper()).rstrip("\n")
+    return write(document._replace(blocks=tuple(map(_without_heading, document.blocks))), Paper()).rstrip("\n")
 
 
-def _unheaded(block: Block) -> Block:
+def _without_heading(block: Block) -> Block:
     """A section with its title at the beginning of its first paragraph: a page of many rules has headings enough."""
     match block:
         case Section(title=title, blocks=(Paragraph(words=words), *rest)) if words:
-            return Section("", (Paragraph(words, lead=f"{plain(title)}:"), *rest))
+            return Section("", (Paragraph(words, lead=f"{plain_text(title)}:"), *rest))
     return block
 
 

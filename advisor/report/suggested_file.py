@@ -91,7 +91,7 @@ def terraform(suggestion: Suggestion, host: str) -> str:
     if target.build in AMAZON:
         blocks = [_group(target, scope, choices) for scope, choices in _groups(suggestion)]
     elif target.build == "cloudsql":
-        flags = ([*remarks(c), *_block("database_flags", **_named(target, c)), ""] for c in suggestion.choices)
+        flags = ([*remarks(c), *_block("database_flags", **_line_fields(target, c)), ""] for c in suggestion.choices)
         blocks = [[line for flag in flags for line in flag]]  # of the settings of google_sql_database_instance
     elif target.build == "azure":
         blocks = [_azure(target, choice) for choice in suggestion.choices]
@@ -114,7 +114,7 @@ def cloudformation(suggestion: Suggestion, host: str) -> str:
             f"{INDENT * 3}Parameters:{'' if choices else ' {}'}",
         ]
         for choice in choices:
-            lines += _indented(remarks(choice), 4)
+            lines += _indent_lines(remarks(choice), 4)
             lines.append(f'{INDENT * 4}{choice.option}: "{_value(target, choice)}"')
     return "\n".join(lines) + "\n"
 
@@ -150,7 +150,7 @@ def config_map(suggestion: Suggestion, host: str) -> str:
     if suggestion.target.is_managed:
         raise MycnfError("--format k8s is for a server in Kubernetes: name its version, such as --target mysql-8.0")
     lines = ["apiVersion: v1", "kind: ConfigMap", "metadata:", f"{INDENT}name: {NAME}", "data:", f"{INDENT}my.cnf: |"]
-    lines += _indented(option_file(suggestion, host).splitlines(), 2)
+    lines += _indent_lines(option_file(suggestion, host).splitlines(), 2)
     return "\n".join(lines) + "\n"
 
 
@@ -173,8 +173,8 @@ def _group(target: Target, scope: str, choices: Sequence[SuggestedLine]) -> list
     *lines, end = _block(f'resource "{resource}" "suggested"', name=f'"{NAME}"', family=f'"{family_of(target)}"')
     for choice in choices:
         method = f'"{_apply_method(target, choice)}"'
-        block = _block("parameter", **_named(target, choice), apply_method=method)
-        lines += ["", *_indented([*remarks(choice), *block], 1)]
+        block = _block("parameter", **_line_fields(target, choice), apply_method=method)
+        lines += ["", *_indent_lines([*remarks(choice), *block], 1)]
     return [*lines, end]
 
 
@@ -186,10 +186,10 @@ def _apply_method(target: Target, choice: SuggestedLine) -> str:
 def _azure(target: Target, choice: SuggestedLine) -> list[str]:
     head = f'resource "azurerm_mysql_flexible_server_configuration" "{choice.option}"'
     of_server = {name: f"var.{name}" for name in ("resource_group_name", "server_name")}
-    return [*remarks(choice), *_block(head, **_named(target, choice), **of_server)]
+    return [*remarks(choice), *_block(head, **_line_fields(target, choice), **of_server)]
 
 
-def _named(target: Target, choice: SuggestedLine) -> dict[str, str]:
+def _line_fields(target: Target, choice: SuggestedLine) -> dict[str, str]:
     return {"name": f'"{choice.option}"', "value": f'"{_value(target, choice)}"'}
 
 
@@ -203,7 +203,7 @@ def _value(target: Target, choice: SuggestedLine) -> str:
     return service_value(target, load(target).get(choice.option), choice.value)
 
 
-def _indented(lines: Iterator[str] | Sequence[str], depth: int) -> list[str]:
+def _indent_lines(lines: Iterator[str] | Sequence[str], depth: int) -> list[str]:
     """Return the lines indented; a remark may contain several."""
     return [f"{INDENT * depth}{line}".rstrip() for part in lines for line in part.splitlines() or [""]]
 

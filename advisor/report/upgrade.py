@@ -164,16 +164,16 @@ def _foot(move: UpgradeChanges) -> Paragraph:
     return Paragraph(f"All this is likely, not certain{reason if unexamined else ''}.")
 
 
-def _sure(change: LineChange | DefaultChange, mark: str) -> str:
+def _confidence_mark(change: LineChange | DefaultChange, mark: str) -> str:
     return "" if change.confidence is Confidence.CERTAIN else mark
 
 
 def _source(change: LineChange) -> Code:
-    return Code(_shown(change.placed.line.text))
+    return Code(_shown_line(change.placed.line.text))
 
 
 @lru_cache(maxsize=1)
-def _shown(line: str) -> str:
+def _shown_line(line: str) -> str:
     """A line fit to be shown: that of a unit's command may hold thousands of options, each of which shows it."""
     text = escape_text(" ".join(redact_text(line).text.split()))
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
@@ -191,7 +191,7 @@ def _lines(move: UpgradeChanges, kinds: frozenset[LineEffect], mark: str) -> Ite
 def _line(change: LineChange, move: UpgradeChanges, mark: str) -> Entry:
     """What becomes of a line, and what to write instead."""
     words = _short_message(change, move)
-    paragraph = Paragraph(f"{words}{_sure(change, mark)}" if words else "")
+    paragraph = Paragraph(f"{words}{_confidence_mark(change, mark)}" if words else "")
     write = Paragraph(("write:  ", Code(change.write)) if change.write else "")
     where = _place(change, move)
     return Entry(change.severity.value, change.severity, _source(change), (paragraph, write), where=where, beside=True)
@@ -209,21 +209,23 @@ def _short_message(change: LineChange, move: UpgradeChanges) -> str:
 
 def _note(change: LineChange, move: UpgradeChanges, mark: str) -> Words:
     write = f" Write {change.write}" if change.write else ""
-    message = f": {change.message}{write}{_sure(change, mark)}" if change.message else ""
+    message = f": {change.message}{write}{_confidence_mark(change, mark)}" if change.message else ""
     return f"{_place(change, move)}: ", _source(change), message
 
 
 def _default(change: DefaultChange, mark: str) -> Section:
     title = (Code(change.option), f" (was {change.formerly})") if change.formerly else Code(change.option)
     keep = ("keep:  ", Code(change.keep)) if change.keep else f"can't be kept: {change.lost}"
-    return Section(title, (Paragraph(change.message), Paragraph(keep)), remark=values_of(change) + _sure(change, mark))
+    return Section(
+        title, (Paragraph(change.message), Paragraph(keep)), remark=values_of(change) + _confidence_mark(change, mark)
+    )
 
 
 def values_of(change: DefaultChange) -> str:
     """Old and new value; of switches which ones turn, of long lists what goes and what comes."""
     was, is_now = change.before.split(","), change.after.split(",")
     if all("=" in part for part in (*was, *is_now)):
-        return _turned(was, is_now)
+        return _turned_switches(was, is_now)
     if len(was) == len(is_now) == 1 or len(change.before + change.after) < SHOWN:
         return f"{change.before or '(none)'} → {change.after or '(none)'}"
     gone = [m for m in was if m not in is_now]
@@ -232,7 +234,7 @@ def values_of(change: DefaultChange) -> str:
     return "; ".join(part for part in parts if part)
 
 
-def _turned(was: list[str], is_now: list[str]) -> str:
+def _turned_switches(was: list[str], is_now: list[str]) -> str:
     """`mrr, mrr_cost_based: on → off`, for each way that switches turn."""
     before, after = (dict(part.split("=", 1) for part in parts) for parts in (was, is_now))
     ways: dict[str, list[str]] = {}
@@ -249,7 +251,7 @@ def _light(light: list[DefaultChange], mark: str, *, every: bool) -> Iterator[Bl
         return
     rows: list[tuple[Words, ...]] = []
     for area, changes in groupby([c for c in light if c.area is not Area.REST], key=lambda c: c.area):
-        found = [(Code(c.option), values_of(c) + _sure(c, mark)) for c in changes]
+        found = [(Code(c.option), values_of(c) + _confidence_mark(c, mark)) for c in changes]
         rows += [("" if at else area.value, *row) for at, row in enumerate(found)]
     table = Table(("area", "default of", "change"), tuple(rows), widths=(AREAS, NAMES), headed=False)
     yield Section("Defaults that change memory and speed", (table,))

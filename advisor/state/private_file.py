@@ -69,7 +69,7 @@ def lock_file(path: str) -> Iterator[None]:
     The kernel releases the lock if the process dies. A file that does not exist, or cannot be locked on its file
     system, is not locked.
     """
-    handle = _locked(path)
+    handle = _open_locked(path)
     try:
         yield
     finally:
@@ -77,7 +77,7 @@ def lock_file(path: str) -> Iterator[None]:
             os.close(handle)
 
 
-def _locked(path: str) -> int | None:
+def _open_locked(path: str) -> int | None:
     """Return the locked file; retries if the file was replaced while waiting. None if it cannot be opened."""
     while True:
         try:

@@ -265,7 +265,7 @@ def lowered_lines(
     lowered: dict[str, SuggestedLine] = {}
     while (part := _largest_excess(known := context_of((*lines, *lowered.values())), lines, lowered)) is not None:
         option, taken = part
-        lowered |= {line.option: line for line in _lowered(known, option, taken, lines)}
+        lowered |= {line.option: line for line in _lowered_lines(known, option, taken, lines)}
     return lowered
 
 
@@ -286,7 +286,9 @@ def _largest_excess(
     return max(reducible.items(), key=lambda part: part[1], default=None)
 
 
-def _lowered(known: RuleContext, option: str, taken: int, lines: tuple[SuggestedLine, ...]) -> Iterator[SuggestedLine]:
+def _lowered_lines(
+    known: RuleContext, option: str, taken: int, lines: tuple[SuggestedLine, ...]
+) -> Iterator[SuggestedLine]:
     """The line that brings an option down to its default, and the other limit of temporary tables with it."""
     room = usable_memory(known)
     for name in TABLES if option in TABLES else (option,):

@@ -56,7 +56,7 @@ class SearchField(Input):
         """Consume typed characters, and the slash, whose key name textual does not map to a character."""
         return key == "slash" or super().check_consume_key(key, character)
 
-    def open(self) -> None:
+    def open_field(self) -> None:
         """Show and focus the field at once: keys typed after the slash may be queued already."""
         self.add_class("-open")
         self.app.stylesheet.apply(self)  # a hidden widget takes no focus, and the style would apply only later

@@ -39,14 +39,14 @@ STYLES = {GOOD: "$text-success", BAD: "$text-error", PLAIN: ""}
 def status_content(lines: Iterable[StatusLine], width: int, *, whole: bool = False) -> Content:
     """The lines one below the other, safe to show, each cut to `width` columns; `whole` ones are wrapped instead."""
     return Content("\n").join(
-        safe_text(_wrapped(line.text, width), STYLES[line.state])
+        safe_text(_wrap_line(line.text, width), STYLES[line.state])
         if whole
         else safe_line(line.text, STYLES[line.state], max(2, width))
         for line in lines
     )
 
 
-def _wrapped(text: str, width: int) -> str:
+def _wrap_line(text: str, width: int) -> str:
     """The line wrapped behind its place in the tree, and each piece cut to the width."""
     shown = safe_line(text).plain
     bare = shown.lstrip(BRANCHES)

@@ -51,7 +51,7 @@ def fold(text: str, width: int, margin: str) -> str:
     return "\n".join(lines)
 
 
-def joined(parts: Iterable[str], width: int, separator: str = " · ") -> str:
+def join_lines(parts: Iterable[str], width: int, separator: str = " · ") -> str:
     """The parts on as few lines as possible; lines break only between parts, unless one is wider than a line."""
     lines: list[str] = []
     for part in filter(None, parts):

@@ -62,8 +62,8 @@ def _upgrade_path(before: Target, after: Target) -> UpgradePath:
     """Innovation releases lie between long-term series; each can be upgraded to the next long-term series."""
     newest = LONG_TERM[-1]
     between = [s for s in LONG_TERM if before.version[:2] < s < after.version[:2]]
-    way = " → ".join([before.series, *(_dotted(s) for s in between), after.series])
-    steps = tuple(_dotted(s) for s in between)
+    way = " → ".join([before.series, *(_dotted_version(s) for s in between), after.series])
+    steps = tuple(_dotted_version(s) for s in between)
     if after.version[:2] > newest:
         return _calendar_path(before, after, steps, way)
     if between and before.version[:2] >= LONG_TERM[0]:
@@ -143,7 +143,7 @@ def _to_mysql(after: Target) -> UpgradePath:
     return UpgradePath(Support.DUMP, words, (), TO_MYSQL)
 
 
-def _dotted(series: tuple[int, ...]) -> str:
+def _dotted_version(series: tuple[int, ...]) -> str:
     return ".".join(map(str, series))
 
 

@@ -42,7 +42,7 @@ def is_equivalent(before: str, after: str, old: Option, new: Option) -> bool:
     """Whether `before`, as the old server prints its option, equals `after` on the new server."""
     if is_flags(before, old) and is_flags(after, new):
         return not moved_flags(before, after, old, new)
-    mine, other = _plain(before, old), _plain(after, new)
+    mine, other = _plain_value(before, old), _plain_value(after, new)
     return mine == other or {mine, other} == {normalise_value(word) for word in SAME.get(new.name, ())}
 
 
@@ -87,7 +87,7 @@ def _member(value: str, option: Option) -> str:
     return option.values[int(value)] if by_number and int(value) < len(option.values) else value
 
 
-def _plain(value: str, option: Option) -> str:
+def _plain_value(value: str, option: Option) -> str:
     # MySQL before 8.0.16 prints the upper half of 32 bits as negative numbers.
     if value.startswith("-") and option.kind == "uint" and option.bits == NARROW:
         return str(int(value) + (1 << NARROW))

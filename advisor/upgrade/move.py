@@ -124,7 +124,7 @@ def _line_change(
     if _unknown_template(before, after):
         after = after._replace(outcome=Outcome.UNKNOWN, reason=f"{new.catalog.target.label} has no such option.")
     if _stops(after):
-        return _refused(before, after, old, new)
+        return _refused_change(before, after, old, new)
     if _stops(before) and after.outcome is Outcome.UNEXAMINED:
         why = f"{old.catalog.target.label} refuses it. {after.reason}"
         return _change(LineEffect.NOT_EXAMINED, before, after, why)
@@ -161,7 +161,7 @@ def _change(
     )
 
 
-def _refused(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileVerdict) -> LineChange:
+def _refused_change(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileVerdict) -> LineChange:
     gone = unknown_members(after)
     why = f"{new.catalog.target.label} has no {', '.join(gone)}." if gone else after.reason
     also = f" {old.catalog.target.label} refuses it too." if _stops(before) else ""
@@ -170,13 +170,13 @@ def _refused(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: Fil
         return _change(kind, before, after, f"{why}{also}", shortened_line(after, new))
     if before.canonical in REPOSITORIES and before.value == "FILE" and not also:
         return _change(LineEffect.REMOVED, before, after, f"{why} {POSITION_LOST}")
-    change = _replaced(LineEffect.REMOVED, before, after, f"{why}{also}", (old, new))
+    change = _replaced_change(LineEffect.REMOVED, before, after, f"{why}{also}", (old, new))
     if also:
         return change._replace(kind=LineEffect.STILL_REFUSED)
     return change._replace(kind=LineEffect.RENAMED) if change.write else change
 
 
-def _replaced(
+def _replaced_change(
     kind: LineEffect, before: LineVerdict, after: LineVerdict, why: str, files: tuple[FileVerdict, FileVerdict]
 ) -> LineChange:
     """Return a change with the line that replaces it, or else with the words of what does."""
@@ -213,7 +213,7 @@ def _accepted_change(before: LineVerdict, after: LineVerdict, old: FileVerdict, 
     """Return the change of a line that both servers accept."""
     if after.outcome in (Outcome.UNEXAMINED, Outcome.IGNORED) and before.outcome is not Outcome.IGNORED:
         kind = LineEffect.NOT_EXAMINED if after.outcome is Outcome.UNEXAMINED else LineEffect.IGNORED
-        return _replaced(kind, before, after, after.reason, (old, new))
+        return _replaced_change(kind, before, after, after.reason, (old, new))
     if after.outcome in REFUSED and before.outcome not in REFUSED:
         why = f"{after.reason} Its loose prefix lets the server start without it."
         return _change(LineEffect.IGNORED, before, after, why)
@@ -227,7 +227,7 @@ def _accepted_change(before: LineVerdict, after: LineVerdict, old: FileVerdict, 
         option = after.option
         documented = option is not None and "deprecated" in option.documented
         why = f"Deprecated since {option.deprecated}." if option and documented else "Deprecated."
-        return _replaced(LineEffect.DEPRECATED, before, after, why, (old, new))
+        return _replaced_change(LineEffect.DEPRECATED, before, after, why, (old, new))
     return None
 
 

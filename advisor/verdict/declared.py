@@ -118,7 +118,7 @@ def _in_range(text: str, found: re.Match[str]) -> bool:
 def valid_values(option: Option) -> str:
     """Return which values are valid, where the catalog knows it."""
     if option.values:
-        return f"valid: {shortened(', '.join(option.values))}"
+        return f"valid: {shorten_text(', '.join(option.values))}"
     if option.kind == "bool":
         return "valid: 0 and 1"
     if option.min is not None and option.max is not None:
@@ -126,7 +126,7 @@ def valid_values(option: Option) -> str:
     return ""
 
 
-def shortened(text: str, most: int = 120) -> str:
+def shorten_text(text: str, most: int = 120) -> str:
     """Return the text, cut off after `most` characters."""
     return text if len(text) <= most else f"{text[:most]}…"
 

@@ -31,7 +31,7 @@ from advisor.verdict.declared import (
     is_allowed,
     is_formula,
     noun,
-    shortened,
+    shorten_text,
     valid_values,
 )
 from advisor.verdict.names import NOT_LOADED, is_component_option
@@ -122,7 +122,7 @@ def judge_managed(
     accepted: dict[int, LineVerdict] = {}
     for parameter in judged:
         line = by_place.get(_key(parameter.placed)) or _unread_line(parameter.placed)
-        accepted[id(line)] = own = _accepted(_with_name(line, parameter.declared.name), parameter.option)
+        accepted[id(line)] = own = _without_refusal(_with_name(line, parameter.declared.name), parameter.option)
         complaints = parameter.complaints or _server_complaints(parameter, line, context)
         problems += [_problem(complaint, own, context) for complaint in complaints]
     return ManagedVerdict(_with_lines(verdict, accepted), tuple(problems))
@@ -166,7 +166,7 @@ def _option_of(name: str, catalog: Catalog) -> Option | None:
 def _complaints(one: DeclaredOption, context: _Context) -> list[_Complaint]:
     """Return what the provider's list and documents say against a parameter."""
     name = normalise(one.name)
-    unknown = _unknown(one, name, context)
+    unknown = _unknown_complaint(one, name, context)
     if unknown is not None:
         return [unknown]
     fixed = _unchangeable(one, name, context)
@@ -179,8 +179,8 @@ def _complaints(one: DeclaredOption, context: _Context) -> list[_Complaint]:
     return [complaint for complaint in found if complaint is not None]
 
 
-def _unknown(one: DeclaredOption, name: str, context: _Context) -> _Complaint | None:
-    written, label = _written(one), noun(context.target)
+def _unknown_complaint(one: DeclaredOption, name: str, context: _Context) -> _Complaint | None:
+    written, label = _written_name(one), noun(context.target)
     if context.listed:
         if name in context.listed:
             return None
@@ -232,7 +232,7 @@ def _version(text: str) -> tuple[int, ...]:
 
 
 def _unchangeable(one: DeclaredOption, name: str, context: _Context) -> _Complaint | None:
-    written, service = _written(one), _service(context)
+    written, service = _written_name(one), _service(context)
     if not one.value:
         return None
     row = context.listed.get(name)
@@ -264,7 +264,7 @@ def _fixed_by_manual(name: str, written: str, context: _Context) -> str:
 def _wrong_level(one: DeclaredOption, name: str, context: _Context) -> _Complaint | None:
     if context.scope != "instance" or not one.value or name not in context.platform.cluster:
         return None
-    written = _written(one)
+    written = _written_name(one)
     return _Complaint(
         LEVEL,
         Severity.WARNING,
@@ -283,7 +283,7 @@ def _immediate(one: DeclaredOption, name: str, context: _Context) -> _Complaint 
         static, sure = option is not None and option.variable is not None and _is_static(option, context), False
     if not static:
         return None
-    written = _written(one)
+    written = _written_name(one)
     why = "the provider's list calls it static" if sure else f"{context.catalog.read_as.label} reads it only at start"
     return _Complaint(
         IMMEDIATE,
@@ -315,7 +315,7 @@ def _refused_value(one: DeclaredOption, name: str, context: _Context) -> _Compla
         return _Complaint(
             VALUE,
             Severity.ERROR if row and row.allowed else Severity.WARNING,
-            f"{_service(context)} takes numbers without a suffix, but {_written(one)} is {one.value.strip()}.",
+            f"{_service(context)} takes numbers without a suffix, but {_written_name(one)} is {one.value.strip()}.",
             f"write {number}",
         )
     return _not_allowed(one, name, row, context)
@@ -328,17 +328,19 @@ def _not_allowed(one: DeclaredOption, name: str, row: ProviderParameter | None, 
             return None
         sure = not context.own_list or row.data_type in NUMERIC  # the service has accepted what its own list shows
         severity = Severity.ERROR if sure else Severity.WARNING
-        message = f"{_service(context)} does not allow {_shown(one)} for {_written(one)}."
-        return _Complaint(VALUE, severity, message, f"the provider's list allows {shortened(row.allowed)}")
+        message = f"{_service(context)} does not allow {_shown_name(one)} for {_written_name(one)}."
+        return _Complaint(VALUE, severity, message, f"the provider's list allows {shorten_text(row.allowed)}")
     allowed = context.platform.allowed.get(name, "")
     if not allowed or is_allowed(one.value or "", ProviderParameter(name, allowed=allowed, data_type="integer")):
         return None
-    message = f"{_service(context)} does not support {_shown(one)} for {_written(one)}, according to its manual."
+    message = (
+        f"{_service(context)} does not support {_shown_name(one)} for {_written_name(one)}, according to its manual."
+    )
     return _Complaint(VALUE, Severity.WARNING, message, f"valid: {allowed}")
 
 
 def _bad_formula(one: DeclaredOption, name: str, context: _Context) -> _Complaint | None:
-    text, written = one.value or "", _written(one)
+    text, written = one.value or "", _written_name(one)
     if context.target.build not in ("rds", "aurora"):
         message = f"{written} is a formula, but only the parameter groups of Amazon RDS and Aurora take formulas."
         return _Complaint(VALUE, Severity.WARNING, message, "write a number")
@@ -369,7 +371,7 @@ def _server_complaints(parameter: _Judged, line: LineVerdict, context: _Context)
         return []
     if NOT_LOADED in line.reason:  # the service decides which plugins are loaded
         return []
-    reason, valid = shortened(line.reason, LONGEST_REASON), valid_values(option)
+    reason, valid = shorten_text(line.reason, LONGEST_REASON), valid_values(option)
     if line.outcome is Outcome.ADJUSTED:
         return [_Complaint(VALUE, Severity.WARNING, reason, valid, stands=True)]
     if line.outcome in REFUSED and line.outcome is not Outcome.STOPS:
@@ -378,12 +380,12 @@ def _server_complaints(parameter: _Judged, line: LineVerdict, context: _Context)
     return []
 
 
-def _written(one: DeclaredOption) -> str:
-    return shortened(redact_name(one.name), LONGEST_NAME)
+def _written_name(one: DeclaredOption) -> str:
+    return shorten_text(redact_name(one.name), LONGEST_NAME)
 
 
-def _shown(one: DeclaredOption) -> str:
-    return quote_value(shortened(redact_value(one.name, one.value or "")))
+def _shown_name(one: DeclaredOption) -> str:
+    return quote_value(shorten_text(redact_value(one.name, one.value or "")))
 
 
 def _service(context: _Context) -> str:
@@ -434,7 +436,7 @@ def _with_name(line: LineVerdict, name: str) -> LineVerdict:
     return line._replace(placed=placed._replace(line=placed.line._replace(name=name)))
 
 
-def _accepted(line: LineVerdict, option: Option | None) -> LineVerdict:
+def _without_refusal(line: LineVerdict, option: Option | None) -> LineVerdict:
     """Return the line without a refusal, which is reported as a problem of the parameter."""
     if option is None or line.outcome is Outcome.ACCEPTED:
         return line

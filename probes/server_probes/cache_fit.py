@@ -379,7 +379,7 @@ def _preconditions(layout: Layout, *, fits: bool) -> tuple[Precondition, ...]:
     they were read.
     """
 
-    def uncompressed(_variant: Variant, activity: BlockActivity) -> Bounds | None:
+    def uncompressed_bounds(_variant: Variant, activity: BlockActivity) -> Bounds | None:
         if not layout.compressed:
             return Bounds(high=0.0)
         return Bounds(UNCOMPRESSED_LEAST) if (activity.per_transaction(PAGES_READ) or 0.0) > CACHED_LIMIT else None
@@ -387,7 +387,7 @@ def _preconditions(layout: Layout, *, fits: bool) -> tuple[Precondition, ...]:
     return (
         Precondition("rows looked up/query", lambda a: a.per_transaction("Handler_read_key"), fixed_bounds(0.98, 1.05)),
         page_read_precondition(fixed_bounds(high=FITTING_LIMIT) if fits else fixed_bounds()),
-        Precondition("pages uncompressed/page read", _uncompressed_per_read, uncompressed),
+        Precondition("pages uncompressed/page read", _uncompressed_per_read, uncompressed_bounds),
     )
 
 

@@ -195,14 +195,14 @@ def _preconditions(count: int) -> tuple[Precondition, ...]:
     If groups are not counted, the commits per connection are checked, because every commit waits.
     """
 
-    def delayed(variant: Variant, _activity: BlockActivity) -> Bounds | None:
+    def delay_bounds(variant: Variant, _activity: BlockActivity) -> Bounds | None:
         delay = int(variant.settings.get(DELAY) or variant.settings.get(WAIT) or 0)
         return Bounds(high=EARLY_FACTOR * SECOND_US / delay) if delay and not count else None
 
     return (
         *PRECONDITIONS,
-        Precondition(GROUPS_PER_SECOND, lambda activity: activity.per_second(COMMIT_GROUPS), delayed),
-        Precondition(COMMITS_PER_CONNECTION, lambda it: it.transactions / it.seconds / it.threads, delayed),
+        Precondition(GROUPS_PER_SECOND, lambda activity: activity.per_second(COMMIT_GROUPS), delay_bounds),
+        Precondition(COMMITS_PER_CONNECTION, lambda it: it.transactions / it.seconds / it.threads, delay_bounds),
         Precondition(GROUP_SIZE, _commits_per_group, lambda *_: None),
     )
 

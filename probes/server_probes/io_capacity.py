@@ -219,12 +219,12 @@ def preconditions(largest: float, idle: float) -> tuple[Precondition, ...]:
     With a value that is too small, the redo log fills up and all pages may be flushed by checkpoints.
     """
 
-    def limited(variant: Variant, _activity: BlockActivity) -> Bounds | None:
+    def flush_bounds(variant: Variant, _activity: BlockActivity) -> Bounds | None:
         return Bounds(ABOVE_IDLE) if variant.point == largest else None
 
     return (
         Precondition(RATE, lambda activity: activity.per_second(PAGES_FLUSHED), fixed_bounds(idle + ABOVE_IDLE)),
-        Precondition(WITHIN_RATE, _limited_rate, limited),
+        Precondition(WITHIN_RATE, _limited_rate, flush_bounds),
         Precondition(SYNC_RATE, lambda activity: activity.per_second(SYNC_BATCHES), lambda *_: None),
         Precondition(DIRTY_COUNT, _dirty_percent, lambda *_: None),
         Precondition(REDO_FILLED, _checkpoint_age_share, lambda *_: None),

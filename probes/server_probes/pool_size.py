@@ -179,12 +179,12 @@ def preconditions(data: int) -> tuple[Precondition, ...]:
     def evicting(variant: Variant, _activity: BlockActivity) -> Bounds | None:
         return Bounds(LEAST_READ) if is_small(variant) else None
 
-    def filled(variant: Variant, _activity: BlockActivity) -> Bounds | None:
+    def fill_bounds(variant: Variant, _activity: BlockActivity) -> Bounds | None:
         return Bounds(high=FREE_FACTOR * int(variant.settings[LRU_DEPTH])) if is_small(variant) else None
 
     return (
         page_read_precondition(reading),
-        Precondition(FREE_PAGES, lambda activity: activity.after.get("Innodb_buffer_pool_pages_free"), filled),
+        Precondition(FREE_PAGES, lambda activity: activity.after.get("Innodb_buffer_pool_pages_free"), fill_bounds),
         Precondition(EVICTED_PAGES, evicted_per_transaction, evicting),
         Precondition(MISSES, _miss_percent, lambda *_: None),
     )

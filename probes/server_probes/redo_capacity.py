@@ -171,12 +171,12 @@ def preconditions(smallest: float) -> tuple[Precondition, ...]:
     Every log was used up at least once, and the `smallest` (in bytes) was so full that it forced flushing.
     """
 
-    def filled(variant: Variant, _activity: BlockActivity) -> Bounds | None:
+    def fill_bounds(variant: Variant, _activity: BlockActivity) -> Bounds | None:
         return Bounds(LEAST_FILLED) if variant.point == smallest else None
 
     return (
         Precondition(REDO_TURNS, lambda activity: _share(activity, activity.grown.get(LSN)), lambda *_: Bounds(1.0)),
-        Precondition(REDO_FILLED, lambda activity: _share(activity, activity.after.get(AGE)), filled),
+        Precondition(REDO_FILLED, lambda activity: _share(activity, activity.after.get(AGE)), fill_bounds),
         Precondition("pages flushed/s", lambda activity: activity.per_second(FLUSHED), lambda *_: None),
         Precondition("waits for the log buffer/s", lambda activity: activity.per_second(WAITS), lambda *_: None),
     )

@@ -223,7 +223,7 @@ def global_lock_blocks_sessions(context: RuleContext) -> Iterator[Finding]:
     blocking = blocking_of(context)
     shown = [blocking.session(number) for number, name in blocking.holders if not name]
     holder = roots[0].session if roots else shown[0] if shown else None
-    lock = _held(roots[0]) if roots else "such a lock"
+    lock = _held_words(roots[0]) if roots else "such a lock"
     who = (
         f"{sentence(session_name(holder))} holds {lock}{_comma(doing(holder))}."
         if holder
@@ -244,7 +244,7 @@ def _shown_by(blocking: Blocking) -> str:
     return "The server" if blocking.transactions_read else "The process list"
 
 
-def _held(root: RootBlocker) -> str:
+def _held_words(root: RootBlocker) -> str:
     return HELD.get((root.wait.lock, root.wait.held), f"a lock of type {root.wait.held} ({root.wait.lock})")
 
 

@@ -204,7 +204,7 @@ def _corrected_value(f: Finding) -> AdvisedValue | None:
     after = text.partition("=")[2].strip() if "=" in text else text
     if "\n" in text or (text and after == corrected):
         return None
-    return AdvisedValue(corrected, *_alike(corrected, f.value or "", after or "remove the line"), None)
+    return AdvisedValue(corrected, *_in_one_notation(corrected, f.value or "", after or "remove the line"), None)
 
 
 def _value_of_action(f: Finding, action: Action) -> AdvisedValue | None:
@@ -218,7 +218,7 @@ def _value_of_action(f: Finding, action: Action) -> AdvisedValue | None:
     own = option in {f.canonical, f.option} and f.value is not None
     undone = action.replaces or _setting_of(action.undo)
     old = (f.value or "") if own else undone.partition("=")[2].strip()
-    return AdvisedValue(option, *_alike(option, old, after.strip()), action.restart)
+    return AdvisedValue(option, *_in_one_notation(option, old, after.strip()), action.restart)
 
 
 def _setting_of(statement: str | None) -> str:
@@ -230,7 +230,7 @@ def _setting_of(statement: str | None) -> str:
     return (setting.rpartition("; START ")[0] or setting).rstrip("; ")
 
 
-def _alike(option: str, before: str, after: str) -> tuple[str, str]:
+def _in_one_notation(option: str, before: str, after: str) -> tuple[str, str]:
     """Both values in one notation: bytes get a unit if the other value has one, and quotes are left out."""
     before, after = (redact_value(option, text.strip().strip("'")) or "(empty)" for text in (before, after))
     sized = after[-1] in "KMGTPE" and after[:-1].isdecimal()

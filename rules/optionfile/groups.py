@@ -168,10 +168,10 @@ def with_group_read(resolved: ResolvedFiles, path: str, group: str) -> ResolvedF
     """The files as if the options of one group were in [mysqld]."""
     low = group.lower()
 
-    def moved(line: Line) -> Line:
+    def move_line(line: Line) -> Line:
         return line._replace(group="mysqld") if (line.group or "").lower() == low else line
 
-    options = tuple(p._replace(line=moved(p.line)) if p.path == path else p for p in resolved.options)
+    options = tuple(p._replace(line=move_line(p.line)) if p.path == path else p for p in resolved.options)
     return resolved._replace(options=options)
 
 

@@ -135,7 +135,7 @@ def unknown_option(context: RuleContext) -> Iterator[Finding]:
         meant = include.edits[0].text if include else _intended_option(line, context)
         words = f"did you mean {meant}?" if meant else _unknown_help(line, fix, context)
         yield _refusal(unknown_option, context, line._replace(reason=NO_INCLUDE) if include else line, words, fix)
-    yield from _unexamined(unknown_option, context, of_value=False)
+    yield from _unexamined_findings(unknown_option, context, of_value=False)
 
 
 def _intended_option(line: LineVerdict, context: RuleContext) -> str:
@@ -153,7 +153,7 @@ def _is_include(line: LineVerdict) -> bool:
     return written_name(line.placed.line).startswith("include")
 
 
-def _unexamined(speaker: Rule, context: RuleContext, *, of_value: bool) -> Iterator[Finding]:
+def _unexamined_findings(speaker: Rule, context: RuleContext, *, of_value: bool) -> Iterator[Finding]:
     """Report, without a fix, names and values that the examined server lacks but another server may have.
 
     They are notes; warnings where documents list the target's options, and no server of its kind was examined.
@@ -261,7 +261,7 @@ def invalid_value(context: RuleContext) -> Iterator[Finding]:
         fix = fixes.fix_invalid(line, context)
         words = f"did you mean {fix.edits[0].text}?" if fix else _value_help(line, context)
         yield _refusal(invalid_value, context, line, words, fix)
-    yield from _unexamined(invalid_value, context, of_value=True)
+    yield from _unexamined_findings(invalid_value, context, of_value=True)
 
 
 @rule(

@@ -97,7 +97,7 @@ def chains(servers: tuple[ChainServer, ...]) -> dict[str, Chain]:
                     linked[source.name].add(replica.name)
     named, found = {server.name: server for server in servers}, {}
     for own in servers:
-        members = _connected(own.name, linked)
+        members = _connected_servers(own.name, linked)
         alike = index.get(own.uuid.lower(), ()) if own.uuid else ()
         twins = [other for other in alike if other.name not in members and _is_twin(own, other)]
         if len(members) > 1 or twins:
@@ -115,7 +115,7 @@ def _index(servers: tuple[ChainServer, ...]) -> dict[str | tuple[str, str], list
     return index
 
 
-def _connected(name: str, linked: dict[str, set[str]]) -> list[str]:
+def _connected_servers(name: str, linked: dict[str, set[str]]) -> list[str]:
     """The server and all that are linked with it through any number of others, itself first."""
     found = {name: None}
     waiting = [name]
@@ -176,7 +176,7 @@ def errant_transactions(context: RuleContext) -> Iterator[Finding]:
     if found:
         names = " and ".join(source.name for source in sources)
         yield errant_transactions.finding(
-            f"The replica has {found[0]} that its source {names} does not have: {_shortened(found[1])}.",
+            f"The replica has {found[0]} that its source {names} does not have: {_shorten_text(found[1])}.",
             help="read with mysqlbinlog what they changed, then repeat it on the source or rebuild this replica",
         )
 
@@ -226,7 +226,7 @@ def _errant_positions(own: ChainServer, sources: tuple[ChainServer, ...]) -> tup
     return ("transactions of its own", ",".join(map(str, extra))) if extra else None
 
 
-def _shortened(text: str) -> str:
+def _shorten_text(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
@@ -257,7 +257,7 @@ def duplicate_server_id(context: RuleContext) -> Iterator[Finding]:
     own = chain.own
     twins = [other for other in chain.others if _is_twin(own, other)]
     if twins:
-        linked = _linked(chain, twins)
+        linked = _is_linked(chain, twins)
         yield duplicate_server_id.finding(
             f"{_names(twins)} and this server have the same server_uuid. "
             + ("Replicas of one source then disconnect each other." if linked else "They cannot replicate together."),
@@ -267,7 +267,7 @@ def duplicate_server_id(context: RuleContext) -> Iterator[Finding]:
     others = [other for other in chain.others if other not in twins and not _is_same_server(own, other)]
     numbered = [other for other in others if other.server_id == own.server_id]
     if same := numbered if own.server_id not in {"", "0"} else []:
-        refused = _linked(chain, same) if context.target.is_mariadb else any(map(chain.sources().__contains__, same))
+        refused = _is_linked(chain, same) if context.target.is_mariadb else any(map(chain.sources().__contains__, same))
         yield duplicate_server_id.finding(
             f"{_names(same)} and this server have the same server_id, {own.server_id}. "
             + (
@@ -280,7 +280,7 @@ def duplicate_server_id(context: RuleContext) -> Iterator[Finding]:
         )
 
 
-def _linked(chain: Chain, servers: Iterable[ChainServer]) -> bool:
+def _is_linked(chain: Chain, servers: Iterable[ChainServer]) -> bool:
     """Whether one of the servers replicates directly with this one, or from the same source."""
     sources = chain.sources()
     return any(

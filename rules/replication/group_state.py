@@ -46,7 +46,7 @@ def _members(context: RuleContext) -> tuple[GroupMember, ...]:
     return part.members or () if part is not None else ()
 
 
-def _own(context: RuleContext) -> GroupMember | None:
+def _own_member(context: RuleContext) -> GroupMember | None:
     return next((member for member in _members(context) if member.own), None)
 
 
@@ -77,7 +77,7 @@ def _applier(context: RuleContext) -> ApplierTimes | None:
 )
 def writable_group_secondary(context: RuleContext) -> Iterator[Finding]:
     """Report a secondary of a group with a single primary whose super_read_only is OFF."""
-    own = _own(context)
+    own = _own_member(context)
     secondary = own is not None and own.state == ONLINE and own.role == SECONDARY
     if secondary and context.settings.on(SINGLE) is not False and context.settings.on(SUPER) is False:
         action = Action(
@@ -145,7 +145,7 @@ def mixed_group_versions(context: RuleContext) -> Iterator[Finding]:
 )
 def group_applier_blocked(context: RuleContext) -> Iterator[Finding]:
     """Report workers of the group's applier that wait for a lock for some seconds."""
-    own, times = _own(context), _applier(context)
+    own, times = _own_member(context), _applier(context)
     if own is None or times is None or not times.locked or (times.applying or 0) < BLOCKED:
         return
     waiting = f" {own.applying:,} transactions wait in its queue." if own.applying else ""
@@ -188,7 +188,7 @@ def group_member_behind(context: RuleContext) -> Iterator[Finding]:
                     f"threshold is {limit:,}.{slows}",
                     help=_look_for_cause(member),
                 )
-    own, times = _own(context), _applier(context)
+    own, times = _own_member(context), _applier(context)
     late = times.applying or 0 if times is not None and not times.locked else 0
     if own is not None and own.state == ONLINE and late >= BEHIND:
         yield group_member_behind.finding(
@@ -315,7 +315,7 @@ def group_exit_stops_server(context: RuleContext) -> Iterator[Finding]:
 )
 def group_cache_exceeds_memory(context: RuleContext) -> Iterator[Finding]:
     """Report a member whose expected memory and message cache together exceed the usable memory."""
-    own, room = _own(context), usable_memory(context)
+    own, room = _own_member(context), usable_memory(context)
     size = context.number(CACHE) or DEFAULT_CACHE
     if own is None or own.state not in {ONLINE, RECOVERING} or room is None:
         return
@@ -404,7 +404,7 @@ def recovering_group_member(context: RuleContext) -> Iterator[Finding]:
     """Report a member that is in state RECOVERING."""
     part = context.server.replication
     if part is not None and part.group_state == RECOVERING:
-        own = _own(context)
+        own = _own_member(context)
         waiting = f" {own.applying:,} transactions wait in its queue." if own is not None and own.applying else ""
         yield recovering_group_member.finding(
             f"MEMBER_STATE is RECOVERING: this member fetches what it lacks, and its data is not current.{waiting}",

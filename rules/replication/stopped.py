@@ -383,11 +383,11 @@ def _statement(context: RuleContext, channel: dict[str, str], verb: str) -> str:
     status = " STATUS" if verb == "SHOW" else ""
     if context.target.is_mariadb:
         name = channel.get("connection_name", "")
-        return f"{verb} SLAVE{quoted(name)}{status}"
+        return f"{verb} SLAVE{quote_channel(name)}{status}"
     name = channel.get("channel_name", "")
-    return f"{verb} {replica_keyword(context)}{status}{' FOR CHANNEL' if name else ''}{quoted(name)}"
+    return f"{verb} {replica_keyword(context)}{status}{' FOR CHANNEL' if name else ''}{quote_channel(name)}"
 
 
-def quoted(name: str) -> str:
+def quote_channel(name: str) -> str:
     """A channel's name for a statement, after a space; empty for the default channel."""
     return " '{}'".format(name.replace("'", "''")) if name else ""

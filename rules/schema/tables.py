@@ -54,9 +54,9 @@ def auto_increment_near_end(context: RuleContext) -> Iterator[Finding]:
     if columns is None:
         raise MissingFact(context.reason_unread("schema.auto_increment"))
     rated = [(severity, column) for column in columns if (severity := _severity(column)) is not None]
-    rated.sort(key=lambda pair: (RANK.index(pair[0]), -_used(pair[1])))
+    rated.sort(key=lambda pair: (RANK.index(pair[0]), -_used_share(pair[1])))
     if rated:
-        listed = " ".join(_described(column) for _, column in rated[:LISTED])
+        listed = " ".join(_column_words(column) for _, column in rated[:LISTED])
         more = len(rated) - LISTED
         also = f" {more} more {'column is' if more == 1 else 'columns are'} near the end too." if more > 0 else ""
         yield auto_increment_near_end.finding(
@@ -72,7 +72,7 @@ def _remedy(columns: list[AutoIncrement]) -> str:
     return "change the type to BIGINT in time: ALTER TABLE copies the table and blocks writes, gh-ost does not block"
 
 
-def _used(column: AutoIncrement) -> float:
+def _used_share(column: AutoIncrement) -> float:
     return (column.next - 1) / column.greatest if column.greatest else 0.0
 
 
@@ -84,7 +84,7 @@ def days_left(column: AutoIncrement) -> float | None:
 
 
 def _severity(column: AutoIncrement) -> Severity | None:
-    used, days = _used(column), days_left(column)
+    used, days = _used_share(column), days_left(column)
     if days is not None:
         if days < MONTH or (used >= AT_END and days < SOON):
             return Severity.ERROR
@@ -98,9 +98,9 @@ def _severity(column: AutoIncrement) -> Severity | None:
     return RANK[rank]
 
 
-def _described(column: AutoIncrement) -> str:
+def _column_words(column: AutoIncrement) -> str:
     name = quoted_name(column.schema, column.table, column.column)
-    percent = int(100 * _used(column))
+    percent = int(100 * _used_share(column))
     days = days_left(column)
     rate = ""
     if column.per_day is not None:
@@ -130,7 +130,7 @@ LOCKED = "the ALTER waits for transactions on the table, and new statements wait
 HINTS = "statements that name the index in a hint fail"
 
 
-def _unkeyed(context: RuleContext) -> tuple[UnkeyedTable, ...]:
+def _unkeyed_tables(context: RuleContext) -> tuple[UnkeyedTable, ...]:
     tables = context.schema.without_key
     if tables is None:
         raise MissingFact(context.reason_unread("schema.keys"))
@@ -149,7 +149,7 @@ def _in_group(context: RuleContext) -> bool:
     return replication is not None and replication.group_state in MEMBER_STATES
 
 
-def _listed(tables: Sequence[UnkeyedTable | EngineTable]) -> str:
+def _list_tables(tables: Sequence[UnkeyedTable | EngineTable]) -> str:
     """`3 tables (a, b, c)`, with names of three at most."""
     names = ", ".join(quoted_name(table.schema, table.table) for table in tables[:LISTED])
     more = ", …" if len(tables) > LISTED else ""
@@ -190,10 +190,10 @@ def _can_require(context: RuleContext) -> bool:
 )
 def unkeyed_table_in_group(context: RuleContext) -> Iterator[Finding]:
     """Report tables without a key on a member of a replication group."""
-    tables = _unkeyed(context)
+    tables = _unkeyed_tables(context)
     if tables and _in_group(context):
         yield unkeyed_table_in_group.finding(
-            f"Group Replication refuses writes to {_listed(tables)}: there is no primary key.",
+            f"Group Replication refuses writes to {_list_tables(tables)}: there is no primary key.",
             help=f"add a primary key to each{_prevention(context)}",
         )
 
@@ -217,10 +217,10 @@ def unkeyed_table_in_group(context: RuleContext) -> Iterator[Finding]:
 )
 def unkeyed_table_in_galera(context: RuleContext) -> Iterator[Finding]:
     """Report tables without a key on a Galera node."""
-    tables = _unkeyed(context)
+    tables = _unkeyed_tables(context)
     if tables and uses_galera(context):
         yield unkeyed_table_in_galera.finding(
-            f"Galera needs a primary key in each table; {_listed(tables)} without one can differ between nodes.",
+            f"Galera needs a primary key in each table; {_list_tables(tables)} without one can differ between nodes.",
             help=f"add a primary key to each; the ALTER blocks the cluster{_prevention(context)}",
         )
 
@@ -245,7 +245,7 @@ def unkeyed_table_in_galera(context: RuleContext) -> Iterator[Finding]:
 )
 def unkeyed_table_in_row_log(context: RuleContext) -> Iterator[Finding]:
     """Report tables without a key where rows are replicated, and large ones wherever rows are logged."""
-    tables = _unkeyed(context)
+    tables = _unkeyed_tables(context)
     in_cluster = _in_group(context) or (context.target.is_mariadb and uses_galera(context))
     if not tables or in_cluster or context.text("binlog_format") not in ("ROW", None):
         return
@@ -258,7 +258,7 @@ def unkeyed_table_in_row_log(context: RuleContext) -> Iterator[Finding]:
     known_large = [table for table in large if table.rows is not None]
     severe = bool(known_large) and (is_replica or has_replicas)
     yield unkeyed_table_in_row_log.finding(
-        f"Replicas scan {_listed(known_large or large or tables)} for changed rows: there is no primary key.",
+        f"Replicas scan {_list_tables(known_large or large or tables)} for changed rows: there is no primary key.",
         help=f"add a primary key to each{_prevention(context)}",
         severity=Severity.WARNING if severe else Severity.NOTE,
     )
@@ -285,7 +285,7 @@ def unreplicated_engine(context: RuleContext) -> Iterator[Finding]:
     tables = [table for table in _engines(context) if table.engine.upper() not in REMOTE]
     if tables and _in_group(context):
         yield unreplicated_engine.finding(
-            f"Group Replication refuses writes to {_listed(tables)}: the engine is not InnoDB.",
+            f"Group Replication refuses writes to {_list_tables(tables)}: the engine is not InnoDB.",
             help="ALTER TABLE … ENGINE = InnoDB for each; the ALTER copies the table",
             severity=Severity.ERROR,
         )
@@ -294,7 +294,7 @@ def unreplicated_engine(context: RuleContext) -> Iterator[Finding]:
         lacking = [table for table in tables if f"REPLICATE_{table.engine.upper()}" not in modes]
         if lacking:
             yield unreplicated_engine.finding(
-                f"Galera does not replicate the rows of {_listed(lacking)}: the engine is not InnoDB.",
+                f"Galera does not replicate the rows of {_list_tables(lacking)}: the engine is not InnoDB.",
                 help="ALTER TABLE … ENGINE = InnoDB for each; first compare its rows on all nodes",
             )
 
@@ -323,7 +323,7 @@ def tables_without_transactions(context: RuleContext) -> Iterator[Finding]:
         return
     kinds = ", ".join(sorted({table.engine for table in tables}))
     yield tables_without_transactions.finding(
-        f"There are no transactions in {_listed(tables)}: the engine is {kinds}.",
+        f"There are no transactions in {_list_tables(tables)}: the engine is {kinds}.",
         help="ALTER TABLE … ENGINE = InnoDB where rows must survive a crash or a rollback",
     )
 

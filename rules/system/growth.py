@@ -120,7 +120,7 @@ def _forecast(spaces: Sequence[SpaceReading], storage: Storage, now: int) -> For
         return None
     slopes = sorted(
         (used[later] - used[earlier]) / (later - earlier)
-        for earlier, later in combinations(_thinned(moments), 2)
+        for earlier, later in combinations(_thin_moments(moments), 2)
         if later - earlier >= span / FAR_SHARE
     )
     slow, fast = slopes[len(slopes) // TENTHS], slopes[-1 - len(slopes) // TENTHS]
@@ -130,7 +130,7 @@ def _forecast(spaces: Sequence[SpaceReading], storage: Storage, now: int) -> For
     return Forecast(space.free / middle / DAY, space.free / fast / DAY, space.free / slow / DAY, span / DAY)
 
 
-def _thinned(moments: list[int]) -> list[int]:
+def _thin_moments(moments: list[int]) -> list[int]:
     """At most so many readings that all pairs of them can be compared, the newest among them."""
     step = -(-len(moments) // MOST_READINGS)
     return moments[::-1][::step][::-1]

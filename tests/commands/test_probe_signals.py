@@ -23,7 +23,7 @@ def test_a_second_signal_waits_for_what_is_being_drawn() -> None:
         drawn.append(f"ended {text}")
 
     with pytest.raises(KeyboardInterrupt), handle_signals(stop, notices.append) as signals:
-        signals.uninterrupted(draw)("bar")
+        signals.block_signals(draw)("bar")
     assert drawn == ["begun bar", "ended bar"]
     assert stop.reason == "cancelled"
     assert len(notices) == 1
@@ -41,7 +41,7 @@ def test_a_second_signal_between_drawings_ends_it_there() -> None:
         reached.append("too far")
 
     with handle_signals(StopSignal(), lambda _: None) as signals:
-        signals.uninterrupted(reached.append)("drawn")
+        signals.block_signals(reached.append)("drawn")
         with pytest.raises(KeyboardInterrupt):
             go_on()
     assert reached == ["drawn", "stopping"]
@@ -54,11 +54,11 @@ def test_drawings_within_drawings_are_one() -> None:
     def outer(text: str) -> None:
         os.kill(os.getpid(), signal.SIGINT)
         os.kill(os.getpid(), signal.SIGINT)
-        signals.uninterrupted(drawn.append)(f"inner {text}")
+        signals.block_signals(drawn.append)(f"inner {text}")
         drawn.append(text)
 
     with pytest.raises(KeyboardInterrupt), handle_signals(StopSignal(), lambda _: None) as signals:
-        signals.uninterrupted(outer)("bar")
+        signals.block_signals(outer)("bar")
     assert drawn == ["inner bar", "bar"]
 
 
@@ -67,7 +67,7 @@ def test_other_threads_draw_as_they_please() -> None:
     drawn: list[str] = []
     with handle_signals(StopSignal(), lambda _: None) as signals:
         os.kill(os.getpid(), signal.SIGINT)
-        thread = threading.Thread(target=signals.uninterrupted(drawn.append), args=("elsewhere",))
+        thread = threading.Thread(target=signals.block_signals(drawn.append), args=("elsewhere",))
         thread.start()
         thread.join()
     assert drawn == ["elsewhere"]

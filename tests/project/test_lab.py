@@ -7,9 +7,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from labadvice import Advice, advice_of, apply, judged, refusals
+from labadvice import Advice, advice_of, apply, judge_text, refusals
 from labfolder import Lab, LabError, labs, read
-from labpage import Row, blank, keep, kept, page, row_of
+from labpage import Row, blank, keep, page, row_of, saved_rows
 from real_servers import Binaries
 from scenario import read_scenario
 from scenariorun import run_scenario
@@ -42,7 +42,7 @@ def recorded() -> Advice:
 def is_taken(lab: Lab, catalog: Catalog) -> bool:
     """Whether the server takes each line of the option file as it stands."""
     data = Path(lab.option_file).read_bytes()
-    outcomes = {line.outcome.value for line in judged(data, catalog).lines}
+    outcomes = {line.outcome.value for line in judge_text(data, catalog).lines}
     return not refusals(data, catalog) and outcomes <= {"accepted", "deprecated"}
 
 
@@ -194,9 +194,9 @@ def test_rows_are_kept(tmp_path: Path) -> None:
     """A row that was written is read back as it was, so that servers may be measured one at a time."""
     row = row_of(read(str(FOLDER / "thread-cache")), Advice(("a = 1",), ()), ran((1, 2), (1, 2)))
     path = str(tmp_path / "lab.json")
-    assert kept(path) == {}
+    assert saved_rows(path) == {}
     keep(path, {row.name: row})
-    assert page(kept(path).values()) == page([row])
+    assert page(saved_rows(path).values()) == page([row])
 
 
 def test_the_page_has_a_line_a_server_and_counts_its_verdicts() -> None:

@@ -6,6 +6,7 @@ Each limit is today's figure and may only fall.
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cache
@@ -20,6 +21,10 @@ MOST_LINES = 450
 SMALL_LINES = 60
 COMMAND = "a command has a module of its own, which is imported when the command runs"
 SMALL_FILES = {"advisor/commands/completion.py": COMMAND, "advisor/commands/grants.py": COMMAND}
+# Functions are named by what they do or return; properties, which are values, may be adjectives.
+PARTICIPLE = (
+    r"_*([a-z]*[a-z]ed|told|said|found|kept|whole|fine|known|own|shown|written|given|taken|held|hidden|left|short)"
+)
 MOST_SHARED_CLASS_NAMES = 0.08  # of all classes, those whose name another class has too
 
 
@@ -118,6 +123,19 @@ def test_class_names_that_occur_twice(checkout: Path) -> None:
     names = Counter(node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
     shared = {name: count for name, count in names.items() if count > 1}
     assert sum(shared.values()) <= MOST_SHARED_CLASS_NAMES * names.total(), shared
+
+
+def test_function_names(checkout: Path) -> None:
+    """No function has a participle or an adjective alone for its name: told, found, wrapped."""
+    named = [
+        f"{module}.{node.name}"
+        for module, tree in modules(checkout).items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and re.fullmatch(PARTICIPLE, node.name)
+        and not any("property" in ast.unparse(decorator) for decorator in node.decorator_list)
+    ]
+    assert named == []
 
 
 def test_no_import_circles(checkout: Path) -> None:

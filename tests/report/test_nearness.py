@@ -11,7 +11,7 @@ from mycnf_command import CHECKOUT
 
 from advisor.catalog.targets import parse_target
 from advisor.commands.explain import cpus, disks, memory
-from advisor.report.nearness import VIRTUAL, Here, machine, measured, sentence, servers
+from advisor.report.nearness import VIRTUAL, Here, machine, measured_sources, sentence, servers
 from rules.core.areas import Evidence, all_evidence
 
 GIB = 1 << 30
@@ -89,7 +89,7 @@ def test_numbers_in_a_table_keep_their_order_at_least() -> None:
 
 def test_every_measured_source_has_its_sentence() -> None:
     """Each of the store's measurements is one sentence or two."""
-    found = [sentence(e, HERE) for e in measured(list(all_evidence().values()))]
+    found = [sentence(e, HERE) for e in measured_sources(list(all_evidence().values()))]
     assert len(found) > 40
     assert all(words.endswith(".") and ": " in words for words in found)
 

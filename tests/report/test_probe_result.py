@@ -13,7 +13,7 @@ from advisor.core.errors import MycnfError
 from advisor.core.model import Confidence, Finding, Severity
 from advisor.facts.probes import OTHER_PROCESSES, PROBE_SCHEMA, Arm, Block, Metric, ProbeResult, RunPlace
 from advisor.report import Page
-from advisor.report.document import Paragraph, Table, plain, value
+from advisor.report.document import Paragraph, Table, plain_text, value
 from advisor.report.formats import render_audit
 from advisor.report.output import Paper
 from advisor.report.probe.figures import (
@@ -26,7 +26,7 @@ from advisor.report.probe.figures import (
     numeric,
     own_marks,
     rows,
-    short,
+    short_name,
     span,
 )
 from advisor.report.probe.result import render, sheets
@@ -188,18 +188,18 @@ def tables(made: ProbeResult) -> list[Table]:
 
 def texts(table: Table) -> list[list[str]]:
     """The cells of a table, without what colours or explains them."""
-    return [[plain(value(cell).words) for cell in row] for row in table.rows]
+    return [[plain_text(value(cell).words) for cell in row] for row in table.rows]
 
 
 def test_options_in_names_become_the_axis() -> None:
     """Where every variant is a value of one option, its name is said once."""
     pair = result(arm("flush=1", (1.0, 2.0)), arm("flush=0", (2.0, 3.0)), baseline="flush=1", axis="")
     assert axis_name(pair) == "flush"
-    assert [short(pair, a.name) for a in pair.arms] == ["1", "0"]
+    assert [short_name(pair, a.name) for a in pair.arms] == ["1", "0"]
     assert tables(pair)[0].heads[:3] == ("flush", "MB/s", "to 1")
     mixed = result(arm("a=1", (1.0,)), arm("b=1", (1.0,)), baseline="a=1", axis="")
     assert axis_name(mixed) == "variant"
-    assert short(mixed, "a=1") == "a=1"
+    assert short_name(mixed, "a=1") == "a=1"
 
 
 @pytest.mark.parametrize("points", [(1.0, 2.0), (1.0, 1.0)], ids=["a row a variant", "a column a variant"])

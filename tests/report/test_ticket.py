@@ -30,7 +30,7 @@ from advisor.report.audit.ticket import in_markdown as report
 from advisor.report.document import Paragraph
 from advisor.report.finding import Lengths, headline
 from advisor.report.formats import names, render_audit
-from advisor.report.render.markdown import length, shown
+from advisor.report.render.markdown import length, words_markdown
 from rules.core.areas import all_evidence
 
 READER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
@@ -217,7 +217,7 @@ def test_steps_come_in_the_order_of_need() -> None:
 def test_a_finding_on_one_line(finding: dict[str, Any], line: str) -> None:
     """The advice is the value that actions set for the option itself; a correction is one of several in words."""
     f = Finding("TST001", "x", Severity.ERROR, Confidence.CERTAIN, "m", option="a", value="7")
-    assert shown(headline(f._replace(**finding))) == line
+    assert words_markdown(headline(f._replace(**finding))) == line
 
 
 def test_two_actions_keep_their_order() -> None:
@@ -287,7 +287,7 @@ def test_no_room(left: int) -> None:
 
 def test_length_counts_as_trackers_do() -> None:
     """A character beyond the first plane has two units; two line ends follow a block."""
-    written = shown("a\U0001f42c b")
+    written = words_markdown("a\U0001f42c b")
     assert length(Paragraph("a\U0001f42c b")) == units(written) + 2 == len(written) + 3
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from changes import mutants
 from modules import read
-from outcomes import Noticed, noticed, posed
+from outcomes import Noticed, notice_change, pose_cases
 from rule_cases import Case, context_of_case
 
 from rules.core.rule import RULES
@@ -50,8 +50,8 @@ def tried(folder: Path, *cases: Case, text: str = RULE) -> dict[str, Noticed]:
     path.write_text(text, "utf-8")
     module = read(NAME, str(path))
     modules = {NAME: module}
-    kept = posed([(case, context_of_case(case, folder)) for case in cases], modules)
-    return {f"{m.line}: {m.change}": noticed(m, module, modules, kept) for m in mutants(module.tree)}
+    kept = pose_cases([(case, context_of_case(case, folder)) for case in cases], modules)
+    return {f"{m.line}: {m.change}": notice_change(m, module, modules, kept) for m in mutants(module.tree)}
 
 
 def test_a_comparison_that_no_case_tries_at_its_limit_survives(tmp_path: Path) -> None:

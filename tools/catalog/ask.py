@@ -101,7 +101,7 @@ def is_plain_number(answers: Asked) -> bool:
     return all(numbers.is_number(answers.printed.get(v)) for v in ("0", "1"))
 
 
-def whole(row: Row) -> bool:
+def is_whole(row: Row) -> bool:
     """Whether both ends of a range of integers are known."""
     return row["kind"] != "double" and all(re.fullmatch(r"-?\d+", row.get(end, "")) for end in ("min", "max"))
 
@@ -116,7 +116,7 @@ def find_widths(rows: dict[str, Row], asked: dict[str, Asked]) -> None:
 
 def find_blocks(server: Server, rows: dict[str, Row]) -> None:
     """Try odd numbers in each range, and record how they are rounded."""
-    values = {n: numbers.trials(int(r["min"]), int(r["max"])) for n, r in rows.items() if whole(r)}
+    values = {n: numbers.trials(int(r["min"]), int(r["max"])) for n, r in rows.items() if is_whole(r)}
     asked = {n: Asked() for n in values}
     for i in range(max(map(len, values.values()), default=0)):
         put(server, {n: v[i] for n, v in values.items() if i < len(v)}, asked)
@@ -186,7 +186,7 @@ def other_value(row: Row, default: str) -> str | None:
     """A value in range that is not the default."""
     if row["kind"] == "bool":
         return "0" if default == "TRUE" else "1"
-    if row["kind"] in NUMBERS and whole(row):
+    if row["kind"] in NUMBERS and is_whole(row):
         low, high = int(row["min"]), int(row["max"])
         size = int(row.get("block") or 1)
         tries = (low + (high - low) * p // 1000 // size * size for p in (3, 7, 1, 500))
@@ -207,7 +207,7 @@ def find_effects(server: Server, rows: dict[str, Row], base: dict[str, str]) -> 
             value = base.get(name, "1")
             value = "1" if value.startswith("(No default") or not value else value
         answer = run(server, [f"{name}={value}"])
-        note(row, [m for m in answer.messages if mentioned(m, name)])
+        note(row, [m for m in answer.messages if is_mentioned(m, name)])
         if answer.status == 0:
             for other, printed in answer.values.items():
                 if other != name and base.get(other) != printed and not scratch(printed):
@@ -249,7 +249,7 @@ def bounded(server: Server, name: str, row: Row, base: dict[str, str]) -> str:
 
 def two_values(row: Row) -> tuple[str, str] | None:
     """A lower and a higher value in the range of a number; None for other kinds."""
-    if row.get("kind") not in NUMBERS or not whole(row):
+    if row.get("kind") not in NUMBERS or not is_whole(row):
         return None
     low, high, size = int(row["min"]), int(row["max"]), int(row.get("block") or 1)
     inside = [low + (high - low) * p // 1000 // size * size for p in (3, 500)]
@@ -257,7 +257,7 @@ def two_values(row: Row) -> tuple[str, str] | None:
     return (str(lower), str(higher)) if lower < higher else None
 
 
-def mentioned(message: str, name: str) -> bool:
+def is_mentioned(message: str, name: str) -> bool:
     """Whether a warning mentions the option."""
     return name in re.findall(r"[a-z][a-z0-9_]+", message.lower().replace("-", "_"))
 
@@ -296,7 +296,7 @@ def find_hidden(server: Server, listed: set[str]) -> list[Row]:
         and PREFIX.sub("", n) not in listed
         and not any(o.startswith(n) for o in listed)  # MariaDB accepts abbreviations
     )
-    valued, bare = taken(server, names, "=1"), taken(server, names, "")
+    valued, bare = accepted_names(server, names, "=1"), accepted_names(server, names, "")
     found: list[Row] = []
     for name in sorted(valued | bare):
         row: Row = {
@@ -304,12 +304,12 @@ def find_hidden(server: Server, listed: set[str]) -> list[Row]:
             "arg": "optional" if name in valued & bare else "required" if name in valued else "none",
         }
         answer = run(server, [f"{name}=1" if name in valued else name])
-        note(row, [m for m in answer.messages if mentioned(m, name)])
+        note(row, [m for m in answer.messages if is_mentioned(m, name)])
         found.append(row)
     return found
 
 
-def taken(server: Server, names: list[str], value: str) -> set[str]:
+def accepted_names(server: Server, names: list[str], value: str) -> set[str]:
     """The names that the server accepts with this suffix: with the prefix loose_ it warns about each unknown one."""
     task = VALIDATE if server.name.startswith("mysql-9") else HELP
     found: set[str] = set()
@@ -347,7 +347,7 @@ def told_rows(server: Server, names: list[str]) -> dict[str, Row]:
     """Options whose facts MariaDB reports itself: kind, range, block size and members of every variable."""
     rows: dict[str, Row] = {}
     for row in read("servers", server.name, "variable-metadata.tsv") if server.is_mariadb else ():
-        name, facts = canonical(row["variable_name"]), kinds.told(row) | builds.told_range(row)
+        name, facts = canonical(row["variable_name"]), kinds.reported_kind(row) | builds.told_range(row)
         if name in names and "kind" in facts:
             rows[name] = {"option": name, "kind": str(facts["kind"])}
             rows[name] |= {f: str(facts[f]) for f in ("min", "max", "block") if f in facts}

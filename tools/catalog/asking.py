@@ -121,10 +121,10 @@ def run(server: Server, lines: list[str], *, before: Sequence[str] = (), task: S
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     text = done.stdout.decode("utf-8", "replace").split("\n")
-    return Answer(done.returncode, printed(text), done.stderr.decode("utf-8", "replace").split("\n"), text)
+    return Answer(done.returncode, printed_values(text), done.stderr.decode("utf-8", "replace").split("\n"), text)
 
 
-def printed(text: list[str]) -> dict[str, str]:
+def printed_values(text: list[str]) -> dict[str, str]:
     """The values after the dashed line, by canonical name."""
     found: dict[str, str] = {}
     start = next((i for i, line in enumerate(text) if line.startswith("-----")), len(text))
@@ -136,7 +136,7 @@ def printed(text: list[str]) -> dict[str, str]:
     return found
 
 
-def blamed(answer: Answer, batch: Mapping[str, str | None]) -> str | None:
+def blamed_option(answer: Answer, batch: Mapping[str, str | None]) -> str | None:
     """The option of the batch that an error message names."""
     for line in answer.messages:
         if "[ERROR]" in line:
@@ -166,7 +166,7 @@ def ask(
             lines = [COMPANIONS[n] for n in batch if n in COMPANIONS and COMPANIONS[n].split("=")[0] not in batch]
             lines += [n if v is None else f"{n}={v}" for n, v in batch.items()]
             answer = run(server, lines)
-            refused = blamed(answer, batch) if answer.status or "[ERROR]" in "".join(answer.messages) else None
+            refused = blamed_option(answer, batch) if answer.status or "[ERROR]" in "".join(answer.messages) else None
             if refused is None and answer.status:
                 if len(batch) > 1:
                     for name, value in batch.items():

@@ -73,7 +73,7 @@ def add_probes(build: Build, name: str) -> None:
         if row["kind"] == "double":  # MySQL 8.0 reports the range of a decimal as the bits of an integer
             record |= {f: Fact(n, "asked") for f in ("min", "max") if (n := number(row[f])) is not None}
             record |= {f: Fact(decimal(record[f].value), record[f].source) for f in ("min", "max") if f in record}
-        put(record, probed(row), "asked")
+        put(record, probed_facts(row), "asked")
 
 
 def decimal(limit: object) -> object:
@@ -84,7 +84,7 @@ def decimal(limit: object) -> object:
     return int(number) if number.is_integer() and number < LARGEST_EXACT else number
 
 
-def probed(row: Row) -> dict[str, object]:
+def probed_facts(row: Row) -> dict[str, object]:
     """The remaining facts in a row of probes.tsv."""
     found: dict[str, object] = {}
     if row["kind"] in ("int", "uint", "double") and row["option"] not in LIMITED:
@@ -121,9 +121,9 @@ def add_plugins(build: Build, name: str) -> None:
         record = build.setdefault(row["option"], {})
         arg = row["arg"] if row["kind"] == "bool" and row["argument"] == "none" and row["arg"] else row["argument"]
         put(record, {"arg": arg, "default": row["default"], "shown": True, "plugin": row["plugin"]}, "asked")
-        put(record, ({"kind": row["kind"]} if row["kind"] else {}) | probed(row), "asked")
+        put(record, ({"kind": row["kind"]} if row["kind"] else {}) | probed_facts(row), "asked")
         shape = {"argument": row["argument"], "placeholder": "#" if row["min"] else "name"}
-        put(record, {f: v for f, v in kinds.printed(shape, row["default"]).items() if f not in record}, "inferred")
+        put(record, {f: v for f, v in kinds.printed_kind(shape, row["default"]).items() if f not in record}, "inferred")
 
 
 def add_variables(build: Build, name: str) -> None:
@@ -136,7 +136,7 @@ def add_variables(build: Build, name: str) -> None:
             put(record, {"variable": option}, "asked")
         row = rows.get(option)
         if row:
-            put(record, kinds.told(row) | told_range(row) | told_scope(row), "asked")
+            put(record, kinds.reported_kind(row) | told_range(row) | told_scope(row), "asked")
         if option in settable:
             put(record, told_scope(settable[option]), "asked")
 
@@ -182,7 +182,7 @@ def add_declared(build: Build, name: str) -> None:
 
 def declared_facts(row: Row) -> dict[str, object]:
     """The facts of one declaration; expressions that are not plain numbers are ignored."""
-    found = kinds.declared(row) | {"variable": row["name"], "dynamic": row["change"] == "dynamic"}
+    found = kinds.declared_kind(row) | {"variable": row["name"], "dynamic": row["change"] == "dynamic"}
     if found.get("kind") in ("int", "uint", "double"):
         found |= {
             f: n for f in ("min", "max") if (n := number(row[f])) is not None and (f, n) != ("max", 0)
@@ -197,7 +197,7 @@ def add_printed(build: Build, folder: str, name: str) -> None:
     for row in read(folder, name, "options.tsv"):
         option = canonical(row["option"])
         default = build[option]["default"].value
-        facts = kinds.printed(row, default if isinstance(default, str) else None)
+        facts = kinds.printed_kind(row, default if isinstance(default, str) else None)
         if facts["kind"] == "bool" and folder == "others" and row["argument"] == "none":
             build[option]["kind"] = Fact("bool", "asked")  # it takes no argument and prints TRUE or FALSE
         if "kind" not in build[option] or build[option]["kind"].value == facts["kind"]:
@@ -229,7 +229,7 @@ def is_switch(record: Record) -> bool:
     return lists and (record["arg"].value, record["kind"].value) == ("none", "bool")
 
 
-def asked(name: str) -> Build:
+def asked_build(name: str) -> Build:
     """The build of a server that was available for queries."""
     build = help_build("servers", name)
     add_variables(build, name)
@@ -276,7 +276,7 @@ def lesser(record: Record, option: str) -> tuple[bool, bool, bool, str]:
     )
 
 
-def printed(name: str, build_name: str) -> Build:
+def printed_build(name: str, build_name: str) -> Build:
     """A build of which only the printed help is known."""
     build = help_build("others", name)
     add_declared(build, build_name)
@@ -306,7 +306,7 @@ def declared_arguments(source: str) -> dict[str, str | None]:
     for row in read("declared", f"{source}.tsv"):
         words = row["flags"].split()
         argument = next((arg for word, arg in PLUGIN_ARGUMENTS.items() if word in words), "optional")
-        found[canonical(row["name"])] = argument if kinds.declared(row).get("kind", "bool") == "bool" else None
+        found[canonical(row["name"])] = argument if kinds.declared_kind(row).get("kind", "bool") == "bool" else None
     return found
 
 

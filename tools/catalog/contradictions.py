@@ -48,7 +48,7 @@ class Contradiction(NamedTuple):
     source: str
 
 
-def plain(value: object, *, boolean: bool) -> str:
+def plain_value(value: object, *, boolean: bool) -> str:
     """One notation for values from help, SHOW, sources and manuals."""
     text = {"NULL": "", "(No default value)": "", "empty": ""}.get(str(value), str(value)).rstrip("/").lower()
     if text[-1:] == "m" and text[:-1].isdigit():
@@ -61,7 +61,7 @@ def plain(value: object, *, boolean: bool) -> str:
         return {"true": "on", "false": "off"}.get(text, text)
 
 
-def told(option: Option, fact: str) -> list[str]:
+def catalog_values(option: Option, fact: str) -> list[str]:
     """The catalog's values of a fact: none if unknown, two if a started server has another default."""
     if fact == "default":
         return [value for value in (option.default, option.running) if value is not None]
@@ -71,19 +71,19 @@ def told(option: Option, fact: str) -> list[str]:
     return [] if value is None else [str(value)]
 
 
-def compared(catalog: Catalog, documented: dict[tuple[str, str], str]) -> Iterator[Contradiction]:
+def find_contradictions(catalog: Catalog, documented: dict[tuple[str, str], str]) -> Iterator[Contradiction]:
     """The facts that differ from the catalog."""
     for (name, fact), value in sorted(documented.items()):
         option = catalog.get(name)
         if option is None or fact not in ("default", "min", "max", "dynamic"):
             continue
         boolean = option.kind == "bool" and fact == "default"
-        have = told(option, fact)
-        if have and plain(value, boolean=boolean) not in [plain(v, boolean=boolean) for v in have]:
+        have = catalog_values(option, fact)
+        if have and plain_value(value, boolean=boolean) not in [plain_value(v, boolean=boolean) for v in have]:
             yield Contradiction(str(catalog.target), name, fact, " / ".join(have), value)
 
 
-def recorded() -> dict[tuple[str, str], str]:
+def recorded_defaults() -> dict[tuple[str, str], str]:
     """The defaults in the recorded help of 8.4.8, except those that the recording masks or the test sets."""
     rows = {canonical(row["option"]): row["value"] for row in read("others", FORK, "help-values.tsv")}
     return {(n, "default"): v for n, v in rows.items() if "#" not in v and n not in GIVEN_BY_TESTS}
@@ -103,11 +103,11 @@ def missing(catalog: Catalog, recorded: dict[tuple[str, str], str]) -> Iterator[
             yield Contradiction(str(catalog.target), name, "listed", "no such option", "recorded help")
 
 
-def declared() -> dict[tuple[str, str], str]:
+def declared_defaults() -> dict[tuple[str, str], str]:
     """The plain numbers and booleans declared in the source of 8.4.8."""
     found: dict[tuple[str, str], str] = {}
     for row in read("declared", f"{FORK}.tsv"):
-        name, kind = canonical(row["name"]), kinds.declared(row).get("kind")
+        name, kind = canonical(row["name"]), kinds.declared_kind(row).get("kind")
         if kind in ("int", "uint", "double"):
             limits = {end: row[end] for end in ("min", "max") if number(row[end]) is not None}
             found |= {(name, end): value for end, value in limits.items() if (end, value) != ("max", "0")}
@@ -117,7 +117,7 @@ def declared() -> dict[tuple[str, str], str]:
     return found
 
 
-def changed() -> dict[tuple[str, str], str]:
+def changed_defaults() -> dict[tuple[str, str], str]:
     """The defaults of 8.4.8 in the version reference: changed ones, and the original ones of new options."""
     found = {}
     for name in history.EVENTS:
@@ -151,29 +151,38 @@ def listed_before(name: str, flavour: str, at: Version) -> bool:
 def contradictions() -> list[Contradiction]:
     """All contradictions, including those with a reason in facts/explained.tsv."""
     mysql, mariadb, asked = load(MYSQL), load(MARIADB), load(ASKED_MARIADB)
-    found = [*compared(mysql, recorded()), *compared(mysql, declared()), *compared(mysql, changed())]
+    found = [
+        *find_contradictions(mysql, recorded_defaults()),
+        *find_contradictions(mysql, declared_defaults()),
+        *find_contradictions(mysql, changed_defaults()),
+    ]
     # If the documentation names no version and a server of 10.11 contradicts it too, the error is a general one.
-    general = {c[1:] for c in compared(asked, manuals.mariadb(ASKED_MARIADB.version))}
-    found += [c for c in compared(mariadb, manuals.mariadb(MARIADB.version)) if c[1:] not in general]
+    general = {c[1:] for c in find_contradictions(asked, manuals.mariadb(ASKED_MARIADB.version))}
+    found += [c for c in find_contradictions(mariadb, manuals.mariadb(MARIADB.version)) if c[1:] not in general]
     # The same of 12.3, whose facts are those of 11.8.9 but for what the documentation and recorded help tell.
-    general = {c[1:] for c in compared(load(ASKED_118), manuals.mariadb(ASKED_118.version))}
-    found += [c for c in compared(load(MARIADB_123), manuals.mariadb(MARIADB_123.version)) if c[1:] not in general]
-    found += [*compared(mariadb, recorded_mariadb()), *missing(mariadb, recorded_mariadb())]
+    general = {c[1:] for c in find_contradictions(load(ASKED_118), manuals.mariadb(ASKED_118.version))}
+    found += [
+        c for c in find_contradictions(load(MARIADB_123), manuals.mariadb(MARIADB_123.version)) if c[1:] not in general
+    ]
+    found += [*find_contradictions(mariadb, recorded_mariadb()), *missing(mariadb, recorded_mariadb())]
     return [*found, *names(mysql, "mysql"), *names(mariadb, "mariadb")]
 
 
-def explained() -> set[tuple[str, str, str]]:
+def explained_contradictions() -> set[tuple[str, str, str]]:
     """Target, option and fact of the contradictions that have a reason."""
     return {(row["target"], row["option"], row["fact"]) for row in read("explained.tsv")}
 
 
 if __name__ == "__main__":
-    reasons = explained()
+    reasons = explained_contradictions()
     for one in contradictions():
         mark = " " if one[:3] in reasons else "*"
         print(f"{mark} {one.target} {one.option} {one.fact}: the catalog says {one.catalog}, the source {one.source}")
     known = set(load(MYSQL).options)
-    counts = [len({key for key in facts if key[0] in known}) for facts in (recorded(), declared(), changed())]
+    counts = [
+        len({key for key in facts if key[0] in known})
+        for facts in (recorded_defaults(), declared_defaults(), changed_defaults())
+    ]
     counts += [len(manuals.mariadb(MARIADB.version)), len(recorded_mariadb())]
     print(
         "compared: {} recorded, {} declared, {} changed defaults; MariaDB: {} documented, {} recorded".format(*counts)

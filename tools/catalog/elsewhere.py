@@ -30,25 +30,25 @@ def spans(made: Catalogs) -> dict[str, dict[str, list[Version]]]:
             found[option][flavour] = [min(first, at), max(last, ends, key=lambda v: (v[:2], v))]
     newest = max(version(series.split("-")[1]) for series in made if series.startswith("mariadb"))
     for option in history.MARIADB_EVENTS:
-        came = min(history.documented(option, "introduced", "mariadb"), default=newest)
+        came = min(history.documented_versions(option, "introduced", "mariadb"), default=newest)
         if came[:2] > newest and "mariadb" not in found.get(option, {}):
             found.setdefault(option, {})["mariadb"] = [came, came]  # newer than every catalog
     return found
 
 
-def removed(option: str, flavour: str, last: Version) -> str | None:
+def removal_version(option: str, flavour: str, last: Version) -> str | None:
     """The documented version of its removal, after the last version known to have it."""
-    return next((history.dotted(v) for v in history.in_manuals(option, "removed", flavour) if v > last), None)
+    return next((history.dotted_version(v) for v in history.in_manuals(option, "removed", flavour) if v > last), None)
 
 
-def introduced(option: str, flavour: str, first: Version) -> list[str]:
+def introductions(option: str, flavour: str, first: Version) -> list[str]:
     """The documented versions that introduced it, one per series; empty if an earlier build had it already.
 
     A series is left out if one of its patches is listed.
     """
     versions = history.in_manuals(option, "introduced", flavour)
     versions = [v for v in versions if len(v) > PATCH - 1 or not any(w[:2] == v for w in versions if len(w) == PATCH)]
-    return [] if versions and versions[0][: len(first)] > first else [history.dotted(v) for v in versions]
+    return [] if versions and versions[0][: len(first)] > first else [history.dotted_version(v) for v in versions]
 
 
 def replacements() -> dict[str, str]:
@@ -62,9 +62,13 @@ def replacements() -> dict[str, str]:
 
 def span(option: str, flavour: str, first: Version, last: Version) -> list[object]:
     """First and last version known to have it, then from the manuals: its removal, its introduction, its owner."""
-    found: list[object] = [history.dotted(first), history.dotted(last), removed(option, flavour, last)]
+    found: list[object] = [
+        history.dotted_version(first),
+        history.dotted_version(last),
+        removal_version(option, flavour, last),
+    ]
     plugin = owner(option, flavour) if never_built_in(option, flavour) else None
-    found += [introduced(option, flavour, first) or None, plugin]
+    found += [introductions(option, flavour, first) or None, plugin]
     while found[-1] is None:
         found.pop()
     return found

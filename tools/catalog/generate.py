@@ -34,7 +34,9 @@ ATTRIBUTES = read("attributes.tsv")
 
 def attributes(option: str, name: str) -> list[str]:
     """The attributes of the option in a series: secret, durability, security, host."""
-    attributes_now = {row["attribute"] for row in ATTRIBUTES if row["option"] == option and reached(row["since"], name)}
+    attributes_now = {
+        row["attribute"] for row in ATTRIBUTES if row["option"] == option and has_reached(row["since"], name)
+    }
     if SECRET.search(option) and not re.search(
         r"^(validate|generated|old|max|default|disconnect|skip|password|strict)", option
     ):
@@ -42,13 +44,13 @@ def attributes(option: str, name: str) -> list[str]:
     return sorted(attributes_now)
 
 
-def reached(since: str, name: str) -> bool:
+def has_reached(since: str, name: str) -> bool:
     """Whether a series is `since` or a later one of its flavour; True for an empty `since`."""
     flavour, _, number = since.partition("-")
     return not since or (name.startswith(flavour) and SERIES[name][0] >= version(number))
 
 
-def plain(record: Record) -> dict[str, object]:
+def plain_record(record: Record) -> dict[str, object]:
     """The record as written: values in a fixed order, without unknown and default values."""
     return {
         f: record[f].value for f in ORDER
@@ -78,12 +80,12 @@ def entry(option: str, record: Record, before: list[tuple[Version, Record]], nam
         marks = sorted([*marks, "host"])
     if "host" in marks:
         record = {f: v for f, v in record.items() if f not in ("default", "running")}
-    written = plain(record)
+    written = plain_record(record)
     if marks:
         written["marks"] = marks
     if by := told_by(record):
         written["by"] = by
-    was = [[history.dotted(v), former(r, marks)] for v, r in before]
+    was = [[history.dotted_version(v), former(r, marks)] for v, r in before]
     was = [[v, facts] for v, facts in was if facts]
     return written | ({"was": was} if was else {})
 

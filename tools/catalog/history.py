@@ -15,7 +15,7 @@ UNCONFIRMED, NEVER_RELEASED = "unconfirmed", (6, 0)
 CHANGING = ("arg", "default", "kind", "bits", "min", "max", "block", "values", "ignored", "dynamic")
 
 
-def dotted(numbers: Version) -> str:
+def dotted_version(numbers: Version) -> str:
     """A version in the usual notation."""
     return ".".join(str(n) for n in numbers)
 
@@ -45,7 +45,7 @@ FULL_BUILDS = [
 ]
 
 
-def documented(option: str, event: str, flavour: str = "mysql") -> list[Version]:
+def documented_versions(option: str, event: str, flavour: str = "mysql") -> list[Version]:
     """The documented versions of an event (introduced, deprecated or removed), oldest first."""
     events = MARIADB_EVENTS if flavour == "mariadb" else EVENTS
     return sorted(version(e["value"]) for e in events.get(option, []) if e["event"] == event)
@@ -54,7 +54,7 @@ def documented(option: str, event: str, flavour: str = "mysql") -> list[Version]
 def in_manuals(option: str, event: str, flavour: str = "mysql") -> list[Version]:
     """As `documented`, but only from a manual's table of releases: no unconfirmed notes, no series 6.0."""
     if flavour == "mariadb":
-        return documented(option, event, flavour)
+        return documented_versions(option, event, flavour)
     events = [e for e in EVENTS.get(option, []) if e["event"] == event and e["source"] != UNCONFIRMED]
     return sorted(v for e in events if (v := version(e["value"]))[:2] != NEVER_RELEASED)
 
@@ -71,7 +71,7 @@ def had(option: str, flavour: str, at: Version) -> bool:
     return any(first <= at <= last for first, last in PRESENCE.get((option, flavour), []))
 
 
-def introduced(option: str, flavour: str, series: Version) -> Version | None:
+def introduction(option: str, flavour: str, series: Version) -> Version | None:
     """The first version with the option; None if unknown.
 
     It is in this series if an earlier patch lacked the option, else in the flavour.
@@ -82,7 +82,7 @@ def introduced(option: str, flavour: str, series: Version) -> Version | None:
     lacking = [v for v in builds if not had(option, flavour, v)]
     runs = PRESENCE.get((option, flavour), [])
     in_series = [v for v in lacking if v[:2] == series and any(first > v for first, _ in runs if first[:2] == series)]
-    versions = documented(option, "introduced") or successor_since(option)
+    versions = documented_versions(option, "introduced") or successor_since(option)
     if in_series:
         after = max(in_series)
         seen = min(first for first, _ in runs if first > after)
@@ -101,7 +101,7 @@ def successor_since(option: str) -> list[Version]:
         (n for n, events in EVENTS.items() if any(e["event"] == "replaced" and e["value"] == option for e in events)),
         None,
     )
-    return documented(old, "deprecated") if old else []
+    return documented_versions(old, "deprecated") if old else []
 
 
 def introduced_mariadb(option: str, series: Version) -> Version | None:
@@ -110,7 +110,7 @@ def introduced_mariadb(option: str, series: Version) -> Version | None:
     An option may be older than the variable that it sets: a build with the option overrides the documentation.
     """
     first = min((first for first, _ in PRESENCE.get((option, "mariadb"), [])), default=None)
-    versions = documented(option, "introduced", "mariadb")
+    versions = documented_versions(option, "introduced", "mariadb")
     here = [v for v in versions if v[:2] == series and len(v) > 2]  # noqa: PLR2004 - a patch
     if here and (first is None or first[:2] >= series):
         return here[0]
@@ -118,7 +118,7 @@ def introduced_mariadb(option: str, series: Version) -> Version | None:
     return min(earlier) if earlier else None
 
 
-def removed(option: str, flavour: str, series: Version) -> Version | None:
+def removal(option: str, flavour: str, series: Version) -> Version | None:
     """The first version of this or a later series without the option; None if it still exists or is unknown."""
     runs = PRESENCE.get((option, flavour), [])
     last = max((end for _, end in runs if end[:2] == series), default=None)
@@ -126,7 +126,7 @@ def removed(option: str, flavour: str, series: Version) -> Version | None:
         later = [v for f, v in FULL_BUILDS if f == flavour and v[:2] == series and v > last]
         if later and not any(first[:2] == series and first > last for first, _ in runs):
             return min(later)
-    versions = documented(option, "removed", flavour)
+    versions = documented_versions(option, "removed", flavour)
     return next((v for v in versions if v > (last or series)), None)
 
 
@@ -243,15 +243,15 @@ def with_lifecycle(option: str, record: Record, flavour: str, series: Version) -
     hidden = (
         "shown" in record and record["shown"].source == "asked" and not record["shown"].value and "ignored" in record
     )
-    came, went = introduced(option, flavour, series), removed(option, flavour, series)
+    came, went = introduction(option, flavour, series), removal(option, flavour, series)
     if hidden or (went and went[:2] <= series):
         went = went if went and flavour == "mysql" and not hidden else None  # the queried server still accepts it
     for field, event, found in (("since", "introduced", None if hidden else came), ("gone", "removed", went)):
         if found:
-            record.setdefault(field, Fact(dotted(found), by_whom(option, event, found, flavour)))
+            record.setdefault(field, Fact(dotted_version(found), by_whom(option, event, found, flavour)))
     versions = in_manuals(option, "deprecated", flavour)
     if versions:
-        record.setdefault("deprecated", Fact(dotted(versions[0]), "documented"))
+        record.setdefault("deprecated", Fact(dotted_version(versions[0]), "documented"))
     if flavour == "mysql" and (new := replacement(option)):
         record.setdefault("replaced_by", Fact(new, "documented"))
     return record

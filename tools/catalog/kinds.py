@@ -31,18 +31,18 @@ TOLD = {
 PLUGIN_STATES = ("OFF", "ON", "FORCE", "FORCE_PLUS_PERMANENT")
 
 
-def told(row: Row) -> Facts:
+def reported_kind(row: Row) -> Facts:
     """Kind and width that the server reported; `Integer` (MySQL) has neither width nor sign."""
     kind, bits = TOLD.get(row.get("variable_type") or row.get("data_type") or "", ("", 0))
     return _facts(kind, bits)
 
 
-def declared(row: Row) -> Facts:
+def declared_kind(row: Row) -> Facts:
     """Kind and width that a source declares."""
     return _facts(*DECLARED.get(row["type"], ("", 0)))
 
 
-def printed(row: Row, value: str | None) -> Facts:
+def printed_kind(row: Row, value: str | None) -> Facts:
     """The kind from the columns of the help: a placeholder # is a number, a printed TRUE or FALSE a boolean."""
     if row["argument"] == "none":
         return {"kind": "bool" if value in ("TRUE", "FALSE") else "flag"}

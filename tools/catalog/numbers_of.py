@@ -32,9 +32,9 @@ def kind(printed: Printed, messages: list[str]) -> str:  # noqa: PLR0911 - one r
     if is_number(one) and is_number(zero):
         if any("." in (v or "") for v in printed.values()):
             return "double"
-        if signed(printed, messages):
+        if is_signed(printed, messages):
             return "int"
-        if unsigned(printed, messages) or printed.get(MOST) is not None:
+        if is_unsigned(printed, messages) or printed.get(MOST) is not None:
             return "uint"
         return "int" if printed.get(SIGNED_MOST) is not None else ""  # beyond the signed range it is rejected
     two, three = printed.get("2"), printed.get("3")
@@ -43,7 +43,7 @@ def kind(printed: Printed, messages: list[str]) -> str:  # noqa: PLR0911 - one r
     return "enum" if zero and one and zero != one and not is_number(zero) else ""
 
 
-def signed(printed: Printed, messages: list[str]) -> bool:
+def is_signed(printed: Printed, messages: list[str]) -> bool:
     """Whether the number is signed: it prints negative values, or a message about an adjustment says so."""
     negative = any((p or "").startswith("-") for v, p in printed.items() if v.startswith("-") and is_number(p))
     return (negative or any(" signed value" in m for m in messages)) and not wraps(printed)
@@ -54,7 +54,7 @@ def wraps(printed: Printed) -> bool:
     return printed.get(MOST) == "-1" or printed.get(SIGNED_MOST) == "-1"
 
 
-def unsigned(printed: Printed, messages: list[str]) -> bool:
+def is_unsigned(printed: Printed, messages: list[str]) -> bool:
     """Whether the number is unsigned.
 
     It is if it prints a value beyond the signed range, or a message about an adjustment says so.

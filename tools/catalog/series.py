@@ -33,8 +33,8 @@ def mysql_57() -> Merged:
     """5.7.22 queried, 5.7.33 from its printed help; documented changes up to the last patch."""
     return history.merge(
         {
-            (5, 7, 22): builds.asked("mysql-5.7.22"),
-            (5, 7, 33): builds.printed("mysql-5.7.33", "mysql-5.7.33"),
+            (5, 7, 22): builds.asked_build("mysql-5.7.22"),
+            (5, 7, 33): builds.printed_build("mysql-5.7.33", "mysql-5.7.33"),
         }
     )
 
@@ -44,15 +44,15 @@ def mysql_80() -> Merged:
 
     The help of 8.0.43 was recorded by its tests, which print only part of it.
     """
-    full = builds.printed("mysql-8.0.23", "mysql-8.0.23")
+    full = builds.printed_build("mysql-8.0.23", "mysql-8.0.23")
     merged = history.merge(
         {
-            (8, 0, 11): builds.printed("mysql-8.0.11", "mysql-8.0.11"),
-            (8, 0, 15): builds.asked("mysql-8.0.15"),
+            (8, 0, 11): builds.printed_build("mysql-8.0.11", "mysql-8.0.11"),
+            (8, 0, 15): builds.asked_build("mysql-8.0.15"),
             (8, 0, 23): full,
             (8, 0, 43): after_full(
                 full,
-                with_declared(builds.printed("mysql-8.0.43", "mysql-8.0.43"), "mysql-8.0.43"),
+                with_declared(builds.printed_build("mysql-8.0.43", "mysql-8.0.43"), "mysql-8.0.43"),
                 (8, 0, 23),
                 (8, 0, 43),
             ),
@@ -64,7 +64,7 @@ def mysql_80() -> Merged:
             lent = {f: v for f, v in weaken(newer[option][0]).items() if "arg" not in record or f in LENT}
             merged[option] = (history.complete([lent | record]), before)
     for option in newer.keys() - merged.keys():
-        came = history.documented(option, "introduced")
+        came = history.documented_versions(option, "introduced")
         if came and (8, 0, 23) < came[0] <= (8, 0, 43):
             record = history.with_documented_default(option, weaken(newer[option][0]), (8, 0, 23), (8, 0, 43))
             merged[option] = (record, [])
@@ -102,7 +102,7 @@ def mysql_84() -> Merged:
     The fork's own names are left out. The recording masks InnoDB and Performance Schema, for which the source is used.
     """
     older, newer = mysql_80(), mysql_97()
-    fork = with_declared(recorded("mysql-8.4.8-shannon", "mysql-8.4.8"), "mysql-8.4.8-shannon")
+    fork = with_declared(recorded_build("mysql-8.4.8-shannon", "mysql-8.4.8"), "mysql-8.4.8-shannon")
     names = {o for o in fork if o in older or o in newer or o in history.EVENTS}
     names |= {o for o in older.keys() | newer.keys() if in_84(o, o in older, o in newer)}
     found: Merged = {}
@@ -121,9 +121,9 @@ def mysql_84() -> Merged:
     return found
 
 
-def recorded(folder: str, name: str) -> Build:
+def recorded_build(folder: str, name: str) -> Build:
     """A build whose help was recorded by the servers' own tests; values that they mask or set are not defaults."""
-    build = builds.printed(folder, name)
+    build = builds.printed_build(folder, name)
     for option, record in build.items():
         build[option] = {f: Fact(v, "recorded" if s == "asked" else s) for f, (v, s) in record.items()}
         if option in GIVEN_BY_TESTS or "#" in str(record["default"].value) or option in COUNTED:
@@ -139,8 +139,8 @@ def in_84(option: str, older: bool, newer: bool) -> bool:
     if older and newer:
         return True
     if older:
-        return any(v > (8, 4, 8) for v in history.documented(option, "removed"))
-    return any(v <= (8, 4, 8) for v in history.documented(option, "introduced"))
+        return any(v > (8, 4, 8) for v in history.documented_versions(option, "removed"))
+    return any(v <= (8, 4, 8) for v in history.documented_versions(option, "introduced"))
 
 
 def weaken(record: builds.Record) -> builds.Record:
@@ -150,7 +150,7 @@ def weaken(record: builds.Record) -> builds.Record:
 
 def mysql_97() -> Merged:
     """9.7.4 queried."""
-    return history.merge({(9, 7, 4): builds.asked("mysql-9.7.4")})
+    return history.merge({(9, 7, 4): builds.asked_build("mysql-9.7.4")})
 
 
 def mariadb_106() -> Merged:
@@ -161,12 +161,12 @@ def mariadb_106() -> Merged:
     """
     others = facts_of_106()
     recorded = {canonical(r["option"]): r["value"] for r in read("others", RECORDED_106, "help-values.tsv")}
-    older = builds.printed("mariadb-10.4.12", "mariadb-10.4.12")
+    older = builds.printed_build("mariadb-10.4.12", "mariadb-10.4.12")
     newer = mariadb("mariadb-10.11.19")
     found: Merged = {}
     for option in sorted(older.keys() | newer.keys()):
-        came = history.documented(option, "introduced", "mariadb")
-        went = history.documented(option, "removed", "mariadb")
+        came = history.documented_versions(option, "introduced", "mariadb")
+        went = history.documented_versions(option, "removed", "mariadb")
         late = bool(came) and min(came)[:2] > (10, 6)
         if option not in older and late:
             continue
@@ -193,7 +193,7 @@ def only_documented() -> Build:
     found: Build = {}
     documented = manuals.mariadb((10, 6, 24))
     for option in sorted({name for name, fact in documented if fact == "arg"}):
-        went = history.documented(option, "removed", "mariadb")
+        went = history.documented_versions(option, "removed", "mariadb")
         if went and (10, 6) < went[0][:2] <= (10, 11) and (option, "kind") in documented:
             facts = {f: documented[option, f] for f in ("arg", "kind", "default") if (option, f) in documented}
             if facts["kind"] == "bool":
@@ -220,8 +220,8 @@ def with_documented(record: builds.Record, others: builds.Record) -> builds.Reco
 
 def mariadb(name: str) -> Merged:
     """A queried MariaDB server; missing facts about 24 plugins are taken from a 10.11 that had them loaded."""
-    build = builds.asked(name)
-    loaded = builds.printed("mariadb-10.11.19-allplugins", "mariadb-10.11.19")
+    build = builds.asked_build(name)
+    loaded = builds.printed_build("mariadb-10.11.19-allplugins", "mariadb-10.11.19")
     bare = {canonical(r["option"]) for r in read("servers", "mariadb-10.11.19", "options.tsv")}
     for option in loaded.keys() - bare - build.keys():
         build[option] = loaded[option] if name == "mariadb-10.11.19" else weaken(loaded[option])
@@ -237,7 +237,7 @@ def mariadb_123() -> Merged:
     changes = facts_of_123()
     found: Merged = {}
     for option, (record, _) in mariadb("mariadb-11.8.9").items():
-        went = history.documented(option, "removed", "mariadb")
+        went = history.documented_versions(option, "removed", "mariadb")
         if not went or not (11, 8) < went[0][:2] <= (12, 3):
             found[option] = (with_documented(weaken(record), changes.pop(option, {})), [])
     for option, record in changes.items():
@@ -264,20 +264,20 @@ def with_declared(build: Build, source: str) -> Build:
         if option in build or not hidden or not unlisted or row["type"] == "var_deprecated_alias":
             continue
         facts = builds.declared_facts(row) | literal_default(row)
-        if "kind" in facts and released(option):
+        if "kind" in facts and is_released(option):
             build[option] = {f: Fact(v, "declared") for f, v in facts.items()}
     return build
 
 
 def literal_default(row: Row) -> dict[str, object]:
     """The default declared in a source, in the help's notation, if it is a literal boolean or number."""
-    kind, value = kinds.declared(row).get("kind"), row["default"]
+    kind, value = kinds.declared_kind(row).get("kind"), row["default"]
     if kind == "bool" and value.upper() in ("TRUE", "FALSE"):
         return {"default": value.upper()}
     return {"default": value} if kind in ("int", "uint") and value.isdigit() else {}
 
 
-def released(option: str) -> bool:
+def is_released(option: str) -> bool:
     """Whether a released build or the list of changes has it; sources also declare options of debug builds."""
     runs = history.PRESENCE.get((option, "mysql"), [])
     return any(last >= (8, 0, 23) for _, last in runs) or option in RUNNING_97 or option in history.EVENTS

@@ -88,7 +88,7 @@ def take_presence(folder: str) -> None:
     write(
         sorted(out, key=lambda r: (r["option"], r["flavour"])), ["option", "flavour", "runs"], "changes", "presence.tsv"
     )
-    columns = [{"flavour": f, "version": dotted(v)} for f, v, _ in sorted(builds)]
+    columns = [{"flavour": f, "version": dotted_version(v)} for f, v, _ in sorted(builds)]
     write(columns, ["flavour", "version"], "changes", "presence-builds.tsv")
 
 
@@ -102,10 +102,10 @@ def runs(had: list[Version], builds: list[Version]) -> str:
             found[-1].append(build)
         else:
             found.append([build])
-    return ",".join(f"{dotted(r[0])}..{dotted(r[-1])}" for r in found if r)
+    return ",".join(f"{dotted_version(r[0])}..{dotted_version(r[-1])}" for r in found if r)
 
 
-def dotted(numbers: Version) -> str:
+def dotted_version(numbers: Version) -> str:
     """A version in the usual notation."""
     return ".".join(str(n) for n in numbers)
 
@@ -128,7 +128,7 @@ def take_changes(folder: str) -> None:
         for change in [{**one.get("initial", {}), "version": one.get("version")}, *one.get("changes", [])]:
             default = change.get("all", {}).get("default", {})
             widths = [w for w in ("all", "64") if isinstance(default, dict) and w in default and change["version"]]
-            events += [event_of(name, "default", change["version"], plain(str(default[w]))) for w in widths]
+            events += [event_of(name, "default", change["version"], plain_default(str(default[w]))) for w in widths]
     events += [
         event_of(canonical(r["name"]), r["event"], r["version"], source="version-reference")
         for r in rows_of(f"{folder}/changes/optvar-changes.tsv")
@@ -137,7 +137,7 @@ def take_changes(folder: str) -> None:
     write([unique[k] for k in sorted(unique)], ["name", "event", "value", "to", "source"], "changes", "events.tsv")
 
 
-def plain(default: str) -> str:
+def plain_default(default: str) -> str:
     """A default as a value; a default in words is calculated by the server."""
     value = default.split(" (", maxsplit=1)[0].strip()
     if re.fullmatch(r"[A-Z_]+( [A-Z_]+)+", value):

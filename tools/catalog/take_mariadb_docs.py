@@ -74,14 +74,14 @@ def values(path: str, text: str) -> Iterator[Row]:
             name = ""
         elif name and (match := FACT.match(plain)):
             fact = FACTS[match[1]]
-            yield from stated(name, fact, match[2], path)
+            yield from stated_values(name, fact, match[2], path)
         elif name and fact and (match := NESTED.match(plain)):
-            yield from stated(name, fact, match[1], path)
+            yield from stated_values(name, fact, match[1], path)
         else:
             fact = ""
 
 
-def stated(name: str, fact: str, words: str, path: str) -> Iterator[Row]:
+def stated_values(name: str, fact: str, words: str, path: str) -> Iterator[Row]:
     """The values in the text after a fact's name; values in words, or only for some hosts, are ignored."""
     page = path.rpartition("/")[2].removesuffix(".md")
     if fact in ("arg", "kind"):

@@ -42,7 +42,7 @@ def differences(
         if row["arg"] == LACKS:
             found[option] = None
         elif not row["arg"]:
-            found[option] = changed(base[option], record(row))
+            found[option] = changed_record(base[option], record(row))
         else:
             found[option] = entry(option, record(row) | {"variable": Fact(variable(row), source(row))})
     return {option: value for option, value in found.items() if value != base.get(option) and (value or option in base)}
@@ -80,7 +80,7 @@ def variable(row: Row) -> str | None:
     return None if only_option or row["plugin"].removeprefix("ha_") == row["option"] else row["option"]
 
 
-def changed(was: dict[str, Any], facts: Record) -> dict[str, Any]:
+def changed_record(was: dict[str, Any], facts: Record) -> dict[str, Any]:
     """A record of MySQL with some facts of the build."""
     by = {name: " ".join(f for f in fields.split() if f not in facts) for name, fields in was.get("by", {}).items()}
     for field, fact in facts.items():

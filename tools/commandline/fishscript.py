@@ -63,7 +63,7 @@ def script(commands: Sequence[Command]) -> str:
     """The whole script."""
     words = {"targets": targets(), "rules": rules(), "families": families()}
     head = HEAD.format(**{name: " ".join(found) for name, found in words.items()})
-    firsts = [f"complete -c mycnf -n __mycnf_first -a {c.name} -d {_quoted(c.purpose)}" for c in commands]
+    firsts = [f"complete -c mycnf -n __mycnf_first -a {c.name} -d {_quote_text(c.purpose)}" for c in commands]
     return "\n".join([head, *firsts, *(line for command in commands for line in _command(command))]) + "\n"
 
 
@@ -84,12 +84,12 @@ def _command(command: Command) -> Iterator[str]:
 def _option(option: Option) -> str:
     names = [f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}" for flag in option.flags]
     takes = [] if option.value is None else [_takes(option.value)]
-    return " ".join([*names, *takes, "-d", _quoted(option.help)])
+    return " ".join([*names, *takes, "-d", _quote_text(option.help)])
 
 
 def _takes(value: Value) -> str:
     return f"-x -a '{' '.join(value.words)}'" if value.words else TAKES.get(value.kind, "-x")
 
 
-def _quoted(text: str) -> str:
+def _quote_text(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -101,13 +101,13 @@ def _option(action: argparse.Action) -> Option:
     # Actions of mycnf collect values, as argparse's append does.
     repeatable = type(action).__module__ != "argparse" or isinstance(action, argparse._AppendAction)  # noqa: SLF001
     value = None if action.nargs == 0 else _value(action)
-    return Option(tuple(action.option_strings), _said(action), value, repeatable)
+    return Option(tuple(action.option_strings), _help_text(action), value, repeatable)
 
 
 def _operands(actions: list[argparse.Action]) -> Iterator[Operand]:
     for action in actions:
         if not action.option_strings:
-            yield Operand(_said(action), _value(action), action.nargs in (None, argparse.ONE_OR_MORE))
+            yield Operand(_help_text(action), _value(action), action.nargs in (None, argparse.ONE_OR_MORE))
 
 
 def _value(action: argparse.Action) -> Value:
@@ -118,5 +118,5 @@ def _value(action: argparse.Action) -> Value:
     return Value(name, ANYTHING if words else KINDS.get(name, ANYTHING), words, action.nargs in MANY)
 
 
-def _said(action: argparse.Action) -> str:
+def _help_text(action: argparse.Action) -> str:
     return (action.help or "").replace("%%", "%")

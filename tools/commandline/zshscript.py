@@ -91,7 +91,9 @@ def script(commands: Sequence[Command]) -> str:
         targets=" ".join(targets()),
         rules=" ".join(rules()),
         families=" ".join(families()),
-        commands="\n".join(f"    {_quoted(c.name + ':' + c.purpose.replace(':', chr(92) + ':'))}" for c in commands),
+        commands="\n".join(
+            f"    {_quote_text(c.name + ':' + c.purpose.replace(':', chr(92) + ':'))}" for c in commands
+        ),
     )
     foot = FOOT.format(names="|".join(command.name for command in commands))
     return "\n".join([head, *(line for command in commands for line in _function(command))]) + foot
@@ -107,13 +109,13 @@ def _function(command: Command) -> Iterator[str]:
 
 def _option(option: Option) -> str:
     """One option; its names exclude each other, unless it may be repeated."""
-    tail = _quoted(f"[{_escaped(option.help)}]{_value(option.value) if option.value else ''}")
+    tail = _quote_text(f"[{_escape_spec(option.help)}]{_value(option.value) if option.value else ''}")
     once = "" if option.repeatable else f"({' '.join(option.flags)})"
     star = "*" if option.repeatable else ""
     takes = [_flag(flag, option.value) for flag in option.flags]
     if len(takes) == 1:
-        return _quoted(f"{star}{takes[0]}") + tail
-    return f"{_quoted(once + star)}{{{','.join(takes)}}}{tail}"
+        return _quote_text(f"{star}{takes[0]}") + tail
+    return f"{_quote_text(once + star)}{{{','.join(takes)}}}{tail}"
 
 
 def _flag(flag: str, value: Value | None) -> str:
@@ -124,20 +126,20 @@ def _flag(flag: str, value: Value | None) -> str:
 def _operands(operands: Sequence[Operand]) -> Iterator[str]:
     for number, operand in enumerate(operands, 1):
         place = "*" if operand.value.many else str(number) + ("" if operand.needed else ":")
-        yield _quoted(place + _value(operand.value))
+        yield _quote_text(place + _value(operand.value))
 
 
 def _value(value: Value) -> str:
     action = f"({' '.join(value.words)})" if value.words else CALLS.get(value.kind, " ")
-    return f":{_escaped(value.name)}:{action}"
+    return f":{_escape_spec(value.name)}:{action}"
 
 
-def _escaped(text: str) -> str:
+def _escape_spec(text: str) -> str:
     """Text in a spec, in which brackets and colons separate the parts."""
     for sign in "\\[]:":
         text = text.replace(sign, "\\" + sign)
     return text
 
 
-def _quoted(text: str) -> str:
+def _quote_text(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'" if text else ""

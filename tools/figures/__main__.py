@@ -44,7 +44,7 @@ from figure import Figure
 SOURCES = {
     "speed": speed.figures,
     "rules": judging.figures,
-    "mutants": judging.killed,
+    "mutants": judging.killed_share,
     "audit": audit.figures,
     "agreement": agreement.figures,
     "simulations": simulations.figures,

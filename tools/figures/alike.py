@@ -145,11 +145,11 @@ def main() -> int:
     print(f"{asked.server}, {asked.runs} runs of {asked.time or 'the default time'} each", flush=True)
     for name in names:
         try:
-            results = [_measured(name, asked, seed) for seed in range(asked.seed, asked.seed + asked.runs)]
+            results = [_measure_run(name, asked, seed) for seed in range(asked.seed, asked.seed + asked.runs)]
         except ProbeError as error:
             print(f"{name:<22} {error}", flush=True)
             continue
-        print(counted(results).line(name), flush=True)
+        print(count_claims(results).line(name), flush=True)
     return 0
 
 
@@ -160,7 +160,7 @@ def _count_saved(folder: str) -> int:
         result = read_result(os.path.join(folder, name))
         runs.setdefault(f"{result.probe} {result.server}", []).append(result)
     for name, results in runs.items():
-        print(counted(results).line(name))
+        print(count_claims(results).line(name))
     return 0
 
 
@@ -181,7 +181,7 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _measured(name: str, asked: argparse.Namespace, seed: int) -> ProbeResult:
+def _measure_run(name: str, asked: argparse.Namespace, seed: int) -> ProbeResult:
     probe = load(name)
     with tempfile.TemporaryDirectory(prefix="alike-") as base:
         place, other = (os.path.join(base, part) for part in ("first", "second"))
@@ -217,7 +217,7 @@ def _choices(probe: Experiment, binaries: Sequence[Binary], other: str) -> dict[
     return {choice.name: given[choice.name] for choice in probe.choices if choice.name in given}
 
 
-def counted(results: Sequence[ProbeResult]) -> Count:
+def count_claims(results: Sequence[ProbeResult]) -> Count:
     """Count valid blocks and claims of runs."""
     blocks = [block for result in results for arm in result.arms for block in arm.blocks]
     conclusions = [conclude(result) for result in results if not result.is_void]

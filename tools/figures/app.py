@@ -124,7 +124,7 @@ def _silent() -> Iterator[Figure]:
         shown.press(b"\x1b")
         shown.forget()
         shown.type(b"q")  # measures the complete exit, not the first paint
-        yield Figure("q to the prompt while a server hangs", shown.ended(), "s", "<=", 0.5)
+        yield Figure("q to the prompt while a server hangs", shown.seconds_to_end(), "s", "<=", 0.5)
 
 
 def _slow(own: str) -> Iterator[Figure]:
@@ -151,7 +151,7 @@ def _slow(own: str) -> Iterator[Figure]:
         shown.forget()
         yield Figure(names[0], 1000 * _p95(shown, SLOW_KEYS, 0.1), "ms", "<=", 50)
         shown.type(b"q")
-        yield Figure(names[1], shown.ended(), "s", "<=", 0.5)
+        yield Figure(names[1], shown.seconds_to_end(), "s", "<=", 0.5)
 
 
 def _probing(own: str) -> Iterator[Figure]:
@@ -186,7 +186,7 @@ def _probing(own: str) -> Iterator[Figure]:
             shown.until(b"round 1 of")
             began = time.monotonic()
             shown.type(b"q")
-            yield Figure(names[0], shown.ended(), "s", "<=", 0.5)
+            yield Figure(names[0], shown.seconds_to_end(), "s", "<=", 0.5)
             while os.listdir(scratch):
                 time.sleep(0.01)
             yield Figure(names[1], time.monotonic() - began, "s")

@@ -58,10 +58,10 @@ def main() -> int:
         verdicts: list[str] = []
         head = [*_head(paper)]
         for order, run_ in enumerate(paper.runs):
-            result, prepared, took = _measured(run_)
+            result, prepared, took = _measure_run(run_)
             parts += _part(f"{name}-{order + 1}.svg", run_, result, prepared, took)
             verdicts += (f"- {run_.servers[-1]}: {_verdict(result, effect)}" for effect in paper.effects)
-        parts = [*head, *_verdicts(verdicts), *parts, *_published(paper)]
+        parts = [*head, *_verdicts(verdicts), *parts, *_published_section(paper)]
         with open(os.path.join(FOLDER, f"{name}.md"), "w", encoding="utf-8") as page:
             page.write("\n".join(parts).rstrip() + "\n")
         print(f"wrote docs/experiments/{name}.md", flush=True)
@@ -149,7 +149,7 @@ def _part(picture: str, what: Run, result: ProbeResult, prepared: float, took: f
     yield f"![{what.command}]({picture})\n"
 
 
-def _measured(what: Run) -> tuple[ProbeResult, float, float]:
+def _measure_run(what: Run) -> tuple[ProbeResult, float, float]:
     """The result, and the seconds of preparation and of measuring."""
     base = tempfile.gettempdir()
     with ExitStack() as stack:
@@ -159,7 +159,7 @@ def _measured(what: Run) -> tuple[ProbeResult, float, float]:
         if what.probe == "file-system":
             if reason := loops.lacking(FILE_SYSTEMS):
                 sys.exit(f"articles: {reason}")
-            places = stack.enter_context(loops.mounted(directory, FILE_SYSTEMS))
+            places = stack.enter_context(loops.mount_loops(directory, FILE_SYSTEMS))
             place, choices["against"] = places["ext4"], places["xfs"]
         host = read_host(open_root("/"), datadir=place)
         ground = Environment(host, "here", tuple(map(provisioned, what.servers)))
@@ -177,22 +177,22 @@ def _measured(what: Run) -> tuple[ProbeResult, float, float]:
 def _nameless(result: ProbeResult, directory: str) -> ProbeResult:
     """The result without the name of the temporary directory."""
 
-    def plain(text: str) -> str:
+    def plain_text(text: str) -> str:
         return text.replace(directory + "/", "").replace(directory, "a new directory")
 
-    place = replace(result.place, path=plain(result.place.path or ""))
-    arms = tuple(replace(arm, name=plain(arm.name)) for arm in result.arms)
+    place = replace(result.place, path=plain_text(result.place.path or ""))
+    arms = tuple(replace(arm, name=plain_text(arm.name)) for arm in result.arms)
     return replace(
         result,
         place=place,
         arms=arms,
-        baseline=plain(result.baseline),
-        facts={plain(name): value for name, value in result.facts.items()},
-        notes=tuple(map(plain, result.notes)),
+        baseline=plain_text(result.baseline),
+        facts={plain_text(name): value for name, value in result.facts.items()},
+        notes=tuple(map(plain_text, result.notes)),
     )
 
 
-def _published(paper: Paper) -> Iterator[str]:
+def _published_section(paper: Paper) -> Iterator[str]:
     known = [found for id_ in load(paper.runs[0].probe).evidence if (found := source(id_)) is not None]
     tabled = [e for e in known if e.table]
     if tabled:

@@ -39,7 +39,7 @@ def _of_one(top: str, name: str, server: Sandbox, options: str) -> Iterator[Figu
     command = [sys.executable, "-m", "advisor", "audit", "--format", "json", "--fail-on", "never"]
     command += ["--defaults-file", options, "--socket", server.socket, "--user", "root", "--window", str(WINDOW)]
     try:
-        runs = [_timed(command, top) for _ in range(ROUNDS)]
+        runs = [_time_command(command, top) for _ in range(ROUNDS)]
     except subprocess.CalledProcessError as error:
         yield Figure(f"audit of {name}", None, reason_missing=error.stderr.strip())
         return
@@ -52,7 +52,7 @@ def _of_one(top: str, name: str, server: Sandbox, options: str) -> Iterator[Figu
     yield Figure(f"statements of an audit of {name}, the driver's included", sent, "", "<=", 25)
 
 
-def _timed(command: list[str], top: str) -> tuple[float, str]:
+def _time_command(command: list[str], top: str) -> tuple[float, str]:
     began = time.perf_counter()
     ran = subprocess.run(command, cwd=top, capture_output=True, text=True, check=True)
     return time.perf_counter() - began, ran.stdout

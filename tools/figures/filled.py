@@ -79,7 +79,7 @@ def measure(server: str, setting: str) -> Iterator[Step]:
                     raise sandbox.ended_error(f"under the load {name!r}") from error
 
 
-def kept(folder: str, server: str, setting: str) -> list[Step]:
+def saved_steps(folder: str, server: str, setting: str) -> list[Step]:
     """The steps saved in that folder; measured and saved if they are missing."""
     index = os.path.join(folder, f"{server}-{setting}.json")
     if not os.path.exists(index):

@@ -37,7 +37,7 @@ def figures(top: str) -> Iterator[Figure]:
         yield Figure(name, None, reason_missing="; ".join(missing))
         return
     with ExitStack() as running, tempfile.TemporaryDirectory() as place:
-        servers = {n: running.enter_context(_started(n)) for n in names_of(())}
+        servers = {n: running.enter_context(_start_server(n)) for n in names_of(())}
         hanging = running.enter_context(socket.socket())
         hanging.bind(("127.0.0.1", 0))
         hanging.listen()
@@ -53,7 +53,7 @@ def figures(top: str) -> Iterator[Figure]:
     yield Figure(f"{name}: beside that (ansible, report)", took - slowest, "s")
 
 
-def _started(name: str) -> Sandbox:
+def _start_server(name: str) -> Sandbox:
     quick = ["--skip-ssl"] if provisioned(name).target.since("mariadb", 11, 4) else []
     return start_server(provisioned(name), arguments=quick, templates=shelf() / ".templates")
 

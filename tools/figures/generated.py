@@ -25,7 +25,7 @@ MANGLED = re.compile(r"^(\d+) files of \d+, (\d+) broke lint, the slowest took (
 def figures(top: str) -> Iterator[Figure]:
     """The reader, mangled files for lint, and last, because it takes most of an hour, settings on live servers."""
     yield from _reader(top)
-    yield from _mangled(top)
+    yield from _mangled_figures(top)
     yield from _settings(top)
 
 
@@ -46,7 +46,7 @@ def _reader(top: str) -> Iterator[Figure]:
     yield Figure("of these, read otherwise", int(found[2]), "files", "<=", 0)
 
 
-def _mangled(top: str) -> Iterator[Figure]:
+def _mangled_figures(top: str) -> Iterator[Figure]:
     printed = _run(top, "--what", "mangled", "--files", FILES)
     found = MANGLED.search(printed)
     if found is None:

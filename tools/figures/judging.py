@@ -37,7 +37,7 @@ def figures(top: str) -> Iterator[Figure]:
         yield Figure(f"all rules over {name} ({variables} variables), best of {RUNS}", min(took) * 1000, "ms", "<=", 3)
 
 
-def killed(top: str) -> Iterator[Figure]:
+def killed_share(top: str) -> Iterator[Figure]:
     """The percentage of small changes to the rules' conditions that a case detects."""
     name = "mutants of the rules' conditions killed"
     tool = [sys.executable, os.path.join(top, "tools", "mutate"), "--every", "2", "--seed", "1"]

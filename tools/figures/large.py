@@ -125,7 +125,7 @@ def _made(folder: str, size: int, kind: Kind) -> str:
 
 def _figure(name: str, top: str, words: list[str], most: int, *, refused: bool = False) -> Figure:
     """The peak of one run; if it should refuse the file and does not, there is no figure."""
-    peak, code, printed = measured(top, words)
+    peak, code, printed = measure_run(top, words)
     lines = printed.splitlines()
     if refused and (code != 2 or len(lines) != 1):  # noqa: PLR2004 - the documented exit code
         return Figure(name, None, reason_missing=f"exit {code}, {printed[:200]!r}")
@@ -134,7 +134,7 @@ def _figure(name: str, top: str, words: list[str], most: int, *, refused: bool =
     return Figure(f"{name} ({'refused' if code == 2 else 'read'})", peak, "MB", "<=" if most else "", most)  # noqa: PLR2004
 
 
-def measured(top: str, words: list[str]) -> tuple[float, int, str]:
+def measure_run(top: str, words: list[str]) -> tuple[float, int, str]:
     """Peak megabytes of mycnf with these arguments, its exit code, and its stderr."""
     command = [sys.executable, "-I", "-S", "-c", STARTER, sys.executable, "-m", "advisor", *words, "--isolated"]
     environment = {**os.environ, "PYTHONPATH": top}
@@ -144,4 +144,4 @@ def measured(top: str, words: list[str]) -> tuple[float, int, str]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(measured(os.getcwd(), sys.argv[1:])))
+    print(json.dumps(measure_run(os.getcwd(), sys.argv[1:])))

@@ -20,7 +20,7 @@ def lacking(kinds: tuple[str, ...]) -> str:
 
 
 @contextlib.contextmanager
-def mounted(directory: str, kinds: tuple[str, ...]) -> Iterator[dict[str, str]]:
+def mount_loops(directory: str, kinds: tuple[str, ...]) -> Iterator[dict[str, str]]:
     """A new file system of each kind, each in a file in `directory`, mounted: a dictionary from kind to mount point."""
     with contextlib.ExitStack() as stack:
         yield {kind: stack.enter_context(_one(directory, kind)) for kind in kinds}

@@ -64,22 +64,22 @@ SIZES = ("innodb_buffer_pool_size", "sort_buffer_size", "read_buffer_size", "joi
 def write(top: str, folder: str, count: int) -> None:
     """That many different snapshots below the folder, in ten folders named 000 to 009."""
     with tempfile.TemporaryDirectory() as scratch:
-        asked = [*_recorded(top), *_asked(scratch)]
+        asked = [*_recorded_snapshots(top), *_asked_snapshots(scratch)]
     for order in range(count):
         place = os.path.join(folder, f"{order * 10 // count:03}")
         os.makedirs(place, exist_ok=True)
         with open(os.path.join(place, f"db{order:06}.json"), "wb") as file:
-            file.write(varied(asked[order % len(asked)], order))
+            file.write(vary_snapshot(asked[order % len(asked)], order))
 
 
-def _recorded(top: str) -> Iterator[bytes]:
+def _recorded_snapshots(top: str) -> Iterator[bytes]:
     """Recorded snapshots of servers."""
     for name in sorted(glob.glob(os.path.join(top, RECORDED))):
         with open(name, "rb") as file:
             yield file.read()
 
 
-def _asked(scratch: str) -> Iterator[bytes]:
+def _asked_snapshots(scratch: str) -> Iterator[bytes]:
     """Snapshots of the available servers, each with its defaults and with an option file."""
     options = os.path.join(scratch, "my.cnf")
     with open(options, "w", encoding="utf-8") as file:
@@ -98,7 +98,7 @@ def _asked(scratch: str) -> Iterator[bytes]:
                 print(f"{name}: {error}")
 
 
-def varied(recorded: bytes, order: int) -> bytes:
+def vary_snapshot(recorded: bytes, order: int) -> bytes:
     """The snapshot as another server: name, patch, sizes, age, counters and option files differ."""
     dice = random.Random(SEED + order)  # noqa: S311 - no secret comes of it
     found = json.loads(recorded)

@@ -17,8 +17,8 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [TOP, os.path.join(TOP, "tests", "plugins")]
 
 from figure import Figure
-from filled import SETTINGS, kept
-from memorypage import Run, likely, written
+from filled import SETTINGS, saved_steps
+from memorypage import Run, likely_memory, page_text
 from real_servers import lacking, names_of
 
 from probes.sandbox import SandboxError
@@ -35,8 +35,8 @@ def figures(_: str) -> Iterator[Figure]:
                 yield run
                 continue
             name = f"memory of {run.server}, {run.setting}"
-            yield Figure(f"{name}: peak / likely", run.highest.resident / likely(run.highest), "", "<=", WITHIN)
-            yield Figure(f"{name}: likely / peak", likely(run.highest) / run.highest.resident, "", "<=", WITHIN)
+            yield Figure(f"{name}: peak / likely", run.highest.resident / likely_memory(run.highest), "", "<=", WITHIN)
+            yield Figure(f"{name}: likely / peak", likely_memory(run.highest) / run.highest.resident, "", "<=", WITHIN)
             yield Figure(f"{name}: peak / ceiling", run.lasting / run.ceiling, "", "<=", 1)
 
 
@@ -48,7 +48,7 @@ def main() -> int:
         print(absent.name, absent.shown)
     runs = [one for one in found if isinstance(one, Run)]
     with open(PAGE, "w", encoding="utf-8") as page:
-        page.write(written(runs))
+        page.write(page_text(runs))
     return int(any(run.lasting > run.ceiling for run in runs))
 
 
@@ -60,7 +60,7 @@ def _runs(folder: str) -> Iterator[Run | Figure]:
                 yield Figure(name, None, reason_missing=reason)
                 continue
             try:
-                yield Run(server, setting, kept(folder, server, setting))
+                yield Run(server, setting, saved_steps(folder, server, setting))
             except SandboxError as error:
                 yield Figure(name, None, reason_missing=str(error))
 

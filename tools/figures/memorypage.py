@@ -88,7 +88,7 @@ class Run(NamedTuple):
         return next(step for step in self.steps if step.name == name)
 
 
-def written(runs: list[Run]) -> str:
+def page_text(runs: list[Run]) -> str:
     """The whole page."""
     parts = (_machine(runs), _table(runs), _by_step(runs), _of_a_session(runs))
     return "\n".join([HEAD, *("\n".join([*part, ""]) for part in parts), TAIL.strip(), ""])
@@ -104,7 +104,7 @@ def _machine(runs: list[Run]) -> Iterator[str]:
     yield "Servers: " + ", ".join(f"{server} is {version}" for server, version in versions.items()) + "."
 
 
-def likely(step: Step) -> int:
+def likely_memory(step: Step) -> int:
     """The estimate from the audit's counters alone, without the process."""
     return expected_memory(build_context(step.facts))
 
@@ -128,7 +128,7 @@ def _table(runs: list[Run]) -> Iterator[str]:
 
 
 def _beside(step: Step) -> list[str]:
-    return [_mib(step.resident), _mib(likely(step)), _times(step.resident, likely(step))]
+    return [_mib(step.resident), _mib(likely_memory(step)), _times(step.resident, likely_memory(step))]
 
 
 def _by_step(runs: list[Run]) -> Iterator[str]:
@@ -140,7 +140,7 @@ def _by_step(runs: list[Run]) -> Iterator[str]:
     yield _row(["server", "setting", *names])
     yield "|---|---|" + "--:|" * len(names)
     for run in runs:
-        there = {step.name: f"{_mib(step.resident)}<br>{_mib(likely(step))}" for step in run.steps}
+        there = {step.name: f"{_mib(step.resident)}<br>{_mib(likely_memory(step))}" for step in run.steps}
         yield _row([run.server, run.setting, *(there.get(name, "lost") for name in names)])
 
 

@@ -131,7 +131,7 @@ def measure(name: str) -> Costs:
         costs: Costs = {}
         with _transactions(sandbox):
             for _ in range(ROUNDS):
-                with _timed(sandbox, costs):
+                with _time_statements(sandbox, costs):
                     collect.collect(_request(sandbox))
         return costs
 
@@ -142,7 +142,7 @@ def _request(sandbox: Sandbox) -> collect.CollectRequest:
 
 
 @contextlib.contextmanager
-def _timed(sandbox: Sandbox, costs: Costs) -> Iterator[None]:
+def _time_statements(sandbox: Sandbox, costs: Costs) -> Iterator[None]:
     """Add the cost of each statement that is sent in the block to `costs`."""
     send = session._ask  # noqa: SLF001 - every statement passes through it
     threads: dict[int, str] = {}

@@ -77,10 +77,11 @@ def _beside(pairs: list[disk.Pairs]) -> Iterator[str]:
     for pair in pairs:
         ratios = [own / beside for own, beside in zip(pair.ours, pair.fio, strict=True)]
         ours, fio = (f"{statistics.median(values):,.0f}" for values in (pair.ours, pair.fio))
-        yield f"| {pair.case.name} | {ours} | {fio} | {pair.case.unit} | {_apart(ratios)} | {_apart(pair.itself)} |"
+        both = f"{_ratio_words(ratios)} | {_ratio_words(pair.itself)}"
+        yield f"| {pair.case.name} | {ours} | {fio} | {pair.case.unit} | {both} |"
 
 
-def _apart(ratios: list[float]) -> str:
+def _ratio_words(ratios: list[float]) -> str:
     return f"{statistics.median(ratios):.2f} | {min(ratios):.2f} to {max(ratios):.2f}"
 
 
@@ -108,7 +109,7 @@ def _rows(result: ProbeResult) -> Iterator[str]:
     yield "| | " + " | ".join(f"{metric.name}, {metric.unit}" for metric in result.metrics) + " |"
     yield "|---|" + "--:|" * len(result.metrics)
     for arm in result.arms:
-        yield f"| {arm.name} | " + " | ".join(_shown(arm, metric) for metric in result.metrics) + " |"
+        yield f"| {arm.name} | " + " | ".join(_metric_cell(arm, metric) for metric in result.metrics) + " |"
 
 
 def _curves(result: ProbeResult) -> Iterator[str]:
@@ -120,11 +121,11 @@ def _curves(result: ProbeResult) -> Iterator[str]:
         cells = {
             (a.settings["from"], a.settings["readers"]): a for a in result.arms if a.settings[result.axis] == block
         }
-        shown = (_shown(cells[column], result.metrics[0]) if column in cells else "" for column in columns)
+        shown = (_metric_cell(cells[column], result.metrics[0]) if column in cells else "" for column in columns)
         yield f"| {block} | " + " | ".join(shown) + " |"
 
 
-def _shown(arm: Arm, metric: Metric) -> str:
+def _metric_cell(arm: Arm, metric: Metric) -> str:
     value = statistics.median(block.metrics[metric.name] for block in arm.blocks)
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"  # noqa: PLR2004 - three digits
 

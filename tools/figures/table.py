@@ -40,7 +40,7 @@ def keep(path: str, figures: list[Figure], commit: str) -> list[str]:
     lines += [_row(figure, before.get(figure.name)) for figure in figures]
     texts = ["\n".join(lines) + "\n", *(table.text for table in tables)][:KEPT]
     _write(path, "\n".join([HEAD, *texts]))
-    return [line for figure in figures if (line := _told(figure, before.get(figure.name)))]
+    return [line for figure in figures if (line := _value_cell(figure, before.get(figure.name)))]
 
 
 def read(path: str) -> list[Table]:
@@ -81,7 +81,7 @@ def _change(figure: Figure, before: float | None) -> str:
     return "" if figure.value is None or not before else f"{100 * (figure.value / before - 1):+.0f} %"
 
 
-def _told(figure: Figure, before: float | None) -> str:
+def _value_cell(figure: Figure, before: float | None) -> str:
     change = _change(figure, before)
     if not change or abs(int(change.split()[0])) <= TOLD:
         return ""

@@ -65,7 +65,7 @@ class Window:
         """Press keys without waiting."""
         os.write(self._handle, keys)
 
-    def ended(self) -> float:
+    def seconds_to_end(self) -> float:
         """Seconds from now until the program has ended."""
         began = time.monotonic()
         while os.waitpid(self.pid, os.WNOHANG)[0] == 0:

@@ -62,10 +62,10 @@ def ring() -> dict[str, Any]:
     early: dict[str, int] = {}
     for number in range(WINDOWS):
         if number == WARM:
-            early = _held()
+            early = _held_bytes()
         at = 5000 + 600 * number
         save_sample(Sample(float(at), {"questions": at, "connections": number}, at * 1000), server, NOON + at)
-    return {"early": early, "late": _held()}
+    return {"early": early, "late": _held_bytes()}
 
 
 def history() -> dict[str, Any]:
@@ -84,7 +84,7 @@ def history() -> dict[str, Any]:
     early: dict[str, int] = {}
     for number in range(WINDOWS):
         if number == WARM:
-            early = _held()
+            early = _held_bytes()
         days, minutes = divmod(number, 1440)
         taken = f"2026-11-{1 + days:02}T{minutes // 60:02}:{minutes % 60:02}:00+00:00"
         status = facts.server.status | {"questions": str(1000 * number), "uptime": str(60 * number)}
@@ -93,15 +93,15 @@ def history() -> dict[str, Any]:
             with redirect_stdout(io.StringIO()) as printed:
                 run(asked)
             assert len(json.loads(printed.getvalue())["servers"]) == 1
-    return {"early": early, "late": _held()}
+    return {"early": early, "late": _held_bytes()}
 
 
 def app() -> dict[str, Any]:
     """The memory of the app while it watches a server, with the workload screen shown for a fifth of the time."""
-    return asyncio.run(_watched())
+    return asyncio.run(_watch_weeks())
 
 
-async def _watched() -> dict[str, Any]:
+async def _watch_weeks() -> dict[str, Any]:
     from textual.widgets import ContentSwitcher
 
     from advisor.cli.parser import build_parser
@@ -135,7 +135,7 @@ async def _watched() -> dict[str, Any]:
         pane.window = WINDOWS_SHOWN[-1]  # the largest, with the most samples
         for number in range(WINDOWS):
             if number == WARM:
-                early = _held()
+                early = _held_bytes()
             if number % LAP in (0, DRAWN):
                 await shown.action_go("findings" if number % LAP else "workload")
             at = 60.0 * number
@@ -149,7 +149,7 @@ async def _watched() -> dict[str, Any]:
             drawn.clear()
             pane.call_after_refresh(drawn.set)
             await drawn.wait()
-        late = _held()
+        late = _held_bytes()
         assert len(shown._samples) < WARM  # noqa: SLF001
         left.set()
     return {"early": early, "late": late}
@@ -160,7 +160,7 @@ def _behind(pane: Any, samples: int) -> bool:
     return pane.display and (pane.shown is None or pane.shown.samples != samples)
 
 
-def _held() -> dict[str, int]:
+def _held_bytes() -> dict[str, int]:
     """Bytes of memory held by this process, bytes saved on disk, and the number of files."""
     gc.collect()
     with open("/proc/self/statm", encoding="ascii") as file:

@@ -91,7 +91,7 @@ def ask(binary: Binary, path: str, empty: str, goes_on: Callable[[Stop], bool]) 
         unknown = [line for line in printed.splitlines() if re.search("unknown (var|opt)", line)]
         stop = _stop("\n".join(unknown), bool(unknown), goes_on)
     values = {name.replace("-", "_").lower(): value for name, value in help_values(done.stdout).items()}
-    return Answer(stop, values, _moved(done.stderr), done.stderr)
+    return Answer(stop, values, _moved_values(done.stderr), done.stderr)
 
 
 def _stop(message: str, failed: bool, goes_on: Callable[[Stop], bool]) -> Stop | None:
@@ -123,7 +123,7 @@ def _name(text: str) -> str:
     return text.replace("-", "_").lower()
 
 
-def _moved(message: str) -> dict[str, list[str]]:
+def _moved_values(message: str) -> dict[str, list[str]]:
     moved: dict[str, list[str]] = {}
     for line in message.splitlines():
         if match := MOVED.search(line) or MOVED_REAL.search(line):

@@ -52,7 +52,10 @@ def judge(lines: list[str], target: Target) -> FileVerdict:
 def compare(lines: list[str], truth: Truth, target: Target) -> list[Disagreement]:
     """All settings for which the two differ, one entry each."""
     verdict = judge(lines, target)
-    found = {d.at: d for d in [*_values(verdict, truth), *_adjusted(verdict, truth), *_refused(verdict, truth)]}
+    found = {
+        d.at: d
+        for d in [*_values(verdict, truth), *_compare_adjusted(verdict, truth), *_compare_refused(verdict, truth)]
+    }
     return [found[at] for at in sorted(found)]
 
 
@@ -60,7 +63,7 @@ def _at(line: LineVerdict) -> int:
     return line.placed.line.number - 1
 
 
-def _refused(verdict: FileVerdict, truth: Truth) -> list[Disagreement]:
+def _compare_refused(verdict: FileVerdict, truth: Truth) -> list[Disagreement]:
     ours = {_at(line): line for line in verdict.lines if line.outcome in REFUSED and not line.loose}
     if verdict.catalog.target.version == SILENT:
         ours = {at: x for at, x in ours.items() if x.outcome not in (Outcome.UNKNOWN, Outcome.REMOVED)}
@@ -85,7 +88,7 @@ def _same_name(stop: Stop, line: LineVerdict) -> bool:
     return not stop.said or stop.kind == FINDINGS[line.outcome]
 
 
-def _adjusted(verdict: FileVerdict, truth: Truth) -> list[Disagreement]:
+def _compare_adjusted(verdict: FileVerdict, truth: Truth) -> list[Disagreement]:
     if truth.last is None or verdict.catalog.target.version[:2] == TELLS_LITTLE:
         return []
     ours: dict[str, list[LineVerdict]] = {}
@@ -94,29 +97,29 @@ def _adjusted(verdict: FileVerdict, truth: Truth) -> list[Disagreement]:
             ours.setdefault(line.canonical or "", []).append(line)
     found = []
     for name, moved in truth.last.moved.items():
-        if name not in ours and not any(written(line) == name for lines in ours.values() for line in lines):
+        if name not in ours and not any(written_name(line) == name for lines in ours.values() for line in lines):
             found.append(Disagreement(_line_of(name, verdict), "adjusted by the server alone", f"{name}: {moved}"))
     for name, lines in ours.items():
         last = lines[-1]
-        silent = truth.last.values.get(name) not in (None, _asked(last))
+        silent = truth.last.values.get(name) not in (None, _requested_number(last))
         if name not in truth.last.moved and not silent and _at(last) not in truth.refused:
             found.append(Disagreement(_at(last), "adjusted by the verdict alone", f"{name}: {last.reason}"))
     return found
 
 
-def _asked(line: LineVerdict) -> str | None:
+def _requested_number(line: LineVerdict) -> str | None:
     """The number that the line requests; None with a prefix such as skip_, which changes the value."""
-    switched = written(line).removeprefix("loose_").startswith(("skip_", "disable_", "enable_"))
+    switched = written_name(line).removeprefix("loose_").startswith(("skip_", "disable_", "enable_"))
     return None if switched else number(line.placed.line.value)
 
 
-def written(line: LineVerdict) -> str:
+def written_name(line: LineVerdict) -> str:
     """The name in the file, in lower case with underscores."""
     return (line.placed.line.name or "").lower().replace("-", "_")
 
 
 def _line_of(name: str, verdict: FileVerdict) -> int:
-    named = [_at(line) for line in verdict.lines if line.canonical == name or written(line).endswith(name)]
+    named = [_at(line) for line in verdict.lines if line.canonical == name or written_name(line).endswith(name)]
     return named[-1] if named else 0
 
 

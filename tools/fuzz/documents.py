@@ -128,7 +128,7 @@ def _resource(chance: random.Random) -> str:
     return "\n".join([*lines, chance.choice(("}", "}", "}", "", "}}"))]) + "\n"
 
 
-def declared(chance: random.Random) -> bytes:
+def declared_document(chance: random.Random) -> bytes:
     """A template, an operator's resource or a mapping of options, as YAML."""
     heads = (
         "Type: AWS::RDS::DBParameterGroup\nProperties:\n  Family: {}\n  Parameters:\n",

@@ -100,16 +100,16 @@ def _cut(entry: Entry, chance: random.Random) -> str:
     return word[: chance.randrange(1, max(2, len(word)))]
 
 
-def _recased(entry: Entry, chance: random.Random) -> str:
+def _recase_entry(entry: Entry, chance: random.Random) -> str:
     return chance.choice([str.lower, str.upper, str.title])(_member(entry, chance))
 
 
 def _some(entry: Entry, chance: random.Random, between: str = ",") -> str:
-    return between.join(_recased(entry, chance) for _ in range(chance.randrange(2, 5)))
+    return between.join(_recase_entry(entry, chance) for _ in range(chance.randrange(2, 5)))
 
 
 ENUM: dict[str, Class] = {
-    "a member": Class(_recased),
+    "a member": Class(_recase_entry),
     "by number": Class(lambda e, c: str(c.randrange(0, max(1, len(e.values)))), trap=True),
     "a number too high": Class(lambda e, c: str(len(e.values) + c.choice([0, 1, 7])), trap=True, harsh=True),
     "a strange number": Class(
@@ -123,7 +123,7 @@ ENUM: dict[str, Class] = {
     "none": Class(_one_of(None)),
 }
 SET: dict[str, Class] = {
-    "a member": Class(_recased),
+    "a member": Class(_recase_entry),
     "several": Class(_some),
     "the beginning of the last": Class(lambda e, c: f"{_member(e, c)},{_cut(e, c)}", trap=True),
     "the beginning of the first": Class(lambda e, c: f"{_cut(e, c)},{_member(e, c)}", trap=True, harsh=True),

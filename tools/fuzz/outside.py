@@ -65,37 +65,37 @@ def _option_file(chance: random.Random) -> bytes:
     return mangle(chance.choice(real), real, chance)[: 2 * seeds.LARGEST]
 
 
-def _resolved(data: bytes) -> Any:
+def _resolve_data(data: bytes) -> Any:
     from advisor.optionfile import resolve
 
-    def loaded(path: str) -> bytes:
+    def load_file(path: str) -> bytes:
         if path == "my.cnf":
             return data
         raise FileNotFoundError(2, "No such file or directory", path)
 
     target = _target(data)
-    return resolve(["my.cnf"], flavour=target.flavour, version=target.version, loader=loaded), target
+    return resolve(["my.cnf"], flavour=target.flavour, version=target.version, loader=load_file), target
 
 
 def _read_options(data: bytes, _folder: str) -> None:
     from advisor.optionfile import parse
     from advisor.optionfile.reader import render
 
-    _resolved(data)
+    _resolve_data(data)
     assert render(parse(data, "my.cnf")) == data, "the file isn't given back as it was"
 
 
 def _judge_options(data: bytes, _folder: str) -> None:
     from advisor.verdict import judge_file
 
-    resolved, target = _resolved(data)
+    resolved, target = _resolve_data(data)
     judge_file(resolved, load_catalog(target))
 
 
 # Documents that carry options
 
 
-def _carried(name: str) -> Read:
+def _read_carrier(name: str) -> Read:
     def read(data: bytes, folder: str) -> None:
         from advisor.carriers.recognise import carrier_of
         from advisor.commands.carrier_texts import resolved_text
@@ -122,8 +122,8 @@ def _hcl(chance: random.Random) -> bytes:
     return documents.mostly(documents.hcl(chance), seeds.files("hcl"), chance)
 
 
-def _declared(chance: random.Random) -> bytes:
-    return documents.mostly(documents.declared(chance), seeds.files("declared"), chance)
+def _declared_document(chance: random.Random) -> bytes:
+    return documents.mostly(documents.declared_document(chance), seeds.files("declared"), chance)
 
 
 def _unit(chance: random.Random) -> bytes:
@@ -146,7 +146,7 @@ PERSISTED = [
 ]
 
 
-def _persisted(chance: random.Random) -> bytes:
+def _persisted_document(chance: random.Random) -> bytes:
     return document(PERSISTED, chance)
 
 
@@ -320,7 +320,7 @@ def _ask_server(data: bytes, _folder: str) -> None:
 
 
 def _anything(chance: random.Random) -> bytes:
-    return chance.choice((_option_file, _yaml, _unit, _dockerfile, _persisted))(chance)
+    return chance.choice((_option_file, _yaml, _unit, _dockerfile, _persisted_document))(chance)
 
 
 def _run_lint(data: bytes, folder: str) -> None:
@@ -333,12 +333,12 @@ def _run_lint(data: bytes, folder: str) -> None:
 READERS: dict[str, Reader] = {
     "option-file": Reader(_option_file, _read_options, 300_000),
     "verdict": Reader(_option_file, _judge_options, 40_000),
-    "yaml": Reader(_yaml, _carried("compose.yml"), 60_000),
-    "hcl": Reader(_hcl, _carried("rds.tf"), 20_000),
-    "declared": Reader(_declared, _carried("group.yaml"), 20_000),
-    "unit": Reader(_unit, _carried("mysql.service"), 90_000),
-    "dockerfile": Reader(_dockerfile, _carried("dockerfile"), 80_000),
-    "persisted": Reader(_persisted, _carried("mysqld-auto.cnf"), 70_000),
+    "yaml": Reader(_yaml, _read_carrier("compose.yml"), 60_000),
+    "hcl": Reader(_hcl, _read_carrier("rds.tf"), 20_000),
+    "declared": Reader(_declared_document, _read_carrier("group.yaml"), 20_000),
+    "unit": Reader(_unit, _read_carrier("mysql.service"), 90_000),
+    "dockerfile": Reader(_dockerfile, _read_carrier("dockerfile"), 80_000),
+    "persisted": Reader(_persisted_document, _read_carrier("mysqld-auto.cnf"), 70_000),
     "configuration": Reader(_configuration, _read_configuration, 80_000),
     "keys": Reader(tomltexts.keymap, _read_keys, 15_000),
     "login-path": Reader(ringfiles.login_path, _read_login_path, 15_000),

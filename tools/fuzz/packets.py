@@ -25,12 +25,12 @@ MOST = 0xFFFFFF
 FIELDS = ("1", "0", "12.00", "1.5e10", "ON", "/data/", "COMPILED", "InnoDB", "8.0.36")
 
 
-def framed(payload: bytes, number: int) -> bytes:
+def frame_packet(payload: bytes, number: int) -> bytes:
     """A packet with its header: length and number."""
     return struct.pack("<I", len(payload))[:3] + bytes([number % 256]) + payload
 
 
-def counted(text: bytes) -> bytes:
+def length_prefixed(text: bytes) -> bytes:
     """A text preceded by its length."""
     return number_of(len(text)) + text
 
@@ -68,12 +68,12 @@ class Server:
         """The answer to one packet of the client."""
         number, payload = asked[3] if len(asked) > 3 else 0, asked[4:]
         if number:
-            return self._sent([self._authenticated()], number + 1)
+            return self._sent([self._authenticate()], number + 1)
         if payload[:1] == bytes([QUIT]):
             return b""
-        return self._sent(self._said(payload[1:].decode("utf-8", "replace")), 1)
+        return self._sent(self._answer(payload[1:].decode("utf-8", "replace")), 1)
 
-    def _authenticated(self) -> bytes:
+    def _authenticate(self) -> bytes:
         kind = self.chance.random()
         if kind < 0.8:
             return self._ok()
@@ -89,7 +89,7 @@ class Server:
         state = b"#42000"[: self.chance.choice((6, 6, 6, 1, 0))]
         return b"\xff" + struct.pack("<H", self.chance.choice(ERRORS)) + state + message
 
-    def _said(self, sql: str) -> list[bytes]:
+    def _answer(self, sql: str) -> list[bytes]:
         kind = self.chance.random() * (20 if "SET " in sql else 1)  # after a failed setup the client stops
         if kind < 0.03:
             return [self._error()]
@@ -125,11 +125,11 @@ class Server:
     def _table(self, width: int, rows: list[Sequence[bytes | None]]) -> list[bytes]:
         end = b"\xfe" + struct.pack("<HH", 0, 2)
         columns = [
-            b"\3def\0\0\0" + counted(self._text(f"c{n}")) + b"\0\x0c"
+            b"\3def\0\0\0" + length_prefixed(self._text(f"c{n}")) + b"\0\x0c"
             + struct.pack("<HIBHB", self.chance.choice((45, 63, 255)), 100, self.chance.choice(TYPES), 0, 0) + b"\0\0"
             for n in range(width)
         ]  # fmt: skip
-        packets = [b"".join(b"\xfb" if field is None else counted(field) for field in row) for row in rows]
+        packets = [b"".join(b"\xfb" if field is None else length_prefixed(field) for field in row) for row in rows]
         return [number_of(width), *columns, end, *packets, end]
 
     def _sent(self, payloads: list[bytes], first: int) -> bytes:
@@ -138,7 +138,7 @@ class Server:
         if payloads and chance.random() < self._wrong:
             at = chance.randrange(len(payloads))
             payloads[at] = mangle(payloads[at] or b"\0", payloads, chance)[:MOST]
-        data = b"".join(framed(payload, first + n) for n, payload in enumerate(payloads))
+        data = b"".join(frame_packet(payload, first + n) for n, payload in enumerate(payloads))
         if chance.random() < self._wrong / 3:
             return mangle(data, [data, b"\xff\xff\xff\0"], chance)
         return data

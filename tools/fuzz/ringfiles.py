@@ -7,7 +7,7 @@ import random
 import struct
 import zlib
 
-from strange import document, strange, written
+from strange import document, json_text, strange
 
 MAGIC, HEAD, NONE = b"mycnf ring 1\n", 4096, (1 << 64) - 1
 NAMES = ("questions", "connections", "threads_connected", "uptime_since_flush_status", "created_tmp_disk_tables", "x")
@@ -22,7 +22,7 @@ def _head(chance: random.Random, slots: int, names: list[str]) -> bytes:
     fields: dict[str, object] = {"server": "db1", "names": names, "slots": slots}
     if chance.random() < 0.3:
         fields[chance.choice((*fields, "more"))] = strange(chance)
-    head = written(fields, chance).replace(b"\n", b" ")
+    head = json_text(fields, chance).replace(b"\n", b" ")
     return (MAGIC + f"{zlib.crc32(head):08x}\n".encode() + head + b"\n").ljust(HEAD, b"\0")
 
 

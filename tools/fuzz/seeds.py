@@ -39,7 +39,7 @@ def files(kind: str) -> list[bytes]:
 
 
 @functools.cache
-def recorded() -> list[dict[str, Any]]:
+def recorded_snapshots() -> list[dict[str, Any]]:
     """Snapshots of real servers."""
     found = []
     for pattern in RECORDED:
@@ -53,7 +53,7 @@ def recorded() -> list[dict[str, Any]]:
 def small_snapshots() -> list[bytes]:
     """The snapshots with only a few entries of each long table and list, each reduced in several ways."""
     chance = random.Random("snapshots")
-    made = [_fewer(copy.deepcopy(whole), chance) for whole in recorded() for _ in range(6)]
+    made = [_fewer(copy.deepcopy(whole), chance) for whole in recorded_snapshots() for _ in range(6)]
     return [json.dumps(tree).encode("ascii") for tree in made]
 
 
@@ -68,6 +68,6 @@ def _fewer(tree: Any, chance: random.Random) -> Any:
 
 def server_tables(chance: random.Random) -> tuple[dict[str, str], dict[str, str]]:
     """The variables and counters of one of the recorded servers, with names as servers print them."""
-    server = chance.choice(recorded())["server"]
+    server = chance.choice(recorded_snapshots())["server"]
     counters = {"uptime": "100", **server["status"]}
     return server["variables"], {name.capitalize(): value for name, value in counters.items()}

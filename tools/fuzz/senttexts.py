@@ -30,7 +30,7 @@ def recorded_dice(chance: random.Random) -> bytes:
 
     Also loads the recordings, so that loading is not counted as the reader's time.
     """
-    seeds.recorded()
+    seeds.recorded_snapshots()
     return dice(chance)
 
 
@@ -51,7 +51,7 @@ def read_back(data: bytes, folder: str) -> None:
 
 def stalk(chance: random.Random) -> bytes:
     """The files of a pt-stalk directory, packed."""
-    return tabletexts.stalked(*seeds.server_tables(chance), chance)
+    return tabletexts.stalk_files(*seeds.server_tables(chance), chance)
 
 
 def read_stalk(data: bytes, folder: str) -> None:

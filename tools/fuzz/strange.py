@@ -69,7 +69,7 @@ def _accident(holder: Any, key: Any, found: list[tuple[Any, Any]], chance: rando
         holder[key] = strange(chance)
 
 
-def written(tree: Any, chance: random.Random) -> bytes:
+def json_text(tree: Any, chance: random.Random) -> bytes:
     """The tree as JSON, or nearly."""
     text = json.dumps(tree, ensure_ascii=chance.random() < 0.8, indent=chance.choice((None, None, 1)))
     for stand_in, raw in _RAW.items():
@@ -83,4 +83,4 @@ def document(seeds: list[bytes], chance: random.Random) -> bytes:
     seed = chance.choice(seeds)
     if chance.random() < 0.25:
         return mangle(seed, seeds, chance)
-    return written(spoilt(json.loads(seed), chance), chance)
+    return json_text(spoilt(json.loads(seed), chance), chance)

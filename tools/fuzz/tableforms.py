@@ -15,7 +15,7 @@ STARS = "*" * 27
 _SCHEMA = "http://www.w3.org/2001/XMLSchema-instance"
 
 
-def _boxed(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def _box_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     wide = [max(len(line[at]) for line in (heads, *rows)) for at in range(len(heads))]
     edge = "+" + "".join("-" * (width + 2) + "+" for width in wide)
     lines = ["|" + "".join(f" {c:<{w}} |" for c, w in zip(line, wide, strict=True)) for line in (heads, *rows)]
@@ -23,21 +23,21 @@ def _boxed(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _bare_box(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = _boxed(heads, rows).split("\n")
+    lines = _box_table(heads, rows).split("\n")
     return "\n".join([lines[0], *lines[3:]])
 
 
-def _markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def _markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [heads, [":--"] * len(heads), *rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def _escaped(cell: str) -> str:
+def _escape_cell(cell: str) -> str:
     return cell.replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t").replace("\0", "\\0")
 
 
 def _bare_batch(_heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    return "".join("\t".join(map(_escaped, row)) + "\n" for row in rows)
+    return "".join("\t".join(map(_escape_cell, row)) + "\n" for row in rows)
 
 
 def _batch(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -77,7 +77,7 @@ def _cells(tag: str, row: Sequence[str]) -> str:
     return f"<TR>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in row)}</TR>"
 
 
-def _separated(bar: str, quoting: int) -> Form:
+def _separated_form(bar: str, quoting: int) -> Form:
     def form(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         out = io.StringIO()
         csv.writer(out, delimiter=bar, quoting=quoting, lineterminator="\r\n").writerows([heads, *rows])  # type: ignore[arg-type]
@@ -99,10 +99,23 @@ def _of_ansible(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 # Each format with a heading; first those that preserve any value, then those that preserve single-line values.
-KEEPING: tuple[Form, ...] = (_batch, _xml, _html, _separated(",", csv.QUOTE_ALL), _separated(";", csv.QUOTE_ALL), _json)
-ON_A_LINE: tuple[Form, ...] = (_boxed, _vertical, _separated(",", csv.QUOTE_MINIMAL), _json_by_row, _of_ansible)
+KEEPING: tuple[Form, ...] = (
+    _batch,
+    _xml,
+    _html,
+    _separated_form(",", csv.QUOTE_ALL),
+    _separated_form(";", csv.QUOTE_ALL),
+    _json,
+)
+ON_A_LINE: tuple[Form, ...] = (
+    _box_table,
+    _vertical,
+    _separated_form(",", csv.QUOTE_MINIMAL),
+    _json_by_row,
+    _of_ansible,
+)
 BARE: tuple[Form, ...] = (_bare_batch, _bare_box, _bare_vertical, _bare_html)
-FORMS = (*KEEPING, *ON_A_LINE, *BARE, _markdown)
+FORMS = (*KEEPING, *ON_A_LINE, *BARE, _markdown_table)
 HEADS = (("Variable_name", "Value"), ("VARIABLE_NAME", "VARIABLE_VALUE"))
 
 

@@ -60,11 +60,11 @@ def report(chance: random.Random) -> str:
     for _ in range(chance.randrange(12)):
         if chance.random() < 0.4:
             lines.append(f"# {chance.choice(HEADINGS)} {'#' * chance.randrange(1, 60)}")
-        lines.append(_filled(chance.choice(REPORT), chance))
+        lines.append(_fill_line(chance.choice(REPORT), chance))
     return "\n".join(lines)
 
 
-def _filled(line: str, chance: random.Random) -> str:
+def _fill_line(line: str, chance: random.Random) -> str:
     return line.replace("@", chance.choice(SIZES))
 
 
@@ -86,22 +86,22 @@ def whole_text(variables: Mapping[str, str], counters: Mapping[str, str], chance
     on_lines = all("\n" not in value for table in (variables, counters) for value in table.values())
     form = chance.choice((*KEEPING, *ON_A_LINE, *BARE) if on_lines else KEEPING)
     parts = [form(HEADS[0], [*table.items()]) for table in (variables, counters)]
-    return _mailed("\n".join(parts), form, chance).encode(chance.choice(ENCODINGS))
+    return _mail_text("\n".join(parts), form, chance).encode(chance.choice(ENCODINGS))
 
 
-def _mailed(text: str, form: Form, chance: random.Random) -> str:
+def _mail_text(text: str, form: Form, chance: random.Random) -> str:
     """The text, sometimes with other line ends, or quoted as in mail if its format has headings."""
     if chance.random() < 0.2 and form in (KEEPING[0], *ON_A_LINE[:2]):
         return "".join(f"> {line}\n" for line in text.split("\n"))
     return text.replace("\n", "\r\n") if chance.random() < 0.2 and "\r" not in text else text
 
 
-def stalked(variables: Mapping[str, str], status: Mapping[str, str], chance: random.Random) -> bytes:
+def stalk_files(variables: Mapping[str, str], status: Mapping[str, str], chance: random.Random) -> bytes:
     """The files of a pt-stalk directory, each preceded by its name."""
     made = {"variables": table(variables, chance), "mysqladmin": table(status, chance)}
     for part, lines in PARTS.items():
         if chance.random() < 0.6:
-            chosen = [_filled(chance.choice(lines), chance) for _ in range(chance.randrange(8))]
+            chosen = [_fill_line(chance.choice(lines), chance) for _ in range(chance.randrange(8))]
             made[part] = "\n".join(chosen)
     texts = ((name.encode(), text.encode("utf-8", "surrogatepass")) for name, text in made.items())
     return b"".join(STALKED + name + b"\n" + text for name, text in texts)

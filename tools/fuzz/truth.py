@@ -78,7 +78,7 @@ class Interview:
             return False
         named = [line for line in self.lines if names(line, stop)]
         named = [line for line in named if "=" in line] or named  # lines with the printed value first
-        whole = [line for line in named if _bare(_written(line)) == stop.name]  # others may be abbreviations
+        whole = [line for line in named if _bare_name(_written_name(line)) == stop.name]  # others may be abbreviations
         return bool(named) and all("loose" in line.lower() for line in whole or named)
 
     def _search(self, left: list[int], stop: Stop) -> tuple[int | None, Stop]:
@@ -111,7 +111,7 @@ def _same_lines(lines: list[str], suspects: list[int]) -> bool:
 def names(line: str, stop: Stop) -> bool:
     """Whether the line may be the one in the error, by its name, and by its value if the error has one."""
     _, equals, value = line.partition("=")
-    written, stopped_at = _written(line), stop.name or ""
+    written, stopped_at = _written_name(line), stop.name or ""
     if not stopped_at:
         return re.search(stop.about, written) is not None
     if stop.kind != "invalid-value":
@@ -122,12 +122,12 @@ def names(line: str, stop: Stop) -> bool:
     return (not equals or stop.value is None or plain == stop.value.strip()) and _akin(written, stopped_at)
 
 
-def _written(line: str) -> str:
+def _written_name(line: str) -> str:
     """The name at the start of a line, in lower case with underscores."""
     return line.partition("=")[0].strip().partition(" ")[0].replace("-", "_").lower()
 
 
-def _bare(written: str) -> str:
+def _bare_name(written: str) -> str:
     """A name without a plugin's name and without prefixes."""
     last = written.rpartition(".")[2]
     for prefix in ("loose_", "skip_", "disable_", "enable_", "maximum_", "loose_"):
@@ -137,7 +137,7 @@ def _bare(written: str) -> str:
 
 def _akin(written: str, printed: str) -> bool:
     """Whether one name is a prefix or suffix of the other, without prefixes such as loose_."""
-    last = _bare(written)
+    last = _bare_name(written)
     return last == printed or printed.startswith(last) or last.endswith(printed)
 
 

@@ -114,7 +114,7 @@ def attempt(read: Any, data: bytes, folder: str) -> tuple[str, float]:
     except MycnfError as error:
         how = "refused" if "\n" not in escape_text(str(error)) else f"refused in several lines: {error}"
     except (Exception, Hang) as error:  # noqa: BLE001 - whatever it is, it is a finding
-        how = _told(error)
+        how = _error_text(error)
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -124,7 +124,7 @@ def attempt(read: Any, data: bytes, folder: str) -> tuple[str, float]:
     return how, seconds
 
 
-def _told(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     """The exception with the last locations in the product."""
     places, at = [], error.__traceback__
     while at is not None:

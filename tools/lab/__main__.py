@@ -33,9 +33,9 @@ import labpeers
 from labaudit import Times
 from labdefaults import default_labs
 from labfolder import FEWEST_ROUNDS, Lab, labs
-from labrounds import length, measured
-from labserver import filled
-from labstage import Stage, staged
+from labrounds import length, measure_rounds
+from labserver import filled_server
+from labstage import Stage, stage_labs
 from real_servers import provisioned
 
 from advisor.core.errors import MycnfError
@@ -55,41 +55,41 @@ TERMINATED = 128 + signal.SIGTERM
 
 def main() -> int:
     """Run the selected labs; 1 if one of them got worse or could not be measured."""
-    asked = _asked()
+    asked = _arguments()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # removes the server and its control group
     chosen = _chosen(asked)
     if asked.peers and (absent := labpeers.missing(asked.tuner)):
         sys.exit(f"lab: {', '.join(absent)} must be installed for --peers")
     with tempfile.TemporaryDirectory(prefix="lab-work-") as folder:
-        stages = _advised(chosen, asked, asked.work or folder)
-        return 0 if asked.dry_run or asked.advise else _measured(stages, asked)
+        stages = _advise_labs(chosen, asked, asked.work or folder)
+        return 0 if asked.dry_run or asked.advise else _measure_labs(stages, asked)
 
 
 def _chosen(asked: argparse.Namespace) -> list[Lab]:
     every = labs(FOLDER)
-    chosen = [_tried(lab, asked) for lab in every if not asked.only or lab.name in asked.only]
+    chosen = [_short_trial(lab, asked) for lab in every if not asked.only or lab.name in asked.only]
     if unknown := set(asked.only) - {lab.name for lab in every}:
         sys.exit(f"lab: there is no {', '.join(sorted(unknown))} in examples/lab")
     return chosen
 
 
-def _advised(chosen: list[Lab], asked: argparse.Namespace, work: str) -> list[tuple[Lab, Stage | MycnfError]]:
+def _advise_labs(chosen: list[Lab], asked: argparse.Namespace, work: str) -> list[tuple[Lab, Stage | MycnfError]]:
     """The advice for each server, printed as it arrives; default servers are only audited, not measured."""
     every = [*chosen, *(default_labs(work) if asked.peers else ())]
     times = BRIEF._replace(load=asked.uptime) if asked.dry_run else Times(asked.uptime, WINDOW)
-    peers = partial(labpeers.asked, tuner=asked.tuner) if asked.peers else labpeers.nobody
+    peers = partial(labpeers.ask_tools, tuner=asked.tuner) if asked.peers else labpeers.nobody
     stages = []
-    for lab, stage in zip(every, staged(every, work, times, asked.together, peers), strict=True):
+    for lab, stage in zip(every, stage_labs(every, work, times, asked.together, peers), strict=True):
         print(f"{lab.name}: {_plan(lab)}")
         _tell(stage)
         stages.append((lab, stage))
     return stages[: len(chosen)]
 
 
-def _measured(stages: list[tuple[Lab, Stage | MycnfError]], asked: argparse.Namespace) -> int:
+def _measure_labs(stages: list[tuple[Lab, Stage | MycnfError]], asked: argparse.Namespace) -> int:
     trying = bool(asked.seconds or asked.rounds or asked.uptime < RIPE)
     print(f"about {sum(length(lab) for lab, _ in stages) / 60:.0f} minutes", flush=True)
-    rows = {} if trying else labpage.kept(RESULTS)
+    rows = {} if trying else labpage.saved_rows(RESULTS)
     for lab, stage in stages:
         rows[lab.name] = row = _row(lab, stage)
         print(labpage.line(row), flush=True)
@@ -107,15 +107,15 @@ def _row(lab: Lab, stage: Stage | MycnfError) -> labpage.Row:
             raise stage
         with (
             tempfile.TemporaryDirectory(prefix="lab-") as place,
-            filled(lab, provisioned(lab.server), place, None, StopSignal()) as served,
+            filled_server(lab, provisioned(lab.server), place, None, StopSignal()) as served,
         ):
-            result = measured(lab, served, choose_driver("auto"), stage.files, SEED)
+            result = measure_rounds(lab, served, choose_driver("auto"), stage.files, SEED)
     except MycnfError as error:
         return labpage.blank(lab, skipped=str(error))
     return labpage.row_of(lab, stage.advice, result)
 
 
-def _asked() -> argparse.Namespace:
+def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python tools/lab", description=str(__doc__).partition("\n")[0])
     parser.add_argument("--dry-run", action="store_true", help="print what would be applied, measure nothing")
     parser.add_argument("--only", action="append", default=[], metavar="NAME", help="this server alone")
@@ -133,7 +133,7 @@ def _asked() -> argparse.Namespace:
     return asked
 
 
-def _tried(lab: Lab, asked: argparse.Namespace) -> Lab:
+def _short_trial(lab: Lab, asked: argparse.Namespace) -> Lab:
     return lab._replace(
         seconds=asked.seconds or lab.seconds,
         rounds=asked.rounds or lab.rounds,

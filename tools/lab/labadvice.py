@@ -67,12 +67,12 @@ def refusals(data: bytes, catalog: Catalog) -> list[str]:
     """What the server would reject in an option file, one sentence per line."""
     return [
         f"{line.placed.line.name}: {line.reason or line.outcome.value}"
-        for line in judged(data, catalog).lines
+        for line in judge_text(data, catalog).lines
         if line.outcome in REFUSED
     ]
 
 
-def judged(data: bytes, catalog: Catalog) -> FileVerdict:
+def judge_text(data: bytes, catalog: Catalog) -> FileVerdict:
     """The verdict on an option file."""
     return judge_file(resolve(["my.cnf"], flavour=catalog.target.flavour, loader=lambda _: data), catalog)
 

@@ -45,7 +45,7 @@ class Asking(NamedTuple):
     leaving: StopSignal
 
 
-def audited(lab: Lab, served: Switched, driver: str, asking: Asking) -> tuple[dict[str, Any], Told]:
+def audit_lab(lab: Lab, served: Switched, driver: str, asking: Asking) -> tuple[dict[str, Any], Told]:
     """The report of an audit at the end of the lab's load, and the output of the other tools right after it.
 
     Raises LabError if the load or the audit fails.

@@ -18,7 +18,7 @@ LEAVING = 10.0  # seconds until the kernel has released an ended server
 
 
 @contextlib.contextmanager
-def limited(binary: Binary, memory: int | None, folder: str) -> Iterator[Binary]:
+def limit_memory(binary: Binary, memory: int | None, folder: str) -> Iterator[Binary]:
     """The program wrapped so that it runs in a group with that memory limit, which is removed afterwards.
 
     Without a limit it is the program itself. `folder` takes the script that starts it. Raises LabError if no group can

@@ -114,7 +114,7 @@ def keep(path: str, rows: dict[str, Row]) -> None:
         file.write("\n")
 
 
-def kept(path: str) -> dict[str, Row]:
+def saved_rows(path: str) -> dict[str, Row]:
     """The saved rows of earlier runs; empty without any."""
     if not os.path.exists(path):
         return {}

@@ -34,18 +34,18 @@ def nobody(sandbox: Sandbox) -> Told:  # noqa: ARG001 - asked like the others
     return {}
 
 
-def asked(sandbox: Sandbox, tuner: str = "") -> Told:
+def ask_tools(sandbox: Sandbox, tuner: str = "") -> Told:
     """The output of each tool for a running server, including stderr."""
     programs = {TUNER: tuner or TUNER}
-    return {name: _said(programs.get(name, name), words, sandbox.socket) for name, words in PEERS.items()}
+    return {name: _tool_output(programs.get(name, name), words, sandbox.socket) for name, words in PEERS.items()}
 
 
 def mysqltuner_output(program: str, sandbox: Sandbox) -> str:
     """What this copy of mysqltuner.pl prints about a running server."""
-    return _said(program, PEERS[TUNER], sandbox.socket)
+    return _tool_output(program, PEERS[TUNER], sandbox.socket)
 
 
-def _said(name: str, words: tuple[str, ...], socket: str) -> str:
+def _tool_output(name: str, words: tuple[str, ...], socket: str) -> str:
     with tempfile.TemporaryDirectory(prefix="lab-peer-") as home:
         with open(os.path.join(home, ".my.cnf"), "w", encoding="utf-8") as file:
             file.write(f"[client]\nuser=root\nsocket={socket}\n")

@@ -75,7 +75,7 @@ class BeforeAfter:
         yield Fixed(self._lab, self._served, self._driver, wanted.seed + 1)
 
 
-def measured(lab: Lab, served: Switched, driver: str, files: tuple[str, str], seed: int) -> ProbeResult:
+def measure_rounds(lab: Lab, served: Switched, driver: str, files: tuple[str, str], seed: int) -> ProbeResult:
     """The samples of all rounds; `files` are the original option file and the advised one.
 
     Raises ProbeError if the server or the driver fails before the first round is complete.
@@ -84,7 +84,7 @@ def measured(lab: Lab, served: Switched, driver: str, files: tuple[str, str], se
     ground = Environment(read_host(open_root("/"), datadir=directory), "here", (served.sandbox.binary,))
     # The measured server is running already, and would be taken for another server that must not slow down.
     wanted = ProbeRequest(directory, rounds=lab.rounds, force=frozenset({"busy", "neighbour"}), seed=seed)
-    return run_experiment(BeforeAfter(lab, served, driver, files), ground, wanted, StopSignal(), _told)
+    return run_experiment(BeforeAfter(lab, served, driver, files), ground, wanted, StopSignal(), _print_progress)
 
 
 def length(lab: Lab) -> float:
@@ -96,7 +96,7 @@ def _metrics(first: Metric) -> tuple[Metric, ...]:
     return (first, *(metric for metric in METRICS if metric.name != first.name))
 
 
-def _told(progress: Progress) -> None:
+def _print_progress(progress: Progress) -> None:
     if progress.latest:
         value = ", ".join(f"{name} {number:,.4g}" for name, number in progress.latest.metrics.items())
         print(f"  round {progress.round} of {progress.rounds}, {progress.variant}: {value}", flush=True)

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 
 from labfolder import Lab, LabError
-from labgroup import limited
+from labgroup import limit_memory
 
 from probes.disk.files import evict
 from probes.experiment import ProbeError
@@ -47,12 +47,12 @@ class Switched(VariantServer):
 
 
 @contextlib.contextmanager
-def filled(lab: Lab, binary: Binary, folder: str, templates: str | None, stop: StopSignal) -> Iterator[Switched]:
+def filled_server(lab: Lab, binary: Binary, folder: str, templates: str | None, stop: StopSignal) -> Iterator[Switched]:
     """The lab's server with its data, started with ordinary settings; leaving the context removes everything.
 
     Raises LabError if it is not available.
     """
-    with limited(binary, lab.memory, folder) as program:
+    with limit_memory(binary, lab.memory, folder) as program:
         try:
             sandbox = start_server(binary, base=folder, arguments=_ordinary(binary), templates=templates)
         except SandboxError as error:

@@ -10,9 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 from labadvice import Advice, advice_of, apply, refusals
-from labaudit import Asking, Peers, Times, Told, audited
+from labaudit import Asking, Peers, Times, Told, audit_lab
 from labfolder import Lab, LabError
-from labserver import FILE, filled
+from labserver import FILE, filled_server
 from real_servers import provisioned
 
 from advisor.catalog.load import load
@@ -42,7 +42,7 @@ class Stage(NamedTuple):
         return advice_of(self.report)
 
 
-def staged(labs: list[Lab], work: str, times: Times, together: int, peers: Peers) -> Iterator[Stage | MycnfError]:
+def stage_labs(labs: list[Lab], work: str, times: Times, together: int, peers: Peers) -> Iterator[Stage | MycnfError]:
     """Each lab's stage in order, `together` at a time; those saved in `work` are not aged again.
 
     Servers that are aged together share the machine, which changes their ten minutes of load but not the later
@@ -74,10 +74,10 @@ def _advise(lab: Lab, folder: str, asking: Asking) -> None:
     _write(before, data)
     with (
         tempfile.TemporaryDirectory(prefix="lab-") as place,
-        filled(lab, binary, place, None, asking.leaving) as served,
+        filled_server(lab, binary, place, None, asking.leaving) as served,
     ):
         served.apply_settings({FILE: before})
-        report, printed = audited(lab, served, choose_driver("auto"), asking)
+        report, printed = audit_lab(lab, served, choose_driver("auto"), asking)
         made = apply(data, advice_of(report), served.catalog)
     if refused := refusals(made, load(binary.target)):
         raise LabError(f"the server would refuse what the audit advised: {'; '.join(refused)}")

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, TOP)
 
-from peertold import TOOLS, Said, told
+from peertold import TOOLS, Said, tool_statements
 
 PAGE = os.path.join(TOP, "docs", "peers.md")
 JUDGEMENTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "judgements.toml")
@@ -57,7 +57,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python tools/lab/peers.py", description=str(__doc__).partition("\n")[0])
     parser.add_argument("work", metavar="DIR", help="what python tools/lab --advise --peers --work DIR kept")
     work = parser.parse_args().work
-    judged, tuner = list(_judged(work)), _release(work)
+    judged, tuner = list(_judged_labs(work)), _release(work)
     large = _large_server()
     with open(PAGE, "w", encoding="utf-8") as page:
         page.write("\n".join(_page(judged, large, tuner)).rstrip() + "\n")
@@ -67,12 +67,12 @@ def main() -> int:
     return int(bool(unjudged))
 
 
-def _judged(work: str) -> Iterator[Judged]:
+def _judged_labs(work: str) -> Iterator[Judged]:
     with open(JUDGEMENTS, "rb") as file:
         judgements = tomllib.load(file)["judgement"]
     for server in _told_servers(work):
         folder = os.path.join(work, server)
-        for statement in told(_read(folder, "report.json"), _read(folder, "told.json")):
+        for statement in tool_statements(_read(folder, "report.json"), _read(folder, "told.json")):
             yield _judge(server, statement, judgements)
 
 
@@ -127,7 +127,7 @@ def _page(judged: list[Judged], large: str, tuner: str) -> Iterator[str]:
     yield f"## {len(well)} servers with their defaults\n"
     yield from _totals(judged, well, faults=False)
     yield "## Which fault was found by whom\n"
-    yield from _found(judged, ill)
+    yield from _found_rows(judged, ill)
     yield large
     yield "## What each said, and what it is worth\n"
     for tool in TOOLS:
@@ -151,7 +151,7 @@ def _has_fault(judged: list[Judged], server: str, tool: str) -> bool:
     return any(e.kind == "fault" and e.server == server and e.said.tool == tool for e in judged)
 
 
-def _found(judged: list[Judged], servers: list[str]) -> Iterator[str]:
+def _found_rows(judged: list[Judged], servers: list[str]) -> Iterator[str]:
     yield f"| server | {' | '.join(TOOLS)} |"
     yield "|:--|:--|:--|:--|"
     for server in servers:
@@ -167,7 +167,7 @@ def _cell(told_of: list[Said]) -> str:
     if not told_of:
         return "-"
     names = [statement.words if statement.heading[0] in "[VG" else statement.heading for statement in told_of]
-    return "<br>".join(dict.fromkeys(_plain(name) for name in names))
+    return "<br>".join(dict.fromkeys(_plain_text(name) for name in names))
 
 
 def _statements(judged: list[Judged], tool: str) -> Iterator[str]:
@@ -182,11 +182,11 @@ def _statements(judged: list[Judged], tool: str) -> Iterator[str]:
     order = list(KINDS)
     for (heading, _, kind), entries in sorted(groups.items(), key=lambda group: (order.index(group[0][2]), group[0])):
         words = f"{heading}: {entries[0].said.words}".removeprefix("[!!]: ")
-        yield f"| {_plain(words)} | {len({e.server for e in entries})} | {KINDS[kind]} | {entries[0].why} |"
+        yield f"| {_plain_text(words)} | {len({e.server for e in entries})} | {KINDS[kind]} | {entries[0].why} |"
     yield ""
 
 
-def _plain(text: str) -> str:
+def _plain_text(text: str) -> str:
     return re.sub(r"/\S*/(?=\w)", "", text).replace("|", "\\|")
 
 

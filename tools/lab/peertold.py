@@ -48,6 +48,6 @@ def of_pt(text: str) -> Iterator[Said]:
         yield Said(VARIABLES, found["name"], found["words"])
 
 
-def told(report: dict[str, Any], printed: dict[str, str]) -> list[Said]:
+def tool_statements(report: dict[str, Any], printed: dict[str, str]) -> list[Said]:
     """All statements of all tools about one server."""
     return [*of_mycnf(report), *of_mysqltuner(printed["mysqltuner"]), *of_pt(printed["pt-variable-advisor"])]

@@ -16,7 +16,7 @@ def keep(path: str, outcomes: dict[str, Outcome]) -> None:
         file.write("\n")
 
 
-def kept(path: str) -> dict[str, Outcome]:
+def saved_outcomes(path: str) -> dict[str, Outcome]:
     """The saved outcomes; empty without any."""
     if not os.path.exists(path):
         return {}

@@ -15,7 +15,7 @@ from labfolder import LabError
 from live_server import Live
 from peertold import of_mysqltuner
 from scenario import Scenario
-from steps import Stage, staged
+from steps import Stage, stage_scenario
 from topology import servers, wait_until, write_file
 
 from advisor.catalog.load import load
@@ -63,13 +63,13 @@ def run_scenario(scenario: Scenario, tuner: str = "") -> Outcome:
     """Start the servers, break them, audit, apply the advice and audit again; an error is part of the outcome."""
     with tempfile.TemporaryDirectory(prefix="lab-") as place:
         try:
-            with servers(scenario, place) as running, staged(scenario, running, place) as stage:
-                return _judged(scenario, stage, tuner)
+            with servers(scenario, place) as running, stage_scenario(scenario, running, place) as stage:
+                return _judge_stage(scenario, stage, tuner)
         except (LabError, SandboxError) as error:
             return _blank(scenario)._replace(error=str(error))
 
 
-def _judged(scenario: Scenario, stage: Stage, tuner: str) -> Outcome:
+def _judge_stage(scenario: Scenario, stage: Stage, tuner: str) -> Outcome:
     server = stage.servers[scenario.audit]
     before = _findings(scenario, server)
     outcome = _judge(scenario, before)
@@ -82,12 +82,12 @@ def _judged(scenario: Scenario, stage: Stage, tuner: str) -> Outcome:
     if scenario.after.by_hand:
         return outcome._replace(after="by hand")
     try:
-        return _advised(scenario, stage, outcome, before)
+        return _apply_advice(scenario, stage, outcome, before)
     except (LabError, SandboxError) as error:
         return outcome._replace(error=f"after the advice: {error}")
 
 
-def _advised(scenario: Scenario, stage: Stage, outcome: Outcome, before: list[Finding]) -> Outcome:
+def _apply_advice(scenario: Scenario, stage: Stage, outcome: Outcome, before: list[Finding]) -> Outcome:
     """The outcome with what became of the findings once the advice was applied."""
     server, after = stage.servers[scenario.audit], scenario.after
     done, refused = execute_statements(server, before)

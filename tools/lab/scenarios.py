@@ -29,10 +29,10 @@ TERMINATED = 128 + signal.SIGTERM
 
 def main() -> int:
     """Run the selected scenarios; 1 if a fault was missed, a finding was false or a statement was refused."""
-    asked = _asked()
+    asked = _arguments()
     asked.tuner = asked.tuner and os.path.abspath(asked.tuner)  # it runs in a directory of its own
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # removes the servers
-    outcomes = {} if asked.attempt else scenariopage.kept(RESULTS)
+    outcomes = {} if asked.attempt else scenariopage.saved_outcomes(RESULTS)
     for scenario in _chosen(asked.only):
         outcomes[scenario.name] = outcome = run_scenario(scenario, asked.tuner)
         print(scenariopage.line(outcome), flush=True)
@@ -74,7 +74,7 @@ def _print(outcome: Outcome) -> None:
         print(f"  error: {outcome.error}")
 
 
-def _asked() -> argparse.Namespace:
+def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python tools/lab/scenarios.py", description=str(__doc__).partition("\n")[0])
     parser.add_argument("--only", action="append", default=[], metavar="NAME", help="run this scenario alone")
     parser.add_argument("--tuner", default="", metavar="FILE", help="a mysqltuner.pl to run beside")

@@ -133,7 +133,7 @@ class Stage:
 
 
 @contextlib.contextmanager
-def staged(scenario: Scenario, servers: Servers, place: str) -> Iterator[Stage]:
+def stage_scenario(scenario: Scenario, servers: Servers, place: str) -> Iterator[Stage]:
     """The scenario after all its steps."""
     stage = Stage(scenario, servers, place)
     try:

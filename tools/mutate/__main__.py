@@ -25,7 +25,7 @@ sys.path[:0] = [TOP, os.path.join(TOP, "tests", "plugins")]
 
 from changes import Mutant, mutants
 from modules import LEFT_OUT, Module, rule_modules
-from outcomes import Noticed, Posed, noticed, posed
+from outcomes import Noticed, Posed, notice_change, pose_cases
 from rule_cases import all_cases, context_of_case
 from verdicts import try_verdicts
 
@@ -42,7 +42,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         cases = [(case, context_of_case(case, _folder(folder, n))) for n, case in enumerate(all_cases())]
         try:
-            kept = posed(cases, modules)
+            kept = pose_cases(cases, modules)
         except ValueError as wrong:
             sys.exit(f"mutate: {wrong}")
         tally = [how for module, some in chosen for how in _try(module, some, modules, kept)]
@@ -92,7 +92,7 @@ def _try(
     """Whether the cases detect each change of one module; prints those that are not detected."""
     path, tally = os.path.relpath(module.path, TOP), []
     for mutant in some:
-        tally.append(noticed(mutant, module, modules, cases))
+        tally.append(notice_change(mutant, module, modules, cases))
         if tally[-1] is Noticed.NOT_AT_ALL:
             source = linecache.getline(module.path, mutant.line).strip()
             print(f"{path}:{mutant.line}: no case notices {mutant.change}: {source}", flush=True)

@@ -36,7 +36,7 @@ class Mutant(NamedTuple):
 
 
 @contextmanager
-def applied(mutant: Mutant) -> Iterator[None]:
+def apply_mutant(mutant: Mutant) -> Iterator[None]:
     """Apply the change to the mutant's tree, and undo it at the end."""
     before = getattr(mutant.node, mutant.field)
     setattr(mutant.node, mutant.field, mutant.value)
@@ -99,7 +99,7 @@ def _changes(node: ast.AST) -> Iterator[Mutant]:
     """The changes of the node itself."""
     match node:
         case ast.Compare():
-            yield from _compared(node)
+            yield from _comparison_mutants(node)
         case ast.BoolOp() | ast.BinOp() | ast.AugAssign() if type(node.op) in SWAPS:
             other = SWAPS[type(node.op)]
             yield Mutant(node.lineno, f"{type(node.op).__name__} made {other.__name__}", node, "op", other())
@@ -114,7 +114,7 @@ def _changes(node: ast.AST) -> Iterator[Mutant]:
         yield from _without_returns(node, block)
 
 
-def _compared(node: ast.Compare) -> Iterator[Mutant]:
+def _comparison_mutants(node: ast.Compare) -> Iterator[Mutant]:
     for number, sign in enumerate(node.ops):
         other = SWAPS[type(sign)]
         signs = [*node.ops[:number], other(), *node.ops[number + 1 :]]

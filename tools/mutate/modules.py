@@ -47,27 +47,27 @@ def read(name: str, path: str) -> Module:
     with open(path, encoding="utf-8") as file:
         tree = ast.parse(file.read())
     imports = {n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.module}
-    return Module(name, path, tree, compiled(tree, path), frozenset(imports))
+    return Module(name, path, tree, compile_tree(tree, path), frozenset(imports))
 
 
 def rule_modules(top: str) -> dict[str, Module]:
     """All modules of rules/ that cases can test, by dotted name; also imports the real ones."""
     all_rules()
     paths = sorted(glob.glob(os.path.join(top, "rules", "**", "*.py"), recursive=True))
-    names = {_dotted(os.path.relpath(path, top)): path for path in paths}
+    names = {_dotted_name(os.path.relpath(path, top)): path for path in paths}
     return {name: read(name, path) for name, path in names.items() if name not in LEFT_OUT}
 
 
-def _dotted(path: str) -> str:
+def _dotted_name(path: str) -> str:
     return path.removesuffix(".py").replace(os.sep, ".").removesuffix(".__init__")
 
 
-def compiled(tree: ast.Module, path: str) -> CodeType:
+def compile_tree(tree: ast.Module, path: str) -> CodeType:
     """Compile a module's tree."""
     return compile(tree, path, "exec", dont_inherit=True)
 
 
-def concerned(name: str, modules: Mapping[str, Module]) -> list[str]:
+def concerned_modules(name: str, modules: Mapping[str, Module]) -> list[str]:
     """A module and all modules that import it, directly or indirectly, in import order."""
     found = {name}
     while more := {m.name for m in modules.values() if m.imports & found} - found:

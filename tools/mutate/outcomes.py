@@ -9,8 +9,8 @@ from enum import IntEnum
 from types import CodeType
 from typing import TYPE_CHECKING, NamedTuple
 
-from changes import Mutant, applied
-from modules import Module, carried_out, compiled, concerned, in_order
+from changes import Mutant, apply_mutant
+from modules import Module, carried_out, compile_tree, concerned_modules, in_order
 from rule_cases import Case
 
 if TYPE_CHECKING:
@@ -50,24 +50,26 @@ class TooLong(BaseException):
     """A mutant takes longer than any rule; not an Exception, so that no rule catches it."""
 
 
-def posed(cases: Sequence[tuple[Case, RuleContext]], modules: Mapping[str, Module]) -> list[Posed]:
+def pose_cases(cases: Sequence[tuple[Case, RuleContext]], modules: Mapping[str, Module]) -> list[Posed]:
     """The cases for the rules of these modules with their findings; raises ValueError if one differs from its table."""
     with carried_out(_codes(in_order(modules, modules), modules)) as rules:
-        made = [Posed(case, known, _found(rules[case.rule], known)) for case, known in cases if case.rule in rules]
+        made = [
+            Posed(case, known, _find_findings(rules[case.rule], known)) for case, known in cases if case.rule in rules
+        ]
     wrong = [str(p.case) for p in made if not _as_tabled(p.case, p.found)]
     if wrong:
         raise ValueError(f"the tests must pass before anything is changed: {'; '.join(wrong)}")
     return made
 
 
-def noticed(mutant: Mutant, module: Module, modules: Mapping[str, Module], cases: Sequence[Posed]) -> Noticed:
+def notice_change(mutant: Mutant, module: Module, modules: Mapping[str, Module], cases: Sequence[Posed]) -> Noticed:
     """Whether the cases of the module's rules, and of all rules that depend on it, detect the change."""
-    with applied(mutant):
-        code = compiled(module.tree, module.path)
-    codes = {**_codes(concerned(module.name, modules), modules), module.name: code}
+    with apply_mutant(mutant):
+        code = compile_tree(module.tree, module.path)
+    codes = {**_codes(concerned_modules(module.name, modules), modules), module.name: code}
     try:
-        with _limited(), carried_out(codes) as rules:
-            return min((_told(p, rules) for p in cases if p.case.rule in rules), default=Noticed.NOT_AT_ALL)
+        with _time_limit(), carried_out(codes) as rules:
+            return min((_case_answers(p, rules) for p in cases if p.case.rule in rules), default=Noticed.NOT_AT_ALL)
     except (Exception, TooLong):  # noqa: BLE001 - whatever it raises, a test would fail
         return Noticed.BY_TABLE
 
@@ -76,14 +78,14 @@ def _codes(names: Sequence[str], modules: Mapping[str, Module]) -> dict[str, Cod
     return {name: modules[name].code for name in names}
 
 
-def _told(posed: Posed, rules: Mapping[str, Rule]) -> Noticed:
-    found = _found(rules[posed.case.rule], posed.known)
+def _case_answers(posed: Posed, rules: Mapping[str, Rule]) -> Noticed:
+    found = _find_findings(rules[posed.case.rule], posed.known)
     if not _as_tabled(posed.case, found):
         return Noticed.BY_TABLE
     return Noticed.NOT_AT_ALL if found == posed.found else Noticed.BY_ADVICE
 
 
-def _found(rule: Rule, known: RuleContext) -> tuple[Found, ...]:
+def _find_findings(rule: Rule, known: RuleContext) -> tuple[Found, ...]:
     if not rule.concerns(known.target):
         return ()
     return tuple(
@@ -108,7 +110,7 @@ def _as_tabled(case: Case, found: Sequence[Found]) -> bool:
 
 
 @contextmanager
-def _limited() -> Iterator[None]:
+def _time_limit() -> Iterator[None]:
     """Raise TooLong after SECONDS."""
 
     def stop(*_: object) -> None:

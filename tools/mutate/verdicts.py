@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from changes import applied, mutants
+from changes import apply_mutant, mutants
 
 PACKAGE, TESTS = os.path.join("advisor", "verdict"), os.path.join("tests", "verdict")
 
@@ -29,7 +29,7 @@ class Changed(NamedTuple):
 
 def try_verdicts(top: str, paths: Sequence[str], sample: int, seed: int) -> bool:
     """Try a sample of the changes, print those that no test detects, and return whether there were none."""
-    found = [mutant for path in paths or _modules(top) for mutant in _changed(top, path)]
+    found = [mutant for path in paths or _modules(top) for mutant in _changed_verdicts(top, path)]
     chosen = random.Random(seed).sample(found, min(sample, len(found)))  # noqa: S311 - no secret
     with tempfile.TemporaryDirectory() as folder:
         tree = os.path.join(folder, "tree")
@@ -45,11 +45,11 @@ def _modules(top: str) -> list[str]:
     return sorted(os.path.relpath(path, top) for path in glob.glob(os.path.join(top, PACKAGE, "*.py")))
 
 
-def _changed(top: str, path: str) -> Iterator[Changed]:
+def _changed_verdicts(top: str, path: str) -> Iterator[Changed]:
     with open(os.path.join(top, path), encoding="utf-8") as file:
         tree = ast.parse(file.read())
     for mutant in mutants(tree):
-        with applied(mutant):
+        with apply_mutant(mutant):
             yield Changed(path, mutant.line, mutant.change, ast.unparse(tree))
 
 

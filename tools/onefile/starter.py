@@ -10,7 +10,7 @@ PYTHON = "@PYTHON@"  # the compiled dependencies of audit work with this version
 NEEDS_COMPILED = {"audit", "collect"}
 
 
-def _unpacked() -> str:
+def _unpacked_folder() -> str:
     """The folder with this zip's packages.
 
     It is created next to its final name and renamed, so that it is never incomplete.
@@ -53,7 +53,7 @@ def main() -> int:
         sys.exit(
             f"mycnf: this file was built for Python {PYTHON}, and {sys.argv[1]} needs that one; here runs {running}"
         )
-    sys.path.insert(0, os.path.join(_unpacked(), "site"))
+    sys.path.insert(0, os.path.join(_unpacked_folder(), "site"))
     from advisor.__main__ import main as run
 
     return run()

@@ -55,7 +55,9 @@ def _holds(uv: str, end: str, place: str) -> bool:
     _run([uv, "pip", "install", "--quiet", "--python", python, "--no-deps", TOP])
     with open(listed, encoding="utf-8") as file:
         print(f"{end}: {' '.join(file.read().split())}", flush=True)
-    works = [_worked([os.path.join(place, "bin", "mycnf"), *(w.format(folder=place) for w in words)]) for words in RUNS]
+    works = [
+        _has_worked([os.path.join(place, "bin", "mycnf"), *(w.format(folder=place) for w in words)]) for words in RUNS
+    ]
     there = [test for test in TESTS if os.path.exists(os.path.join(TOP, test))]
     tested = subprocess.run([python, "-m", "pytest", "-q", "--no-header", *there], cwd=TOP, check=False).returncode == 0
     return all(works) and tested
@@ -65,7 +67,7 @@ def _run(command: list[str]) -> None:
     subprocess.run(command, cwd=TOP, check=True)
 
 
-def _worked(command: list[str]) -> bool:
+def _has_worked(command: list[str]) -> bool:
     """Whether the command ended as documented: successfully, or with findings."""
     ran = subprocess.run(command, cwd=TOP, capture_output=True, text=True, check=False)
     if ran.returncode not in (0, 1) or not (ran.stdout or "-o" in command):

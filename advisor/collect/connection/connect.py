@@ -76,12 +76,12 @@ def connect(account: Account, limits: ConnectionLimits = DEFAULT_LIMITS, allowan
     mode = account.ssl_mode or ("disabled" if account.socket else "preferred")
     allowance = allowance or AnswerLimits(limits.answer)
     try:
-        return _open(account, mode, limits, allowance)
+        return _open_wire(account, mode, limits, allowance)
     except ssl.SSLError:
-        return _open(account, "disabled", limits, allowance)
+        return _open_wire(account, "disabled", limits, allowance)
 
 
-def _open(account: Account, mode: str, limits: ConnectionLimits, allowance: AnswerLimits) -> Wire:
+def _open_wire(account: Account, mode: str, limits: ConnectionLimits, allowance: AnswerLimits) -> Wire:
     seconds = {"connect_timeout": limits.connect, "read_timeout": limits.read, "write_timeout": limits.read}
     try:
         wire = Wire(allowance, **_address(account), **_tls(account, mode), **seconds)

@@ -112,7 +112,7 @@ class Wire(Connection):
         try:
             self.allowance.spend(num_bytes)
             while len(data) < num_bytes:
-                ready = self._ready()
+                ready = self._wait_for_bytes()
                 if not ready:
                     raise ConnectionResetError("closed by the server")
                 data += self._rfile.read(min(ready, num_bytes - len(data)))
@@ -124,9 +124,9 @@ class Wire(Connection):
             raise ProtocolError(CR.CR_MALFORMED_PACKET, str(error)) from error
         return bytes(data)
 
-    def _ready(self) -> int:
+    def _wait_for_bytes(self) -> int:
         """The number of bytes available after waiting for the first ones; 0 at the end of the stream."""
-        timeout = min(self._read_timeout, self.allowance.left())
+        timeout = min(self._read_timeout, self.allowance.seconds_left())
         if self._sock is not None and timeout != self._current_timeout:
             self._sock.settimeout(timeout)
             self._current_timeout = timeout
@@ -134,7 +134,7 @@ class Wire(Connection):
         try:
             return len(self._rfile.peek(1))
         finally:
-            self.allowance.waited(time.monotonic() - began)
+            self.allowance.add_wait(time.monotonic() - began)
 
     def _process_auth(self, plugin_name: bytes, auth_packet: Any, handler: Any = None) -> Any:
         if plugin_name in _BROKEN or (plugin_name in _CLEAR_TEXT and not self.trusted):
@@ -221,7 +221,7 @@ class AnswerLimits:
             if self._spent > MAX_TOTAL_BYTES:
                 raise AnswerTooLarge(f"its answers are larger than {MAX_TOTAL_BYTES >> 20}M")
 
-    def waited(self, seconds: float) -> None:
+    def add_wait(self, seconds: float) -> None:
         """Add time spent waiting for the server."""
         if self._whole is not None:
             self._waited += seconds
@@ -231,7 +231,7 @@ class AnswerLimits:
         """Whether the time for all answers is used up."""
         return self._whole is not None and self._waited >= self._whole
 
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         """Seconds that may still be spent waiting for the server; raises AnswerTooSlow if there are none."""
         left = self._began + self._seconds - time.monotonic()
         if self._whole is not None:

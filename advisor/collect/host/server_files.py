@@ -40,7 +40,7 @@ def read_server_files(pid: int, variables: Mapping[str, str]) -> tuple[ServerFil
     if not datadir or names(_inside(pid, datadir)) is None:
         return None
     found = (_measure(_inside(pid, posixpath.join(datadir, kind.directory)), kind, names) for kind in _kinds(variables))
-    return _merged(one for one in found if one is not None)
+    return _merge_kinds(one for one in found if one is not None)
 
 
 def _kinds(variables: Mapping[str, str]) -> Iterator[_Kind]:
@@ -90,7 +90,7 @@ def _number(device: int) -> str:
     return f"{os.major(device)}:{os.minor(device)}"
 
 
-def _merged(found: Iterator[ServerFiles]) -> tuple[ServerFiles, ...]:
+def _merge_kinds(found: Iterator[ServerFiles]) -> tuple[ServerFiles, ...]:
     """One entry per kind."""
     kinds: dict[str, ServerFiles] = {}
     for one in found:

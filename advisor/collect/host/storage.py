@@ -40,7 +40,7 @@ def trace_storage(root: Root, path: str, devices: tuple[BlockDevice, ...], pid: 
     # On network and FUSE file systems, statvfs may hang.
     elsewhere = mount.fs_type in _NETWORK or mount.fs_type.startswith("fuse")
     space = None if elsewhere else root.space(f"/proc/{pid}/root{real}" if pid is not None else real)
-    tops = _mounted(root, mount, devices)
+    tops = _mounted_devices(root, mount, devices)
     if not tops:
         return Storage(path=real, mount=mount, untraced=_missing_device_reason(mount), space=space)
     chain = _with_parents(tops, devices)
@@ -66,7 +66,7 @@ def _real(root: Root, path: str, pid: int | None) -> str:
     return root.real(path) or posixpath.normpath(path)
 
 
-def _mounted(root: Root, mount: Mount, devices: tuple[BlockDevice, ...]) -> list[BlockDevice]:
+def _mounted_devices(root: Root, mount: Mount, devices: tuple[BlockDevice, ...]) -> list[BlockDevice]:
     """The devices of a file system: one by its number, or several listed by bcachefs and btrfs."""
     sources = mount.source.split(":") if mount.source.startswith("/dev/") else []
     named = [device for source in sources if (device := _device_by_name(root, source, devices))]

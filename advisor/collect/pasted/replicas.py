@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.collect.pasted import markup
 from advisor.collect.pasted.json import DEEPEST, as_text
-from advisor.collect.pasted.tables import unescaped
+from advisor.collect.pasted.tables import unescape_value
 from advisor.redaction.scrub import mask_sql
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _wide_rows(text: str) -> Iterator[Row]:
         if REPLICA_COLUMNS in line and is_replica(dict.fromkeys(cells, "")):
             names = cells
         elif names and len(cells) == len(names):
-            yield clean_row(dict(zip(names, map(unescaped, cells) if bar == "\t" else cells, strict=True)))
+            yield clean_row(dict(zip(names, map(unescape_value, cells) if bar == "\t" else cells, strict=True)))
         elif not line.startswith("+-"):
             names = ()
 

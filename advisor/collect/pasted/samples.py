@@ -76,7 +76,7 @@ class DifferenceRounds:
         self.added = False
         self._sum: Counters = {}
 
-    def taken(self, found: Counters) -> Counters | None:
+    def take_round(self, found: Counters) -> Counters | None:
         """The absolute counters at this round; None if only differences are known."""
         if found.get(_NEVER_ZERO) != "0":
             self._sum = found

@@ -89,7 +89,7 @@ def _read_tabbed(ahead: Ahead) -> Iterator[Row]:
     while (line := ahead.peek()) is not None and (match := _ROW.fullmatch(line)) and not _HEAD.fullmatch(line.rstrip()):
         cut = is_last(ahead)
         ahead.take()
-        value = unescaped(match[2]).rstrip(" ")
+        value = unescape_value(match[2]).rstrip(" ")
         if "\n" not in value and value.startswith(_KEY_BEGINS):
             value, cut = _key(value, ahead)
         elif not cut and _STATEMENTS.fullmatch(match[1]):
@@ -116,7 +116,7 @@ def _read_spaced(ahead: Ahead) -> Iterator[Row]:
         cut = is_last(ahead)
         ahead.take()
         if not cut:
-            yield match[1], unescaped(match[2] or "")
+            yield match[1], unescape_value(match[2] or "")
 
 
 def _key(first: str, ahead: Ahead) -> tuple[str, bool]:
@@ -145,7 +145,7 @@ def _continuation(ahead: Ahead) -> str:
     return ""
 
 
-def unescaped(value: str) -> str:
+def unescape_value(value: str) -> str:
     """A value without the escapes of batch mode."""
     return re.sub(r"\\([nt0\\])", lambda m: _ESCAPED[m[1]], value) if "\\" in value else value
 

@@ -90,7 +90,7 @@ def _facts_of_answers(path: str, answers: Iterable[ServerAnswer], at: float, wat
         if any(map(is_formula, found.values())):
             raise cloud_document_message(path, "a parameter group of Amazon RDS")
         if one.counters:
-            whole = rounds.taken(found)
+            whole = rounds.take_round(found)
             of_session = of_session or is_session_status(whole or {})
             samples = add_sample(samples, whole) if whole else samples
         elif len(variables) > 1 and _is_of_same_server(variables[-1], found):

@@ -82,7 +82,7 @@ class _Reading:
             over = self.limits.seconds - self.spent < _SHORTEST
             raise StatementFailed(self._out_of_time() if over else str(reason)) from reason
 
-    def noted(self, part: str, read: Callable[[], tuple[Row, ...]]) -> tuple[Row, ...] | None:
+    def read_part(self, part: str, read: Callable[[], tuple[Row, ...]]) -> tuple[Row, ...] | None:
         """The rows, or None with the reason noted for the part."""
         try:
             return read()
@@ -104,7 +104,7 @@ def read_schema(
 ) -> SchemaRisks | None:
     """Read the risks, with a reason in `notes` for whatever is left out; None if no schema can be listed."""
     reading = _Reading(session, greeting, limits, notes)
-    listed = reading.noted(PART, lambda: reading.rows(SCHEMAS))
+    listed = reading.read_part(PART, lambda: reading.rows(SCHEMAS))
     if listed is None:
         return None
     sizes = {row[0]: whole_number(row[1]) or 0 for row in listed if row[0]}
@@ -125,7 +125,7 @@ Found = tuple[
 
 def _sees_every_table(reading: _Reading) -> bool:
     """Whether the account has a global privilege that shows every table; noted if not."""
-    granted = reading.noted(HIDDEN, lambda: reading.rows(VISIBILITY))
+    granted = reading.read_part(HIDDEN, lambda: reading.rows(VISIBILITY))
     if granted and whole_number(granted[0][0]):
         return True
     if granted is not None:
@@ -136,14 +136,14 @@ def _sees_every_table(reading: _Reading) -> bool:
 def _from_dictionary(reading: _Reading) -> Found:
     """MySQL 8.0 and later."""
     session, version = reading.session, reading.greeting.number
-    reading.noted(PART, lambda: _set_up(session, STORED_STATISTICS))
+    reading.read_part(PART, lambda: _set_up(session, STORED_STATISTICS))
     if version >= _GENERATED_KEYS:
-        reading.noted(KEYS, lambda: _set_up(session, HIDDEN_KEYS))
-    values = reading.noted(AUTO_INCREMENT, lambda: reading.rows(NEXT_VALUES))
-    kinds = reading.noted(KEYS, lambda: reading.rows(TABLE_KINDS))
+        reading.read_part(KEYS, lambda: _set_up(session, HIDDEN_KEYS))
+    values = reading.read_part(AUTO_INCREMENT, lambda: reading.rows(NEXT_VALUES))
+    kinds = reading.read_part(KEYS, lambda: reading.rows(TABLE_KINDS))
     unkeyed = [(row[0] or "", row[1] or "") for row in kinds or () if row[3] == "0"]
     counted = _with_rows(reading, unkeyed)
-    redundant = reading.noted(INDEXES, lambda: reading.rows(REDUNDANT_MYSQL))
+    redundant = reading.read_part(INDEXES, lambda: reading.rows(REDUNDANT_MYSQL))
     return (
         None if values is None else tuple(_near_end(map(_auto_increment, values))),
         None if kinds is None else counted,
@@ -160,7 +160,7 @@ def _set_up(session: Session, statement: Statement) -> tuple[Row, ...]:
 def _from_open_tables(reading: _Reading, sizes: dict[str, int]) -> Found:
     """MySQL 5.7 and MariaDB: keys from InnoDB's dictionary, the rest by opening the tables of the schemas that fit."""
     mariadb = reading.greeting.is_mariadb
-    keyless = reading.noted(KEYS, lambda: reading.rows(KEYLESS_MARIADB if mariadb else KEYLESS_MYSQL_5))
+    keyless = reading.read_part(KEYS, lambda: reading.rows(KEYLESS_MARIADB if mariadb else KEYLESS_MYSQL_5))
     unkeyed = _with_rows(reading, sorted({_table_name(row) for row in keyless or ()}))
     examined, values, engines = _open_schemas(reading, sizes)
     return (
@@ -223,7 +223,7 @@ def _redundant_of(reading: _Reading, examined: list[str], sizes: dict[str, int])
     if len(examined) < len(sizes):
         reading.notes.append(Unavailable(INDEXES, "the view of MySQL 5.7 would open the tables that were left out"))
         return None
-    rows = reading.noted(INDEXES, lambda: reading.rows(REDUNDANT_MYSQL_5))
+    rows = reading.read_part(INDEXES, lambda: reading.rows(REDUNDANT_MYSQL_5))
     return None if rows is None else tuple(map(_redundant, rows))
 
 
@@ -252,7 +252,7 @@ def _after(reason: str, done: int, schemas: int) -> str:
 def _with_rows(reading: _Reading, tables: Iterable[tuple[str, str]]) -> tuple[UnkeyedTable, ...]:
     """The tables with their rows, the largest first; rows of partitions are added up."""
     named = list(tables)
-    stored = reading.noted(f"{KEYS}.rows", lambda: reading.rows(LARGE_TABLES)) if named else ()
+    stored = reading.read_part(f"{KEYS}.rows", lambda: reading.rows(LARGE_TABLES)) if named else ()
     if stored is None:
         return tuple(UnkeyedTable(schema, table) for schema, table in named)
     counts: dict[tuple[str, str], int] = {}
@@ -271,10 +271,10 @@ def _table_name(row: Row) -> tuple[str, str]:
     if len(row) > 1:
         return row[0] or "", row[1] or ""
     schema, _, table = (row[0] or "").partition("/")
-    return _unescaped(schema), _unescaped(_PARTITION.sub("", table))
+    return _unescape_name(schema), _unescape_name(_PARTITION.sub("", table))
 
 
-def _unescaped(name: str) -> str:
+def _unescape_name(name: str) -> str:
     return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), name)
 
 
@@ -286,12 +286,12 @@ def _auto_increment(row: Row) -> AutoIncrement | None:
 
 def _near_end(values: Iterable[AutoIncrement | None]) -> Iterator[AutoIncrement]:
     """The columns that have used more than half of their type, the fullest first."""
-    for one in sorted(filter(None, values), key=_used, reverse=True):
-        if _used(one) * _HALF > 1:
+    for one in sorted(filter(None, values), key=_used_share, reverse=True):
+        if _used_share(one) * _HALF > 1:
             yield one
 
 
-def _used(column: AutoIncrement) -> float:
+def _used_share(column: AutoIncrement) -> float:
     return column.next / column.greatest if column.greatest else 0.0
 
 

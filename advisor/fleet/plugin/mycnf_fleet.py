@@ -74,11 +74,11 @@ class ActionModule(ActionBase):  # type: ignore[misc] # ansible has no types
             "broken": [],
         }
         for name in NAMES:
-            self._templated(f"mycnf_{name}", variables, job)
+            self._add_templated(f"mycnf_{name}", variables, job)
         self._ask(job, began + job["timeout"])
         return {"changed": False}
 
-    def _templated(self, name: str, variables: dict[str, Any], job: dict[str, Any]) -> None:
+    def _add_templated(self, name: str, variables: dict[str, Any], job: dict[str, Any]) -> None:
         """Add one templated variable to the job, or the reason why it cannot be templated."""
         try:
             value = self._template(name, variables)
@@ -198,7 +198,7 @@ def _bytes_read() -> int:
 def _limit_output(run: Any) -> Any:
     """A connection's exec_command with limited output, without line breaks that ansible would split."""
 
-    def bounded(*words: Any, **more: Any) -> tuple[int, Any, Any]:
+    def run_limited(*words: Any, **more: Any) -> tuple[int, Any, Any]:
         code, out, err = run(*words, **more)
         if isinstance(out, bytes):
             if len(out) > LARGEST:
@@ -206,7 +206,7 @@ def _limit_output(run: Any) -> Any:
             out = out.translate(PLAIN)
         return code, out, err[-LONGEST:] if isinstance(err, (bytes, str)) else err
 
-    return bounded
+    return run_limited
 
 
 def _end_children(spared: int) -> None:

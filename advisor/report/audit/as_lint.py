@@ -77,13 +77,13 @@ def audit_as_json(audited: Audited, page: Page) -> str:  # noqa: ARG001 - every 
             "skipped": skipped,
             **({"grants": grants} if grants else {}),
             "fine": [one._asdict() for one in audited.passed],
-            **(_sampled(facts.sampled) if facts.sampled else {}),
+            **(_sampled_fields(facts.sampled) if facts.sampled else {}),
             **since,
         }
     )
 
 
-def _sampled(sampled: SampledHours) -> dict[str, Any]:
+def _sampled_fields(sampled: SampledHours) -> dict[str, Any]:
     """What is known of other hours; the hours themselves stand in the findings that rest on them."""
     hours = [{"of": hour.of, "began_at": hour.began_at, "ended_at": hour.ended_at} for hour in sampled.hours]
     return {"sampled": {"since": sampled.since, "until": sampled.until, "samples": sampled.samples, "hours": hours}}

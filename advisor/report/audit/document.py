@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.collect.privileges import grants_for, quoted, schema_grants_for
+from advisor.collect.privileges import grants_for, quote_account, schema_grants_for
 from advisor.core.model import Confidence, format_duration
 from advisor.report import WIDTH, plural, severity_counts, wrap
 from advisor.report.audit import fact_lines
@@ -151,7 +151,7 @@ def missing_grants(audited: Audited) -> list[tuple[str, str]]:
     reasons = [gap.reason for gap in audited.facts.unavailable if gap.reason.startswith(NEEDS)]
     lacking = {privilege for reason in reasons for privilege in reason.removeprefix(NEEDS).split(" and ")}
     return [
-        (grant.statement(quoted(user)), grant.gives if grant.optional else grant.why)
+        (grant.statement(quote_account(user)), grant.gives if grant.optional else grant.why)
         for grant in (*grants_for(audited.known.target), *schema_grants_for(audited.known.target))
         if user and grant.needed in lacking
     ]

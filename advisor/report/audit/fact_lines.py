@@ -28,7 +28,7 @@ def rows(audited: Audited) -> list[tuple[str, str]]:
         ("Memory", _memory(audited, host)),
         ("Storage", _storage(host) + latency(audited)),
         ("Workload", _workload(facts)),
-        ("Sampled", _sampled(facts)),
+        ("Sampled", _sampled_line(facts)),
     ]
     return [(name, text) for name, text in pairs if text]
 
@@ -165,7 +165,7 @@ def _workload(facts: Facts) -> str:
     )
 
 
-def _sampled(facts: Facts) -> str:
+def _sampled_line(facts: Facts) -> str:
     """The busiest hours that mycnf sample kept, where it did."""
     if facts.sampled is None or not facts.sampled.hours:
         return ""

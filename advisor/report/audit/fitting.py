@@ -116,9 +116,9 @@ def fit_lists(block: Block, room: Room) -> Block:
     return block
 
 
-def masked(f: Finding) -> Finding:
+def mask_finding(f: Finding) -> Finding:
     """The finding fit for a page that strangers read: what is masked in its value is masked wherever it is quoted."""
-    hidden = _hidden(f)
+    hidden = _parts_to_mask(f)
     if not hidden:
         return f
 
@@ -136,7 +136,7 @@ def masked(f: Finding) -> Finding:
     )
 
 
-def _hidden(f: Finding) -> list[str]:
+def _parts_to_mask(f: Finding) -> list[str]:
     """The parts of its value to be masked, the longest first."""
     value = (f.value or "").strip()
     names = {name.removeprefix("loose_") for name in (f.canonical, f.option) if name}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from advisor.analysis.audit_comparison import comparison_title
 from advisor.core.model import Severity, exact_size, format_duration, format_percent, format_size
 from advisor.redaction import redact_value
-from advisor.report import counted, plural
+from advisor.report import count_findings, plural
 from advisor.report.audit import fact_lines
 from advisor.report.document import (
     Cards,
@@ -22,7 +22,7 @@ from advisor.report.document import (
     StackedBar,
     Table,
     Value,
-    listed,
+    list_words,
 )
 from advisor.report.finding import headline
 from advisor.report.render.curves import Curve, Point
@@ -67,8 +67,8 @@ def _risks(audited: Audited, names: Mapping[int, str]) -> Section:
     rows: list[Words] = []
     for area, found in group_by_area(audited.findings).items():
         worst = min(found, key=lambda f: list(Severity).index(f.severity))
-        rows.append((Link.to(f"#{names[id(worst)]}", area.in_words(len(found))), f": {counted(found)}"))
-    tally = f"{counted(audited.findings)} · {plural(len(audited.passed), 'check')} passed"
+        rows.append((Link.to(f"#{names[id(worst)]}", area.in_words(len(found))), f": {count_findings(found)}"))
+    tally = f"{count_findings(audited.findings)} · {plural(len(audited.passed), 'check')} passed"
     tally += f" · {len(audited.skipped):,} skipped" if audited.skipped else ""
     return Section("risks", (Paragraph(tally), Items(tuple(rows))))
 
@@ -130,7 +130,7 @@ def _storage(audited: Audited, names: Mapping[int, str]) -> Section:
         steps.append(f"{format_size(storage.space.free)} of {format_size(storage.space.size)} ({share}) free")
     steps += [latency] if (latency := fact_lines.latency(audited).removeprefix(" · ")) else []
     found = [f for f in audited.findings if f.code.startswith(("STO", "GRO"))]
-    links = listed(Link.to(f"#{names[id(f)]}", f"{f.code} {f.name}") for f in found)
+    links = list_words(Link.to(f"#{names[id(f)]}", f"{f.code} {f.name}") for f in found)
     return Section("storage", (Items(tuple(steps)), Paragraph(("Found: ", *links) if links else "")))
 
 
@@ -245,13 +245,13 @@ def _spaces(readings: tuple[SpaceReading, ...]) -> Iterator[Chart]:
         if len(ordered) <= FEW_READINGS:
             continue
         size = ordered[-1].size
-        used = tuple(_used(reading, ordered[0].at) for reading in ordered)
+        used = tuple(_used_point(reading, ordered[0].at) for reading in ordered)
         answer = f"{format_percent((size - ordered[-1].free) / size)} of {format_size(size)} in use" if size else ""
         curve = Curve("in use", used, here=True)
         yield Chart((curve,), "G in use", "day, UTC", title=f"Space in use on {point}", answer=answer, over_time=True)
 
 
-def _used(reading: SpaceReading, start: int) -> Point:
+def _used_point(reading: SpaceReading, start: int) -> Point:
     try:
         day = f"{datetime.fromtimestamp(reading.at, UTC):%m-%d}"
     except (ValueError, OverflowError, OSError):
@@ -265,7 +265,7 @@ def comparison(audited: Audited, names: Mapping[int, str]) -> Section:
     since = audited.since
     if since is None:
         return Section("", ())
-    findings = tuple(_compared(since, names))
+    findings = tuple(_comparison_rows(since, names))
     settings = tuple((Code(s.name), _value(s.name, s.before), _value(s.name, s.after)) for s in since.settings)
     counters = tuple(_counter(*counter) for counter in since.counters)
     load = since.load.words if since.load and (since.load.differs or since.idle) else ""
@@ -296,7 +296,7 @@ def _since_tally(since: AuditComparison) -> str:
     return f"{', '.join(results) or 'no findings'}; {changed}."
 
 
-def _compared(since: AuditComparison, names: Mapping[int, str]) -> Iterator[Row]:
+def _comparison_rows(since: AuditComparison, names: Mapping[int, str]) -> Iterator[Row]:
     idle = "not found at another load: compare again at a similar one"
     unseen = "the rule was skipped in the earlier audit"
     results: tuple[tuple[str, Iterable[tuple[Finding, str]]], ...] = (

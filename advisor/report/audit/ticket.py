@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from advisor import __version__
 from advisor.core.model import format_duration
-from advisor.report import counted, plural
+from advisor.report import count_findings, plural
 from advisor.report.audit import fact_lines, summary
 from advisor.report.audit.document import after, since
-from advisor.report.audit.fitting import Fitted, Room, fit_findings, fit_lists, fit_whole, masked
+from advisor.report.audit.fitting import Fitted, Room, fit_findings, fit_lists, fit_whole, mask_finding
 from advisor.report.document import (
     Code,
     Document,
@@ -21,8 +21,8 @@ from advisor.report.document import (
     Listing,
     Paragraph,
     Section,
-    listed,
-    shortened,
+    list_words,
+    shorten_text,
 )
 from advisor.report.finding import SHORT, Lengths, as_step, for_ticket, place_names
 from advisor.report.output import Paper
@@ -56,18 +56,20 @@ def in_markdown(audited: Audited, page: Page) -> str:  # noqa: ARG001 - every fo
     """The whole ticket: what to do, each finding whole, and how many there was no room for."""
     from advisor.report.render.markdown import length, write
 
-    return write(_ticket(_masked(audited), Room("a ticket", length, TICKET, TICKET // 10, Lengths(SHORT, 80))), Paper())
+    return write(
+        _ticket(_mask_findings(audited), Room("a ticket", length, TICKET, TICKET // 10, Lengths(SHORT, 80))), Paper()
+    )
 
 
 def in_html(audited: Audited, page: Page) -> str:  # noqa: ARG001 - every format is called alike
     """The whole page, below 400 KB."""
     from advisor.report.render.html import size, write
 
-    return write(_page(_masked(audited), Room("a page", size, PAGE, PAGE // 12, Lengths(300, 160))), Paper())
+    return write(_page(_mask_findings(audited), Room("a page", size, PAGE, PAGE // 12, Lengths(300, 160))), Paper())
 
 
-def _masked(audited: Audited) -> Audited:
-    return audited._replace(findings=tuple(map(masked, audited.findings)))
+def _mask_findings(audited: Audited) -> Audited:
+    return audited._replace(findings=tuple(map(mask_finding, audited.findings)))
 
 
 def _ticket(audited: Audited, room: Room) -> Document:
@@ -79,9 +81,9 @@ def _ticket(audited: Audited, room: Room) -> Document:
     words = (Paragraph(" · ".join(title)), Paragraph(foot))
     left = room.most - TITLES - sum(map(room.size, (*words, *before, *behind)))
     others = [f for f in audited.findings if all(f is not step for step in pressing)]
-    numbered, whole = _fitted(pressing, others, left, room)
+    numbered, whole = _fit_entries(pressing, others, left, room)
     if len(numbered) + len(whole) < len(audited.findings):  # the words about the rest take room too
-        numbered, whole = _fitted(pressing, others, left - LOST - NAMED * EACH, room)
+        numbered, whole = _fit_entries(pressing, others, left - LOST - NAMED * EACH, room)
     lost = [*pressing[len(numbered) :], *others[len(whole) :]]
     shorter = Paragraph(tuple(_shorter(Fitted((), 0, 0, 0), lost, room)))
     first_of = Section("do first" if numbered else "", (Entries(numbered, numbered=True), Paragraph(_nothing(audited))))
@@ -89,7 +91,7 @@ def _ticket(audited: Audited, room: Room) -> Document:
     return Document(title, (*before, first_of, found, *behind), foot)
 
 
-def _fitted(
+def _fit_entries(
     pressing: Sequence[Finding], others: Sequence[Finding], left: int, room: Room
 ) -> tuple[tuple[Entry, ...], tuple[Entry, ...]]:
     """The findings that press as numbered steps, then the others, as many as there is room for."""
@@ -113,7 +115,7 @@ def _page(audited: Audited, room: Room) -> Document:
     head: list[Block] = [*_head(audited), summary.comparison(audited, names), summary.cards(audited, names)]
     before = [fit_lists(block, room) for block in head]
     before.append(_first(audited, fit_whole(steps, room.items, lambda step: _step_size(step, room))))
-    parts = [summary.workload(audited), *_measured(audited), *after(audited), _facts(audited, room)]
+    parts = [summary.workload(audited), *_measured_sections(audited), *after(audited), _facts(audited, room)]
     behind = [fit_lists(block, room) for block in parts]
     foot = _version(audited)
     words = (Paragraph(" · ".join(title)), Paragraph(foot))
@@ -128,10 +130,10 @@ def _page(audited: Audited, room: Room) -> Document:
 
 def _title(audited: Audited, room: Room) -> Iterator[str]:
     host = audited.facts.server.variables.get("hostname", "")
-    yield f"mycnf audit of {shortened(host, room.lengths.value)}" if host else "mycnf audit"
+    yield f"mycnf audit of {shorten_text(host, room.lengths.value)}" if host else "mycnf audit"
     yield audited.known.target.label
-    yield shortened(_when(audited.facts.taken_at), room.lengths.value)
-    yield counted(audited.findings)
+    yield shorten_text(_when(audited.facts.taken_at), room.lengths.value)
+    yield count_findings(audited.findings)
 
 
 def _when(taken_at: str) -> str:
@@ -219,7 +221,7 @@ def _rules(findings: Sequence[Finding]) -> Iterator[str]:
     yield ", …" if len(counts) > NAMED else ""
 
 
-def _measured(audited: Audited) -> Iterator[Section]:
+def _measured_sections(audited: Audited) -> Iterator[Section]:
     """The newest results of experiments on this host, drawn."""
     results = [result for result in audited.facts.probes if result.metrics and result.arms]
     newest = sorted(results, key=lambda result: result.began_at, reverse=True)
@@ -247,7 +249,7 @@ def _facts(audited: Audited, room: Room, *, folded: bool = False) -> Section:
     if folded:
         named_by = {f.location.path for f in audited.findings if f.location}
         paths = [path for path in paths if path in named_by]
-    named = listed(Code(shortened(path, room.lengths.value)) for path in paths[:FILES])
+    named = list_words(Code(shorten_text(path, room.lengths.value)) for path in paths[:FILES])
     files: Words = (*named, " and more" if len(paths) > FILES else "")
     rows = Facts((("Server", about), *fact_lines.rows(audited), ("Option files", files if paths else "")))
     return Section("facts", (rows,), folded=folded, name="facts")
@@ -268,7 +270,7 @@ def short_ticket(audited: Audited, findings: Sequence[Finding], states: Sequence
     """
     from advisor.report.render.markdown import length, write
 
-    selected = [masked(f) for f in findings]
+    selected = [mask_finding(f) for f in findings]
     head = Paragraph(f"Read on {audited.facts.taken_at[:16].replace('T', ' ')} UTC. mycnf changed nothing.")
     entries = [
         Section("", (Entries((for_ticket(f, LENGTHS),)), Paragraph(f"State: {state}." if state else "")))
@@ -277,7 +279,7 @@ def short_ticket(audited: Audited, findings: Sequence[Finding], states: Sequence
     # What else takes room: the title, and the codes of all findings if none of them fits.
     reserved = 400 + sum(len(f.code) + 6 for f in selected)
     shown = fit_whole(entries, LONGEST - length(head) - reserved, length)
-    left = listed(Code(f.code) for f in selected[len(shown) :])
+    left = list_words(Code(f.code) for f in selected[len(shown) :])
     foot = (Paragraph((f"{len(selected) - len(shown)} more do not fit into a short ticket: ", *left)),) if left else ()
     return write(Document(tuple(_finding_title(audited, selected)), (head, *shown, *foot), ""), Paper())
 
@@ -290,5 +292,5 @@ def _finding_title(audited: Audited, findings: Sequence[Finding]) -> Iterator[st
     elif len(findings) == 1:
         yield f"{findings[0].code} {findings[0].name}"
     else:
-        yield counted(findings)
+        yield count_findings(findings)
     yield " ".join(part for part in (host[:80], audited.known.target.label) if part)

@@ -9,9 +9,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from advisor.core.model import Severity
-from advisor.report.audit.fitting import masked
+from advisor.report.audit.fitting import mask_finding
 from advisor.report.audit.prometheus import METRICS, lines, name_of, samples
-from advisor.report.fleet import short
+from advisor.report.fleet import short_value
 from advisor.report.fleet_survey import advice_of, count_advice, most_common
 from rules.core.areas import Area, area_of
 
@@ -167,7 +167,9 @@ def summarize(path: str, audited: Audited, makers: Mapping[str, PieceMaker | Non
     """What these formats need of one snapshot."""
     from advisor.analysis import fails
 
-    found = tuple(Brief(f.code, f.name, f.severity.value, _about(f), advice_of(masked(f))) for f in audited.findings)
+    found = tuple(
+        Brief(f.code, f.name, f.severity.value, _about(f), advice_of(mask_finding(f))) for f in audited.findings
+    )
     pieces = {form: make(path, audited, page) for form, make in makers.items() if make}
     failed = fails(audited.findings, page.fail_on)
     return SnapshotSummary(path, "", name_of(audited), str(audited.known.target), found, failed, pieces=pieces)
@@ -175,7 +177,7 @@ def summarize(path: str, audited: Audited, makers: Mapping[str, PieceMaker | Non
 
 def _about(f: Finding) -> str:
     name = f.canonical or f.option or ""
-    return f"{name} = {short(f.option or name, f.value, VALUE)}" if name and f.value is not None else name
+    return f"{name} = {short_value(f.option or name, f.value, VALUE)}" if name and f.value is not None else name
 
 
 def jsonl(path: str, audited: Audited, page: Page) -> str:  # noqa: ARG001 - every maker is called alike

@@ -41,18 +41,18 @@ class Parquet(Sink):
         try:
             self._writer.close()
         except OSError as error:
-            raise self._draft.failed(error) from error
+            raise self._draft.drop_draft(error) from error
         super().end(tally)
 
     def _flush(self) -> None:
         if not self._rows:
             return
-        columns = zip(*([_whole(cell) for cell in row] for row in self._rows), strict=True)
+        columns = zip(*([_valid_text(cell) for cell in row] for row in self._rows), strict=True)
         arrays = [self._arrow.array(list(c), type=f.type) for c, f in zip(columns, self._schema, strict=True)]
         try:
             self._writer.write_table(self._arrow.Table.from_arrays(arrays, schema=self._schema))
         except OSError as error:
-            raise self._draft.failed(error) from error
+            raise self._draft.drop_draft(error) from error
         self._rows = []
 
 
@@ -71,7 +71,7 @@ def _schema(arrow: Any) -> Any:
     return arrow.schema([(name, kinds.get(name, arrow.string())) for name in (*AUDIT, *FINDING, *BROKEN)])
 
 
-def _whole(cell: Any) -> Any:
+def _valid_text(cell: Any) -> Any:
     """Bytes that were no UTF-8 become marks of their own: Parquet's texts are UTF-8."""
     return cell.encode("utf-8", "backslashreplace").decode() if isinstance(cell, str) else cell
 

@@ -103,7 +103,7 @@ class Families(Sink):
             return
         count = self._seen[summary.server] = self._seen.get(summary.server, 0) + 1
         for name, lines in summary.pieces["prometheus"].items():
-            self._wait(name, lines if count == 1 else _renamed(lines, count))
+            self._wait(name, lines if count == 1 else _number_server(lines, count))
 
     def _wait(self, name: str, lines: str) -> None:
         try:
@@ -150,7 +150,7 @@ def _no_room(error: OSError) -> MycnfError:
     return MycnfError(f"can't write temporary files ({error.strerror}); set TMPDIR to a directory with room")
 
 
-def _renamed(lines: str, count: int) -> str:
+def _number_server(lines: str, count: int) -> str:
     """The lines of a server whose name others have too: their series would be the same."""
     parts = []
     for line in lines.splitlines(keepends=True):
@@ -200,11 +200,11 @@ def _nothing_but(write: LintWriter, path: str, why: str) -> str:
     return write([], Page(broken=((path, why),), now=run_time()))
 
 
-def _streamed(form: str, piece: Callable[[str, Audited, Page], str], frame: Frame) -> BulkWriter:
+def _stream_writer(form: str, piece: Callable[[str, Audited, Page], str], frame: Frame) -> BulkWriter:
     return BulkWriter(lambda path, _: Stream(path, form, frame), piece)
 
 
-def _counted(write: Callable[[Tally, Page], str]) -> BulkWriter:
+def _tally_writer(write: Callable[[Tally, Page], str]) -> BulkWriter:
     return BulkWriter(lambda path, page: Counts(write, path, page))
 
 
@@ -217,7 +217,7 @@ def tables_in(write: DocumentWriter) -> BulkWriter:
 
         return write(document(tally), Paper(colour=page.colour))
 
-    return _counted(report)
+    return _tally_writer(report)
 
 
 def _page_of_counts(tally: Tally, page: Page) -> str:  # noqa: ARG001 - every format is called alike
@@ -258,12 +258,12 @@ def _rule_counts(tally: Tally) -> Iterator[dict[str, Any]]:
 RUNS = f'{{"$schema": "{SCHEMA}", "version": "2.1.0", "runs": [\n'
 SUITES = '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n'
 WRITERS = {
-    "concise": _streamed("concise", counts.concise, Frame("", "", "", _broken_line)),
-    "json": _counted(counts_as_json),
-    "jsonl": _streamed("jsonl", counts.jsonl, Frame("", "", "", _broken_object)),
-    "csv": _streamed("csv", findings_csv.snapshot, Frame(findings_csv.heads(), "", "", findings_csv.broken)),
-    "sarif": _streamed("sarif", counts.sarif, Frame(RUNS, ",\n", "\n]}\n", _broken_run)),
-    "junit": _streamed("junit", counts.junit, Frame(SUITES, "", "</testsuites>\n", _broken_suite)),
-    "html": _counted(_page_of_counts),
+    "concise": _stream_writer("concise", counts.concise, Frame("", "", "", _broken_line)),
+    "json": _tally_writer(counts_as_json),
+    "jsonl": _stream_writer("jsonl", counts.jsonl, Frame("", "", "", _broken_object)),
+    "csv": _stream_writer("csv", findings_csv.snapshot, Frame(findings_csv.heads(), "", "", findings_csv.unread_row)),
+    "sarif": _stream_writer("sarif", counts.sarif, Frame(RUNS, ",\n", "\n]}\n", _broken_run)),
+    "junit": _stream_writer("junit", counts.junit, Frame(SUITES, "", "</testsuites>\n", _broken_suite)),
+    "html": _tally_writer(_page_of_counts),
     "prometheus": BulkWriter(lambda path, _: Families(path), counts.prometheus),
 }

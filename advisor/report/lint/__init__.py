@@ -7,7 +7,7 @@ from advisor.catalog.targets import EXAMINED, SERIES
 from advisor.core.model import Confidence, Severity, Target
 from advisor.core.value_types import NamedTuple
 from advisor.redaction import escape_text
-from advisor.report import WIDTH, bold, counted, painted, plural, wrap
+from advisor.report import WIDTH, bold_text, count_findings, paint_severity, plural, wrap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Outdated(NamedTuple):
         return _label(self.refused_by) if self.refused_by else "none yet"
 
 
-def outdated(checked: Checked) -> list[Outdated]:
+def outdated_options(checked: Checked) -> list[Outdated]:
     """The deprecated lines of a file, those first that the nearest series refuses; none where they are few."""
     found = [f for f in checked.findings if f.code == RULE and f.severity is Severity.NOTE and f.canonical]
     if len(found) < FEWEST:
@@ -95,19 +95,19 @@ def report(files: Sequence[Checked], page: Page) -> str:
 
 def _file(c: Checked, *, colour: bool, several: bool) -> list[str]:
     """The findings of a file, its deprecated options in one block at the end where they are many."""
-    old = outdated(c)
+    old = outdated_options(c)
     known = {id(one.finding) for one in old}
     rest = (f for f in c.findings if id(f) not in known)
-    last = [_deprecated(old, c, colour=colour, several=several)] if old else []
+    last = [_deprecated_block(old, c, colour=colour, several=several)] if old else []
     return [*(_block(f, c, colour=colour, several=several) for f in rest), *last]
 
 
-def _deprecated(old: Sequence[Outdated], c: Checked, *, colour: bool, several: bool) -> str:
+def _deprecated_block(old: Sequence[Outdated], c: Checked, *, colour: bool, several: bool) -> str:
     """The block of the deprecated options: the first to go first, and where each stands."""
     first = old[0].finding
-    severity = painted(first.severity.value, first.severity, colour)
+    severity = paint_severity(first.severity.value, first.severity, colour)
     aside = f"  ({c.target.label})" if several else ""
-    lines = [f"{escape_text(c.path)}  {severity}  {bold(escape_text(first.name), colour)} {first.code}{aside}"]
+    lines = [f"{escape_text(c.path)}  {severity}  {bold_text(escape_text(first.name), colour)} {first.code}{aside}"]
     lines.append(wrap(heading(old), "  "))
     for place, option, when, words in rows(old, c.path):
         refused = "not refused yet" if when == "none yet" else f"refused by {when}"
@@ -138,11 +138,11 @@ def summary(files: Sequence[Checked]) -> str:
     for target in dict.fromkeys(c.target for c in files):
         own = [c for c in files if c.target == target]
         paths = plural(len({c.path for c in own}), "file")
-        lines.append(f"{paths} checked for {target.label}: {counted(f for c in own for f in c.findings)}.")
+        lines.append(f"{paths} checked for {target.label}: {count_findings(f for c in own for f in c.findings)}.")
     mended = fixable(files)
     if mended:
         lines = [f"{lines[0]} {mended}"] if len(lines) == 1 else [*lines, mended]
-    for target in dict.fromkeys(c.target for c in files if any(inferred(f, c) for f in c.findings)):
+    for target in dict.fromkeys(c.target for c in files if any(is_inferred(f, c) for f in c.findings)):
         lines.append(INFERRED.format(target.label))
     return "\n".join(wrap(line) for line in lines)
 
@@ -157,7 +157,7 @@ def fixable(files: Sequence[Checked]) -> str:
     return f"{len(mended):,} can be fixed ({', '.join(ways)})." if mended else ""
 
 
-def inferred(f: Finding, c: Checked) -> bool:
+def is_inferred(f: Finding, c: Checked) -> bool:
     """Whether a verdict is only likely because no server of the target's very version was examined: said once."""
     return f.code.startswith(VERDICTS) and f.confidence is Confidence.LIKELY and c.target not in EXAMINED
 
@@ -174,11 +174,12 @@ def _subject(f: Finding) -> str:
 
 
 def _block(f: Finding, c: Checked, *, colour: bool, several: bool) -> str:
-    severity = painted(f.severity.value, f.severity, colour)
+    severity = paint_severity(f.severity.value, f.severity, colour)
     option = f": {escape_text(f.option)}" if f.option else ""
-    head = f"{escape_text(_place(f, c))}  {severity}  {bold(escape_text(f.name), colour)} {escape_text(f.code)}{option}"
+    name = bold_text(escape_text(f.name), colour)
+    head = f"{escape_text(_place(f, c))}  {severity}  {name} {escape_text(f.code)}{option}"
     aside = [c.target.label] if several else []
-    aside += [f.confidence.value] if f.confidence.value != "certain" and not inferred(f, c) else []
+    aside += [f.confidence.value] if f.confidence.value != "certain" and not is_inferred(f, c) else []
     lines = [f"{head}  ({', '.join(aside)})" if aside else head]
     if f.location and (f.location.path, f.location.line) in c.sources:
         source = c.sources[f.location.path, f.location.line]

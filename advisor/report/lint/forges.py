@@ -5,7 +5,7 @@ from __future__ import annotations
 from advisor.core.model import Location, Severity
 from advisor.redaction import escape_text
 from advisor.report.findings_json import dumps
-from advisor.report.lint.sarif import SHOWN, digest, fingerprinted, from_base
+from advisor.report.lint.sarif import SHOWN, digest, fingerprint_findings, from_base
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,17 +23,18 @@ def github_report(files: Sequence[Checked], page: Page) -> str:
     """One command a line: a finding, or a file that could not be read."""
     lines = [_command(f, c, page.base) for c in files for f in c.findings]
     lines += [
-        _written("error", from_base(path, page.base), {}, "not read", escape_text(why)) for path, why in page.broken
+        _command_line("error", from_base(path, page.base), {}, "not read", escape_text(why))
+        for path, why in page.broken
     ]
     return "".join(f"{line}\n" for line in lines)
 
 
 def _command(f: Finding, c: Checked, base: str) -> str:
     path = from_base(f.location.path if f.location else c.path, base)
-    return _written(LEVELS[f.severity], path, _place(f), f"{f.code} {f.name}", _words(f))
+    return _command_line(LEVELS[f.severity], path, _place(f), f"{f.code} {f.name}", _words(f))
 
 
-def _written(level: str, path: str, place: dict[str, int], title: str, words: str) -> str:
+def _command_line(level: str, path: str, place: dict[str, int], title: str, words: str) -> str:
     properties = {"file": path, **place, "title": title}
     written = ",".join(f"{name}={_property(escape_text(str(value)))}" for name, value in properties.items())
     return f"::{level} {written}::{_data(words)}"
@@ -69,7 +70,7 @@ GITLAB_LEVELS = {Severity.ERROR: "critical", Severity.WARNING: "major", Severity
 
 def gitlab_report(files: Sequence[Checked], page: Page) -> str:
     """A list with one entry for a finding, and one for a file that could not be read."""
-    marked = fingerprinted(files, page.base)
+    marked = fingerprint_findings(files, page.base)
     found = [_finding(c, f, mark, page.base) for c, f, mark, state in marked if state == SHOWN]
     return dumps([*found, *(_unread(path, why, page.base) for path, why in dict(page.broken).items())])
 

@@ -32,7 +32,7 @@ def report(files: Sequence[Checked], page: Page) -> str:
 
 def _suite(root: Element, c: Checked, page: Page) -> None:
     failing = [fails([f], page.fail_on) for f in c.findings]
-    suite = _opened(
+    suite = _open_suite(
         root, c.path or c.target.label, str(c.target), page, tests=max(1, len(failing)), failures=sum(failing)
     )
     for f, fail in zip(c.findings, failing, strict=True):
@@ -41,18 +41,18 @@ def _suite(root: Element, c: Checked, page: Page) -> None:
             _outcome(test, "failure", f.severity.value, f.message, "\n".join(_detail(f, c)))
     if not c.findings:
         _test(suite, f"no findings for {c.target.label}", c.path or c.target.label)
-    _closed(suite, [_line(f) for f, fail in zip(c.findings, failing, strict=True) if not fail])
+    _close_suite(suite, [_line(f) for f, fail in zip(c.findings, failing, strict=True) if not fail])
 
 
 def _unread(root: Element, page: Page) -> None:
     """What could not be read, as tests that broke off."""
-    suite = _opened(root, "mycnf", "none", page, tests=len(page.broken), errors=len(page.broken))
+    suite = _open_suite(root, "mycnf", "none", page, tests=len(page.broken), errors=len(page.broken))
     for path, why in page.broken:
         _outcome(_test(suite, "readable", path), "error", "unreadable", why, _xml(why))
-    _closed(suite, [])
+    _close_suite(suite, [])
 
 
-def _opened(
+def _open_suite(
     root: Element, name: str, target: str, page: Page, *, tests: int, failures: int = 0, errors: int = 0
 ) -> Element:
     """A suite with every attribute that one of the schemas in use demands; a report has no clock for `time`."""
@@ -63,7 +63,7 @@ def _opened(
     return suite
 
 
-def _closed(suite: Element, lines: list[str]) -> None:
+def _close_suite(suite: Element, lines: list[str]) -> None:
     SubElement(suite, "system-out").text = "\n".join(lines)
     SubElement(suite, "system-err")
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from advisor.report import counted, plural
-from advisor.report.document import Code, Document, Items, Paragraph, Section, Table, listed, shortened
-from advisor.report.lint import INFERRED, heading, inferred, outdated, rows
+from advisor.report import count_findings, plural
+from advisor.report.document import Code, Document, Items, Paragraph, Section, Table, list_words, shorten_text
+from advisor.report.lint import INFERRED, heading, is_inferred, outdated_options, rows
 from advisor.report.output import Paper
 from advisor.report.render.markdown import write
 
@@ -23,7 +23,7 @@ OUTDATED = ("Line", "Setting", "Refused by", "What to do")
 
 def report(files: Sequence[Checked], page: Page) -> str:
     """The whole page: counts, then what was found in each file, then what could not be read."""
-    found = counted(f for c in files for f in c.findings)
+    found = count_findings(f for c in files for f in c.findings)
     unread = [plural(len(page.broken), "file") + " not read"] if page.broken else []
     title = f"mycnf lint: {', '.join([*([found] if files else []), *unread])}"
     blocks = [Section((Code(c.path), f" for {c.target.label}"), tuple(_file(c))) for c in files]
@@ -35,20 +35,22 @@ def _file(c: Checked) -> Iterator[Block]:
     if not c.findings:
         yield Paragraph("Nothing found.")
         return
-    old = outdated(c)
+    old = outdated_options(c)
     known = {id(one.finding) for one in old}
     yield Table(HEADS, tuple(_row(f, c) for f in c.findings if id(f) not in known), (0,))
     if old:
         yield Paragraph(heading(old))
         lines = ((at, Code(name), when, words) for at, name, when, words in rows(old, c.path))
         yield Table(OUTDATED, tuple(lines), (0,))
-    if any(inferred(f, c) for f in c.findings):
+    if any(is_inferred(f, c) for f in c.findings):
         yield Paragraph(INFERRED.format(c.target.label))
-    yield Paragraph(("Why: ", *listed(Code(f"mycnf explain {code}") for code in sorted({f.code for f in c.findings}))))
+    yield Paragraph(
+        ("Why: ", *list_words(Code(f"mycnf explain {code}") for code in sorted({f.code for f in c.findings})))
+    )
 
 
 def _row(f: Finding, c: Checked) -> tuple[Words, ...]:
-    sure = "" if f.confidence.value == "certain" or inferred(f, c) else f", {f.confidence.value}"
+    sure = "" if f.confidence.value == "certain" or is_inferred(f, c) else f", {f.confidence.value}"
     to_do = " ".join([*([f.help] if f.help else []), *([f"(fix: {f.fix.applicability})"] if f.fix else [])])
     return _line(f, c), f"{f.severity.value}{sure}", (Code(f.code), f" {f.name}"), _setting(f), f.message, to_do
 
@@ -63,4 +65,4 @@ def _line(f: Finding, c: Checked) -> Words:
 def _setting(f: Finding) -> Words:
     if not f.option:
         return ""
-    return Code(shortened(f.option if f.value is None else f"{f.option} = {f.value}", LONGEST))
+    return Code(shorten_text(f.option if f.value is None else f"{f.option} = {f.value}", LONGEST))

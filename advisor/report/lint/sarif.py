@@ -38,7 +38,7 @@ def from_base(path: str, base: str) -> str:
     return os.path.relpath(plain, base) if inside else plain
 
 
-def fingerprinted(files: Sequence[Checked], base: str) -> Iterator[tuple[Checked, Finding, str, str]]:
+def fingerprint_findings(files: Sequence[Checked], base: str) -> Iterator[tuple[Checked, Finding, str, str]]:
     """Every finding, left out or not, with its fingerprint and with SHOWN, SUPPRESSED or BASELINED.
 
     A fingerprint is 32 hexadecimal digits that no other finding of the run has. It is made of rule, file, group, option
@@ -133,7 +133,7 @@ _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456
 
 def report(files: Sequence[Checked], page: Page) -> str:
     """The log with its one run; findings that were suppressed or that a baseline knows are marked as such."""
-    marks = list(fingerprinted(files, page.base))
+    marks = list(fingerprint_findings(files, page.base))
     names = {f.code: f.name for _, f, _, _ in marks}
     index = {code: i for i, code in enumerate(sorted(names))}
     marked = any(state != SHOWN for _, _, _, state in marks)  # suppressions are said of all results or of none

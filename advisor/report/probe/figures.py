@@ -94,12 +94,12 @@ def span(row: Row) -> str:
 
 def axis_name(result: ProbeResult) -> str:
     """What the variants differ in: the axis, or the option that all of their names begin with."""
-    return result.axis or _shared(result).rstrip("=") or "variant"
+    return result.axis or _shared_prefix(result).rstrip("=") or "variant"
 
 
-def short(result: ProbeResult, name: str) -> str:
+def short_name(result: ProbeResult, name: str) -> str:
     """`2` for `innodb_flush_log_at_trx_commit=2` where all variants are values of that option."""
-    return name.removeprefix(_shared(result))
+    return name.removeprefix(_shared_prefix(result))
 
 
 def curve_of(result: ProbeResult) -> dict[str, str]:
@@ -116,7 +116,7 @@ def curve_of(result: ProbeResult) -> dict[str, str]:
 def labels(result: ProbeResult) -> dict[str, str]:
     """What stands under each variant's point: the parts of its name that tell it, or its short name."""
     if set(curve_of(result).values()) <= {""}:
-        return {arm.name: short(result, arm.name) for arm in result.arms}
+        return {arm.name: short_name(result, arm.name) for arm in result.arms}
     telling, by = _telling(result), _separator(result)
     return {a.name: by.join(p for p in a.name.split(by) if p in telling) or a.name for a in result.arms}
 
@@ -140,7 +140,7 @@ def _separator(result: ProbeResult) -> str:
     return ", " if any(", " in arm.name for arm in result.arms) else " "
 
 
-def _shared(result: ProbeResult) -> str:
+def _shared_prefix(result: ProbeResult) -> str:
     """`option=` where every name begins with it."""
     heads = {arm.name.partition("=")[0] + "=" for arm in result.arms}
     shared = heads.pop() if len(heads) == 1 else ""
@@ -180,7 +180,7 @@ def curves(result: ProbeResult) -> tuple[Curve, ...]:
     if grouped:
         return tuple(found)
     for source, table in tables(result):
-        found += _published(result, result.metrics[0], source, table)
+        found += _published_curves(result, result.metrics[0], source, table)
     return tuple(found)
 
 
@@ -194,7 +194,7 @@ def own_marks(result: ProbeResult, variables: Mapping[str, str]) -> tuple[AxisMa
     if not value:
         return ()
     if not numeric(result):
-        same = (at for at, arm in enumerate(result.arms) if is_same_value(short(result, arm.name), value))
+        same = (at for at, arm in enumerate(result.arms) if is_same_value(short_name(result, arm.name), value))
         return tuple(AxisMark(f"you: {redact_value(option, value)}", float(at)) for at in same)[:1]
     points = [arm.point for arm in result.arms if arm.point is not None]
     own = parse_digits(value)
@@ -209,18 +209,18 @@ def is_grouped(result: ProbeResult) -> bool:
     return len(baselines(result.arms, result.baseline)) > 1
 
 
-def turned(metric: Metric, table: Table) -> bool:
+def is_turned(metric: Metric, table: Table) -> bool:
     """Whether published numbers are better in the other direction than the local metric."""
     return (table.unit in DURATIONS) != (metric.better == "less")
 
 
-def matched(result: ProbeResult, table: Table) -> dict[str, int]:
+def match_rows(result: ProbeResult, table: Table) -> dict[str, int]:
     """Which row of a published table stands for which variant, by its point on the axis or by its name."""
     by_value = {value: i for i, value in enumerate(table.values)}
     by_label = {label.lower(): i for i, label in enumerate(table.labels)}
     found: dict[str, int] = {}
     for arm in result.arms:
-        named = by_label.get(arm.name.lower(), by_label.get(short(result, arm.name).lower()))
+        named = by_label.get(arm.name.lower(), by_label.get(short_name(result, arm.name).lower()))
         place = named if arm.point is None else by_value.get(arm.point)
         if place is not None:
             found[arm.name] = place
@@ -238,8 +238,8 @@ def _local(result: ProbeResult, shares: Mapping[str, Share]) -> list[Curve]:
     return [Curve(f"{HERE}, {name}" if name else HERE, tuple(ps), here=True) for name, ps in points.items()]
 
 
-def _published(result: ProbeResult, metric: Metric, source: Evidence, table: Table) -> list[Curve]:
-    match = matched(result, table)
+def _published_curves(result: ProbeResult, metric: Metric, source: Evidence, table: Table) -> list[Curve]:
+    match = match_rows(result, table)
     if len(match) < ENOUGH or result.baseline not in match:
         return []
     by_number = numeric(result) and bool(table.values)
@@ -255,14 +255,16 @@ def _published(result: ProbeResult, metric: Metric, source: Evidence, table: Tab
             rest = [(i, n) for i, n in rest if i in names]
         points = []
         for i, n in rest:
-            share = base / n if turned(metric, table) else n / base
+            share = base / n if is_turned(metric, table) else n / base
             place = table.values[i] if by_number else order[names[i]]
             points.append(Point(table.labels[i], place, share, share, share))
         if len(points) >= ENOUGH:
-            made.append(Curve(_named(source, table, name), tuple(points), here=False, turned=turned(metric, table)))
+            made.append(
+                Curve(_curve_name(source, table, name), tuple(points), here=False, turned=is_turned(metric, table))
+            )
     return made
 
 
-def _named(source: Evidence, table: Table, series: str) -> str:
+def _curve_name(source: Evidence, table: Table, series: str) -> str:
     which = f", {series}" if len(table.series) > 1 else ""
     return f"{source.id}, {source.date[:4]}{which}"

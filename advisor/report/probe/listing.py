@@ -44,7 +44,7 @@ def listing(entries: Sequence[ProbeEntry], form: str, page: Paper) -> str:
     last = "mycnf probe NAME runs one; --describe and --dry-run say what it does."
     blocks = (Table(HEADS, rows), titled_list("Before they can run", refused), Paragraph(last))
     title = ("mycnf probe", plural(len(entries), "experiment"))
-    return _written(Document(title, blocks), form, page, partial(listing_json, entries))
+    return _render_document(Document(title, blocks), form, page, partial(listing_json, entries))
 
 
 def description(e: ProbeEntry, form: str, page: Paper) -> str:
@@ -57,7 +57,7 @@ def description(e: ProbeEntry, form: str, page: Paper) -> str:
     blocks += [Section("Choices (--option NAME=VALUE)", (Facts(choices, label),)), _plan(e)]
     if e.plan is not None:
         blocks += [titled_list("What it can't show", e.plan.limits), titled_list("Notes", e.plan.notes)]
-    return _written(Document((f"{x.name}: {x.title}",), tuple(blocks)), form, page, partial(listing_json, [e]))
+    return _render_document(Document((f"{x.name}: {x.title}",), tuple(blocks)), form, page, partial(listing_json, [e]))
 
 
 def dry_run(e: ProbeEntry, form: str, page: Paper) -> str:
@@ -66,16 +66,16 @@ def dry_run(e: ProbeEntry, form: str, page: Paper) -> str:
     place = Section("", (Paragraph((f"{x.name} would run in ", Code(e.directory))), Paragraph(e.why, indent=2)))
     refused = titled_list("Refused now", e.refused if e.plan is not None else ())
     document = Document((f"{x.name}: {x.title}",), (place, _plan(e), refused))
-    return _written(document, form, page, partial(listing_json, [e]))
+    return _render_document(document, form, page, partial(listing_json, [e]))
 
 
-def kept(results: Sequence[KeptResult], here: str, form: str, page: Paper) -> str:
+def render_kept(results: Sequence[KeptResult], here: str, form: str, page: Paper) -> str:
     """The kept results, the newest first, each with its answer; as text without a title."""
     lines = tuple(line for k in results for line in _result(k, here))
     none = "No result is kept yet; mycnf probe lists what can be run."
     last = "mycnf probe results ID shows one." if results else none
     title = () if form == "text" else ("mycnf probe", plural(len(results), "kept result"))
-    return _written(
+    return _render_document(
         Document(title, (Section("", lines), Paragraph(last))), form, page, partial(kept_json, results, here)
     )
 
@@ -87,7 +87,7 @@ def _result(k: KeptResult, here: str) -> tuple[Paragraph, Paragraph]:
     return Paragraph((Code("  ".join(part for part in parts if part)),)), Paragraph(answer(r), indent=8)
 
 
-def _written(document: Document, form: str, page: Paper, json: Callable[[], str]) -> str:
+def _render_document(document: Document, form: str, page: Paper, json: Callable[[], str]) -> str:
     if form == "svg":
         raise MycnfError("--format svg is for results; take text, markdown, html or json")
     return render("probe", form, page, lambda: document, {"json": json})

@@ -25,7 +25,7 @@ from advisor.report.probe.figures import (
     number,
     own_marks,
     rows,
-    short,
+    short_name,
     span,
 )
 from advisor.report.probe.words import (
@@ -33,12 +33,12 @@ from advisor.report.probe.words import (
     beside,
     chart_of,
     claims,
-    ended,
-    found,
+    end_words,
+    fact_words,
     headline,
-    published,
+    limit_words,
+    published_words,
     question,
-    unseen,
     where,
 )
 from advisor.report.render import svg_chart
@@ -106,13 +106,13 @@ def document(result: ProbeResult, proof: Proof | None = None, marks: tuple[AxisM
     conclusions = (Paragraph(question(result)), *outcome, *map(Paragraph, claims(result)))
     blocks: list[Block] = [Section("", proved), Section("", conclusions), chart_of(result, marks), *sheets(result)]
     blocks += [
-        titled_list("Found besides", found(result)),
-        titled_list("What this run can't show", unseen(result)),
+        titled_list("Found besides", fact_words(result)),
+        titled_list("What this run can't show", limit_words(result)),
         titled_list("Notes", result.notes),
         titled_list("Where", where(result)),
-        titled_list("Published", published(result)),
+        titled_list("Published", published_words(result)),
     ]
-    return Document((headline(result), ended(result)), tuple(blocks))
+    return Document((headline(result), end_words(result)), tuple(blocks))
 
 
 def titled_list(title: str, entries: Iterable[str]) -> Section:
@@ -130,8 +130,8 @@ def _drawing(result: ProbeResult, marks: tuple[AxisMark, ...]) -> str:
 def sheets(result: ProbeResult) -> list[Section]:
     """All numbers: a row a variant, or a row a point and a column a curve where variants make several curves."""
     if len(set(curve_of(result).values())) > 1:
-        first, *others = (_by_curve(result, metric) for metric in known(result))
-        return [first, *_changes(result), *others, *_published(result)]
+        first, *others = (_by_curve(result, metric) for metric in measured_metrics(result))
+        return [first, *_changes(result), *others, *_published_sections(result)]
     return [_by_variant(result), *_others(result)]
 
 
@@ -146,7 +146,7 @@ def _claim_note(result: ProbeResult, marked: bool) -> str:
     return f"{CLAIMED} differs from {beside(result)} by more than noise of this run's size does" if marked else ""
 
 
-def known(result: ProbeResult) -> list[Metric]:
+def measured_metrics(result: ProbeResult) -> list[Metric]:
     """The metrics that were measured in some block."""
     return [m for m in result.metrics if any(m.name in block.metrics for arm in result.arms for block in arm.blocks)]
 
@@ -163,21 +163,23 @@ def _by_variant(result: ProbeResult) -> Section:
     heads += [curve.name for curve in published]
     made = []
     for row in found:
-        cells = [short(result, row.name), number(row.value)]
+        cells = [short_name(result, row.name), number(row.value)]
         cells += _beside(row, marked) if compared else []
-        cells += [_share(curve, row, short(result, row.name)) for curve in published]
+        cells += [_share(curve, row, short_name(result, row.name)) for curve in published]
         made.append(tuple(cells))
     return _sheet("", heads, made, _claim_note(result, marked))
 
 
 def _others(result: ProbeResult) -> list[Section]:
     """The means of the further metrics; none where there are none."""
-    metrics = [metric for metric in known(result) if metric != result.metrics[0]]
+    metrics = [metric for metric in measured_metrics(result) if metric != result.metrics[0]]
     if not metrics:
         return []
-    heads = (axis_name(result), *map(_named, metrics))
+    heads = (axis_name(result), *map(_metric_name, metrics))
     columns = [metric_means(result, metric) for metric in metrics]
-    made = ((short(result, arm.name), *(number(column.get(arm.name)) for column in columns)) for arm in result.arms)
+    made = (
+        (short_name(result, arm.name), *(number(column.get(arm.name)) for column in columns)) for arm in result.arms
+    )
     return [_sheet("", heads, made)]
 
 
@@ -196,7 +198,7 @@ def _by_curve(result: ProbeResult, metric: Metric) -> Section:
     for point in sorted({place for place, _ in cells}):
         line = [cells.get((point, column), ("", "")) for column in columns]
         made.append((next(name for name, _ in line if name), *(text for _, text in line)))
-    return _sheet(_named(metric), (axis_name(result), *columns), made, _claim_note(result, bool(claimed)))
+    return _sheet(_metric_name(metric), (axis_name(result), *columns), made, _claim_note(result, bool(claimed)))
 
 
 def _changes(result: ProbeResult) -> list[Section]:
@@ -220,7 +222,7 @@ def _changes(result: ProbeResult) -> list[Section]:
     return [_sheet(f"to {beside(result)} (95 %)", (axis_name(result), *columns), made)]
 
 
-def _published(result: ProbeResult) -> list[Section]:
+def _published_sections(result: ProbeResult) -> list[Section]:
     """The published curves as shares of the baseline, at the points that were measured here."""
     published, named = [c for c in curves(result) if not c.here], labels(result)
     points = {arm.point or 0.0: named[arm.name] for arm in result.arms}
@@ -235,7 +237,7 @@ def _published(result: ProbeResult) -> list[Section]:
     return [_sheet(title, (axis_name(result), *(c.name for c in published)), made)]
 
 
-def _named(metric: Metric) -> str:
+def _metric_name(metric: Metric) -> str:
     return f"{metric.name}, {metric.unit}" if metric.unit else metric.name
 
 

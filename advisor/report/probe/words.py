@@ -11,7 +11,7 @@ from advisor.facts.probes import ANSWER, OTHER_PROCESSES, baselines
 from advisor.facts.server import DIGITS
 from advisor.report import plural
 from advisor.report.document import Chart
-from advisor.report.probe.figures import axis_name, curve_of, curves, evidence, is_grouped, number, numeric, short
+from advisor.report.probe.figures import axis_name, curve_of, curves, evidence, is_grouped, number, numeric, short_name
 from probes.conclusion import conclude, find_answers
 from rules.measured.claims import COST, NO_EFFECT
 from rules.measured.compare import BETTER, MIXED, SAME, WORSE, value_text
@@ -56,7 +56,7 @@ def headline(result: ProbeResult) -> str:
     return " · ".join(part for part in (result.probe, result.server, f"{stamp} UTC") if part)
 
 
-def ended(result: ProbeResult) -> str:
+def end_words(result: ProbeResult) -> str:
     """`5 rounds in 98 s; ended when its time was up`."""
     took = f"{result.seconds:.0f} s" if result.seconds < SHORT else format_duration(result.seconds)
     rounds = f"{plural(result.rounds, 'round')} in {took}"
@@ -79,7 +79,7 @@ def relation(result: ProbeResult, shown: Sequence[Curve] | None = None) -> str:
 def beside(result: ProbeResult) -> str:
     """What the changes are relative to: the baseline, or that of each group by what all of them have in common."""
     if not is_grouped(result):
-        return short(result, result.baseline)
+        return short_name(result, result.baseline)
     found = curve_of(result)
     names = {found.get(name, "") for name in baselines(result.arms, result.baseline).values()}
     if len(names) == 1 and (name := names.pop()):
@@ -87,12 +87,12 @@ def beside(result: ProbeResult) -> str:
     return "the first of each group"
 
 
-def unseen(result: ProbeResult) -> tuple[str, ...]:
+def limit_words(result: ProbeResult) -> tuple[str, ...]:
     """What the run could not have seen: effects too small for its noise, and what the experiment never shows."""
     return conclude(result).limits
 
 
-def published(result: ProbeResult) -> list[str]:
+def published_words(result: ProbeResult) -> list[str]:
     """What others found, with the conditions and the place to read it."""
     lines = []
     for e in evidence(result):
@@ -157,7 +157,7 @@ def answers(result: ProbeResult) -> tuple[str, ...]:
     return (answer_fact,) if isinstance(answer_fact, str) else find_answers(result)
 
 
-def found(result: ProbeResult) -> list[str]:
+def fact_words(result: ProbeResult) -> list[str]:
     """What was found beside the samples, a line each."""
     rest = ((name, value) for name, value in result.facts.items() if name != ANSWER)
     return [f"{name.replace('_', ' ')}: {v if isinstance(v, str) else number(v)}" for name, v in rest]

@@ -29,7 +29,7 @@ from advisor.report.document import (
     holds,
     lines,
     parts,
-    shortened,
+    shorten_text,
     value,
 )
 
@@ -63,20 +63,20 @@ def tag(name: str, /, *children: str, **attributes: str | bool | None) -> Html:
     """
     opening = f"<{name}{''.join(_attribute(*pair) for pair in attributes.items())}>"
     end = "\n" if name in BLOCKS else ""
-    return Html(f"{opening}{end}" if name in EMPTY else f"{opening}{joined(children)}</{name}>{end}")
+    return Html(f"{opening}{end}" if name in EMPTY else f"{opening}{join_markup(children)}</{name}>{end}")
 
 
-def joined(parts: Iterable[str], between: str = "") -> Html:
+def join_markup(parts: Iterable[str], between: str = "") -> Html:
     """The parts as one piece of markup; what is no Html among them is text."""
-    return Html(between.join(part if isinstance(part, Html) else escaped(part) for part in parts))
+    return Html(between.join(part if isinstance(part, Html) else escape_markup(part) for part in parts))
 
 
-def escaped(words: str, longest: int = LONGEST) -> Html:
+def escape_markup(words: str, longest: int = LONGEST) -> Html:
     """Words of any origin: secrets masked, on one line, nothing in them that acts, no longer than a page bears."""
-    return Html(escape(escape_text(shortened(words, longest))))
+    return Html(escape(escape_text(shorten_text(words, longest))))
 
 
-def listed(name: str, items: Iterable[str], /, **attributes: str | bool | None) -> Html:
+def list_items(name: str, items: Iterable[str], /, **attributes: str | bool | None) -> Html:
     """A list, `name` being ul or ol; nothing where it has no items."""
     rows = [tag("li", item) for item in items]
     return tag(name, *rows, **attributes) if rows else Html("")
@@ -86,7 +86,7 @@ def _attribute(name: str, value: str | bool | None) -> str:
     if value is None or value is False:
         return ""
     plain = name.rstrip("_").replace("_", "-")
-    return f" {plain}" if value is True else f' {plain}="{escaped(value)}"'
+    return f" {plain}" if value is True else f' {plain}="{escape_markup(value)}"'
 
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
@@ -227,9 +227,9 @@ def size(block: Block) -> int:
     return len(shown_block(block, TOP + 1).encode()) if holds(block) else 0
 
 
-def shown(words: Words) -> Html:
+def words_markup(words: Words) -> Html:
     """Words of any origin, names and values as code."""
-    return joined(map(_part, parts(words)), " " if all(isinstance(part, Code) for part in parts(words)) else "")
+    return join_markup(map(_part, parts(words)), " " if all(isinstance(part, Code) for part in parts(words)) else "")
 
 
 def _part(part: str) -> str:
@@ -238,7 +238,7 @@ def _part(part: str) -> str:
             masked = redact_text(part).text
             whole = len(masked) <= STATEMENT
             long = f"{len(masked):,} characters, too long for a page: --format json has them"
-            return tag("code", escaped(masked, STATEMENT), class_="copy") if whole else long
+            return tag("code", escape_markup(masked, STATEMENT), class_="copy") if whole else long
         case Code():
             return tag("code", part)
         case Link() if part.away or part.url.startswith("#"):
@@ -251,16 +251,16 @@ def shown_block(block: Block, level: int = TOP) -> Html:  # noqa: PLR0911 - one 
     match block:
         case Paragraph(words=words, strong=strong, lead=lead):
             before = [tag("strong", lead), " "] if lead else []
-            inside = tag("strong", shown(words)) if strong else shown(words)
+            inside = tag("strong", words_markup(words)) if strong else words_markup(words)
             return tag("p", *before, inside, class_="lost" if lead else None)
         case Facts(rows=rows):
             return tag("dl", *(_fact(name, value(words)) for name, words in rows if words), class_="facts")
         case Items(items=items):
-            return listed("ul", [*map(shown, items[:MOST]), *_more(len(items))])
+            return list_items("ul", [*map(words_markup, items[:MOST]), *_more(len(items))])
         case Table():
             return _table(block)
         case Listing():
-            return tag("pre", joined((tag("code", line) for line in lines(block)), "\n"))
+            return tag("pre", join_markup((tag("code", line) for line in lines(block)), "\n"))
         case Chart():
             from advisor.report.render import svg_chart
 
@@ -279,12 +279,12 @@ def shown_block(block: Block, level: int = TOP) -> Html:  # noqa: PLR0911 - one 
 
 
 def _inside(blocks: Iterable[Block], level: int) -> Html:
-    return joined(shown_block(block, level) for block in blocks if holds(block))
+    return join_markup(shown_block(block, level) for block in blocks if holds(block))
 
 
 def _fact(name: str, fact: Value) -> Html:
-    note = [tag("p", shown(fact.note), class_="fine-print")] if fact.note else []
-    return tag("div", tag("dt", name), tag("dd", shown(fact.words), *note))
+    note = [tag("p", words_markup(fact.note), class_="fine-print")] if fact.note else []
+    return tag("div", tag("dt", name), tag("dd", words_markup(fact.words), *note))
 
 
 def _section(section: Section, level: int) -> Html:
@@ -301,7 +301,7 @@ def _section(section: Section, level: int) -> Html:
 
 
 def _title(section: Section) -> Html:
-    title = shown(section.title)
+    title = words_markup(section.title)
     return Html(f"{title[:1].upper()}{title[1:]}")
 
 
@@ -314,9 +314,9 @@ def _entries(block: Entries, level: int) -> Html:
     if block.numbered:
         return tag("ol", *map(_step, block.entries), class_="steps")
     if not block.orders:
-        return joined(_entry(entry, level) for entry in block.entries)
+        return join_markup(_entry(entry, level) for entry in block.entries)
     rows = (_entry(entry, level, "li") for entry in block.entries)
-    return joined([_controls(block), tag("ul", *rows, id="list")])
+    return join_markup([_controls(block), tag("ul", *rows, id="list")])
 
 
 def _entry(entry: Entry, level: int, element: str = "article") -> Html:
@@ -325,7 +325,7 @@ def _entry(entry: Entry, level: int, element: str = "article") -> Html:
         inside = [tag("details", tag("summary", inside[0]), inside[1])]
     return tag(
         element,
-        _line(entry, "brief") if entry.brief else joined(inside),
+        _line(entry, "brief") if entry.brief else join_markup(inside),
         class_=f"finding {entry.severity}",
         id=entry.name or None,
         data_severity=entry.severity if entry.keys else None,
@@ -337,15 +337,15 @@ def _heading(entry: Entry, level: int) -> Html:
     sure = [" ", tag("span", entry.sure, class_="sure")] if entry.sure else []
     where = [" ", entry.where] if entry.where else []
     kind = badge(entry.kind, entry.severity)
-    return tag(f"h{min(level, DEEPEST)}", kind, *where, " ", shown(entry.title), *sure)
+    return tag(f"h{min(level, DEEPEST)}", kind, *where, " ", words_markup(entry.title), *sure)
 
 
 def _line(entry: Entry, kind: str | None = None) -> Html:
     """The head of an entry and its first paragraph on a line."""
-    title = shown(entry.title)
+    title = words_markup(entry.title)
     linked = tag("a", title, href=f"#{entry.leads}") if entry.leads else title
     first = entry.blocks[0] if entry.blocks else None
-    words = [": ", shown(first.words)] if isinstance(first, Paragraph) and first.words else []
+    words = [": ", words_markup(first.words)] if isinstance(first, Paragraph) and first.words else []
     sure = [" ", tag("span", entry.sure, class_="sure")] if entry.sure else []
     return tag("p", badge(entry.kind, entry.severity), " ", linked, *sure, *words, class_=kind)
 
@@ -388,7 +388,7 @@ def _table(table: Table) -> Html:
     label = table.name or f"Table: {', '.join(table.heads)}"
     whole = tag("div", inside, class_="wide", tabindex="0", role="region", aria_label=label)
     notes = [*_more(len(table.rows)), *([table.more] if table.more else [])]
-    return joined([whole, *(tag("p", note, class_="fine-print") for note in notes)])
+    return join_markup([whole, *(tag("p", note, class_="fine-print") for note in notes)])
 
 
 def _kind(column: int, table: Table) -> str:
@@ -397,8 +397,10 @@ def _kind(column: int, table: Table) -> str:
 
 def _cell(cell: Value, kind: str) -> Html:
     lead = [cell.lead, " "] if cell.lead else []
-    note = [" ", tag("span", shown(cell.note), class_="sure")] if cell.note else []
-    return tag("td", *lead, shown(cell.words), *note, class_=f"{kind} {cell.severity}" if cell.severity else kind)
+    note = [" ", tag("span", words_markup(cell.note), class_="sure")] if cell.note else []
+    return tag(
+        "td", *lead, words_markup(cell.words), *note, class_=f"{kind} {cell.severity}" if cell.severity else kind
+    )
 
 
 def _more(count: int) -> Sequence[str]:

@@ -23,7 +23,7 @@ from advisor.report.document import (
     holds,
     lines,
     parts,
-    shortened,
+    shorten_text,
     value,
 )
 
@@ -56,7 +56,7 @@ def code(text: str) -> str:
     return "&#124;".join(_span(part) if part else "" for part in escape_text(text).split("|")) or "` `"
 
 
-def linked(url: str, words: str) -> str:
+def link_words(url: str, words: str) -> str:
     """Words with an address behind them, where it is one of the web; the words alone else."""
     shown = prose(words)
     return f"[{shown}]({url})" if _URL.fullmatch(url) else shown
@@ -91,9 +91,9 @@ BETWEEN = 2  # line ends between two blocks
 
 def write(document: Document, page: Paper) -> str:  # noqa: ARG001 - every format is called alike
     """The whole report, its title as a heading of the second level."""
-    blocks = [f"{'#' * TOP} {' · '.join(shown(part) for part in document.title if part)}"]
+    blocks = [f"{'#' * TOP} {' · '.join(words_markdown(part) for part in document.title if part)}"]
     blocks += [text for block in document.blocks if holds(block) for text in _blocks(block, TOP + 1)]
-    blocks += [shown(document.foot)] if document.foot else []
+    blocks += [words_markdown(document.foot)] if document.foot else []
     return "\n\n".join(blocks) + "\n"
 
 
@@ -103,17 +103,17 @@ def length(block: Block) -> int:
     return sum(len(text) + sum(character > "\uffff" for character in text) + BETWEEN for text in texts)
 
 
-def shown(words: Words, longest: int = LONGEST) -> str:
+def words_markdown(words: Words, longest: int = LONGEST) -> str:
     """Words of any origin: secrets masked, and no markup, link or mention in them; `longest` is of names and values."""
     made = ""
     for part in parts(words):
         if isinstance(part, Code):
             made += " " if made.endswith("`") else ""  # two spans would be one
-            made += _to_copy(part) if isinstance(part, Copy) else code(shortened(part, longest))
+            made += _to_copy(part) if isinstance(part, Copy) else code(shorten_text(part, longest))
         elif isinstance(part, Link):
-            made += linked(part.url, shortened(part, LONGEST))
+            made += link_words(part.url, shorten_text(part, LONGEST))
         else:
-            made += _between(shortened(part, LONGEST))
+            made += _between(shorten_text(part, LONGEST))
     return made.strip()
 
 
@@ -134,19 +134,20 @@ def _between(text: str) -> str:
 def _undrawn(drawing: Chart | StackedBar) -> Iterator[str]:
     """What a chart marks, in words: no tracker draws one."""
     if isinstance(drawing, Chart) and drawing.marks:
-        yield shown((Code(drawing.axis), ", ", ", ".join(mark.name for mark in drawing.marks)))
+        yield words_markdown((Code(drawing.axis), ", ", ", ".join(mark.name for mark in drawing.marks)))
 
 
 def _blocks(block: Block, level: int) -> Iterator[str]:
     match block:
         case Paragraph(words=words, strong=strong, lead=lead):
-            yield f"{f'**{shown(lead)}** ' if lead else ''}{f'**{shown(words)}**' if strong else shown(words)}"
+            text = words_markdown(words)
+            yield f"{f'**{words_markdown(lead)}** ' if lead else ''}{f'**{text}**' if strong else text}"
         case Facts(rows=rows):
             yield "\n".join(_fact(name, value(words)) for name, words in rows if words)
         case Items(items=items, grows=grows):
             kept = items[: MOST if grows else None]
             more = [f"- … and {len(items) - len(kept):,} more"] if len(items) > len(kept) else []
-            yield "\n".join([*(f"- {shown(item)}" for item in kept), *more])
+            yield "\n".join([*(f"- {words_markdown(item)}" for item in kept), *more])
         case Table():
             yield from _table(block)
         case Listing(language=language):
@@ -169,7 +170,7 @@ def _blocks(block: Block, level: int) -> Iterator[str]:
 
 def _section(section: Section, level: int) -> Iterator[str]:
     inside = [block for block in section.blocks if holds(block)]
-    title = shown(section.title)
+    title = words_markdown(section.title)
     title = f"{title[:1].upper()}{title[1:]}"
     if section.folded:
         texts = [text for block in inside for text in _blocks(block, level + 1)]
@@ -179,13 +180,15 @@ def _section(section: Section, level: int) -> Iterator[str]:
         yield f"{'#' * min(level, DEEPEST)} {title}"
         level += 1
     if section.remark:
-        yield shown(section.remark)
+        yield words_markdown(section.remark)
     for block in inside:
         yield from _blocks(block, level)
 
 
 def _fact(name: str, fact: Value) -> str:
-    return f"- **{shown(name)}:** {shown(fact.words)}" + (f"\n  {shown(fact.note)}" if fact.note else "")
+    return f"- **{words_markdown(name)}:** {words_markdown(fact.words)}" + (
+        f"\n  {words_markdown(fact.note)}" if fact.note else ""
+    )
 
 
 def _entries(entries: Sequence[Entry], level: int) -> Iterator[str]:
@@ -202,9 +205,9 @@ def _entry(entry: Entry, level: int) -> Iterator[str]:
     if entry.brief:
         yield f"- {_line(entry)}"
         return
-    sure = f" ({shown(entry.sure)})" if entry.sure else ""
-    where = f" {shown(entry.where)}" if entry.where else ""
-    yield f"{'#' * min(level, DEEPEST)} {entry.kind}:{where} {shown(entry.title)}{sure}"
+    sure = f" ({words_markdown(entry.sure)})" if entry.sure else ""
+    where = f" {words_markdown(entry.where)}" if entry.where else ""
+    yield f"{'#' * min(level, DEEPEST)} {entry.kind}:{where} {words_markdown(entry.title)}{sure}"
     for block in entry.blocks:
         if holds(block):
             yield from _blocks(block, level + 1)
@@ -212,24 +215,24 @@ def _entry(entry: Entry, level: int) -> Iterator[str]:
 
 def _line(entry: Entry) -> str:
     """A brief entry: its head and its first paragraph."""
-    return f"{entry.kind}: {shown(entry.title)}: {_first(entry)}"
+    return f"{entry.kind}: {words_markdown(entry.title)}: {_first(entry)}"
 
 
 def _first(entry: Entry) -> str:
-    return shown(entry.blocks[0].words) if entry.blocks and isinstance(entry.blocks[0], Paragraph) else ""
+    return words_markdown(entry.blocks[0].words) if entry.blocks and isinstance(entry.blocks[0], Paragraph) else ""
 
 
 def _step(number: int, entry: Entry) -> str:
     """An item of a numbered list; four columns are within an item of one digit and of two alike."""
     rest = (text for block in entry.blocks[1:] if holds(block) for text in _blocks(block, DEEPEST))
     inner = [f"    {line}" for text in rest for line in text.split("\n")]
-    sure = f" ({shown(entry.sure)})" if entry.sure else ""
-    return "\n".join([f"{number}. **{entry.kind}** {shown(entry.title)}{sure}: {_first(entry)}", *inner])
+    sure = f" ({words_markdown(entry.sure)})" if entry.sure else ""
+    return "\n".join([f"{number}. **{entry.kind}** {words_markdown(entry.title)}{sure}: {_first(entry)}", *inner])
 
 
 def _table(table: Table) -> Iterator[str]:
     drawn = [
-        f"| {' | '.join(map(shown, table.heads))} |",
+        f"| {' | '.join(map(words_markdown, table.heads))} |",
         f"|{''.join('---:|' if at in table.numbers else '---|' for at in range(len(table.heads)))}",
     ]
     kept = table.rows[: MOST if table.grows else None]
@@ -238,10 +241,10 @@ def _table(table: Table) -> Iterator[str]:
     if len(table.rows) > len(kept):
         yield f"… and {len(table.rows) - len(kept):,} more; `--format json` has all."
     if table.more:
-        yield shown(table.more)
+        yield words_markdown(table.more)
 
 
 def _cell(cell: Value) -> str:
     lead = f"{cell.lead} " if cell.lead else ""
-    note = f" ({shown(cell.note, VALUE)})" if cell.note else ""
-    return f"{lead}{shown(cell.words, VALUE)}{note}"
+    note = f" ({words_markdown(cell.note, VALUE)})" if cell.note else ""
+    return f"{lead}{words_markdown(cell.words, VALUE)}{note}"

@@ -57,7 +57,7 @@ def draw(chart: Chart) -> str:
     marks = placed_marks(shown, chart.marks)
     frame = _over_time(shown) if chart.over_time else _frame(shown, marks)
     title = _text(chart.title or chart.caption)
-    scale = _wrapped(" · ".join(part for part in (chart.caption, _start(frame.up)) if part))
+    scale = _wrap_text(" · ".join(part for part in (chart.caption, _start(frame.up)) if part))
     up = LINE_OF_CAPTION * (len(scale) - 1) // 2  # two lines of the caption take their room from title and answer
     foot = frame.height
     height = foot + LINE * (len(shown) + bool(more))
@@ -93,7 +93,7 @@ def _caption(lines: Sequence[str]) -> Iterator[str]:
         yield f'<text x="{LEFT}" y="{y}" fill="{FAINT}" font-size="12">{_text(line)}</text>'
 
 
-def _wrapped(text: str) -> list[str]:
+def _wrap_text(text: str) -> list[str]:
     """The text on one line or two, each as wide as the drawing; what exceeds them is cut."""
     most = int((WIDTH - LEFT - RIGHT) / SMALL_LETTER)
     first, _, rest = wrap(text, width=most).partition("\n")

@@ -68,31 +68,31 @@ def draw(
     signs = {True: iter(style.here), False: iter(style.others)}
     series = [
         _Series(
-            _shown(curve.name),
+            _safe_name(curve.name),
             next(signs[curve.here]),
             HERE if curve.here and page.colour else "",
-            tuple(_placed(point, along, up) for point in curve.points),
+            tuple(_place_point(point, along, up) for point in curve.points),
         )
         for curve in curves
     ]
     known: dict[float, Point] = {}
     for point in (point for curve in curves for point in curve.points):
         known.setdefault(point.place, point)
-    labels = [(along.share(place), _shown(known[place].label)) for place in sorted(known)]
+    labels = [(along.share(place), _safe_name(known[place].label)) for place in sorted(known)]
     rows = max(2, height - 2)
     scale = {round(up.share(mark) * (rows - 1)): tick_text(mark) for mark in up.ticks()}
-    named = [(along.share(mark.place), _shown(mark.name)) for mark in marks]
-    lines = _plotted(series, labels, scale, (page.width - 2, rows), style, joined=joined, marks=named)
+    named = [(along.share(mark.place), _safe_name(mark.name)) for mark in marks]
+    lines = _plot_series(series, labels, scale, (page.width - 2, rows), style, joined=joined, marks=named)
     legend = _legend(series, page.width - 2)
-    return page.fitted("\n".join(f"  {line}".rstrip() for line in [*lines, *legend, *([more] if more else [])]))
+    return page.fit_text("\n".join(f"  {line}".rstrip() for line in [*lines, *legend, *([more] if more else [])]))
 
 
-def _placed(point: Point, along: Scale, up: Scale) -> tuple[float, float, tuple[float, float] | None]:
+def _place_point(point: Point, along: Scale, up: Scale) -> tuple[float, float, tuple[float, float] | None]:
     ends = (up.share(point.low), up.share(point.high)) if point.bounded else None
     return along.share(point.place), up.share(point.value), ends
 
 
-def _plotted(
+def _plot_series(
     series: Sequence[_Series],
     labels: Sequence[tuple[float, str]],
     scale: Mapping[int, str],
@@ -121,7 +121,7 @@ def _plotted(
     return [*heads, *lines, (" " * (margin + 1) + label_line(labels, room)).rstrip()]
 
 
-def _shown(text: str) -> str:
+def _safe_name(text: str) -> str:
     """A name in a drawing: secrets masked, nothing in it that acts."""
     return escape_text(redact_value("", text))
 

@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from advisor.analysis.audit_comparison import loads, rests_on_load, unjudged
+from advisor.analysis.audit_comparison import loads, reason_unjudged, rests_on_load
 from advisor.core.errors import MycnfError
 from advisor.fixing.change_set import (
     APPLY,
@@ -100,7 +100,7 @@ def change_state(view: View, selected: SelectedFinding) -> tuple[str, str]:
     key = finding_key(selected.finding)
     if any(finding_key(f) == key for f in (*now.findings, *(f for f, _ in now.suppressed))):
         return STILL, "still there"
-    reason = unjudged(selected.finding, before, now)
+    reason = reason_unjudged(selected.finding, before, now)
     if reason:
         return UNJUDGED, f"not judged: {reason}"
     load = loads(before.facts, now.facts)
@@ -307,12 +307,12 @@ class ChangesPane(Pane):
 
         view, files = self.view, self._texts.files
 
-        def given(folder: str | None) -> None:
+        def take_folder(folder: str | None) -> None:
             if folder:
                 run_in_background(self.app, "save", lambda: _try_save(view, folder, files), self)
 
         question = "Directory for apply.sql, rollback.sql, options.diff and ticket.md (readable only by you):"
-        self.app.push_screen(ReasonDialog(question, default_folder(view), "Enter a directory"), given)
+        self.app.push_screen(ReasonDialog(question, default_folder(view), "Enter a directory"), take_folder)
 
     @on(FilesSaved)
     def _report_saved(self, message: FilesSaved) -> None:

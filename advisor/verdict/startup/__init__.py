@@ -121,11 +121,11 @@ def _log_warnings(start: StartupSettings, name: str) -> str | None:
 def _at_most(most: str) -> Rule:
     """Return a rule that limits a size by another option."""
 
-    def bounded(start: StartupSettings, name: str) -> str | None:
+    def lower_of_both(start: StartupSettings, name: str) -> str | None:
         size, bound = start.number(name), start.number(most)
         return None if size is None or bound is None else str(min(size, bound))
 
-    return bounded
+    return lower_of_both
 
 
 def _always(value: str, instead_of: str) -> Rule:
@@ -151,7 +151,7 @@ def _io_capacity(start: StartupSettings, name: str) -> str | None:
     return str(min(rate, int(most))) if most and most != unset else None
 
 
-def _chunked(start: StartupSettings, name: str) -> str | None:
+def _whole_chunks(start: StartupSettings, name: str) -> str | None:
     """MariaDB rounds the pool to chunks until it can resize in place; from then on it runs with the size set."""
     return None if "innodb_buffer_pool_size_max" in start.catalog.options else _POOL(start, name)
 
@@ -292,8 +292,8 @@ MYSQL: dict[str, Rule] = {
     "replica_skip_errors": _SKIPPED,
 }
 MARIADB: dict[str, Rule] = {
-    "innodb_buffer_pool_size": _chunked,
-    "innodb_buffer_pool_chunk_size": _chunked,
+    "innodb_buffer_pool_size": _whole_chunks,
+    "innodb_buffer_pool_chunk_size": _whole_chunks,
     "innodb_buffer_pool_size_max": _POOL,
     "innodb_buffer_pool_size_auto_min": _POOL,
     "innodb_data_file_buffering": _FILE_OPENING,

@@ -17,7 +17,7 @@ from advisor.__main__ import main
 from advisor.core.model import Action, Confidence, Finding, LocalResult, Location, Severity
 from advisor.report import Page
 from advisor.report.audit.ticket import in_html as report
-from advisor.report.render.html import escaped, tag
+from advisor.report.render.html import escape_markup, tag
 
 SNAPSHOT = CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json"
 PLANTED = (
@@ -163,4 +163,4 @@ def test_any_text(words: str, value: str) -> None:
 
 def test_text_is_escaped_once() -> None:
     """Markup is not escaped again, text is."""
-    assert tag("b", escaped("a & b"), "<") == "<b>a &amp; b&lt;</b>"
+    assert tag("b", escape_markup("a & b"), "<") == "<b>a &amp; b&lt;</b>"

@@ -93,7 +93,7 @@ class FilesPane(Pane):
         places = [index for index, node in enumerate(nodes) if node.path == kept]
         same = before if before in places else next(iter(places), 0)
         tree.highlighted = same if nodes else None
-        self._open(same)
+        self._open_file(same)
 
     def _empty_text(self) -> str:
         if self.files is None and self.view is not None:
@@ -121,7 +121,7 @@ class FilesPane(Pane):
 
     # The file that is shown
 
-    def _open(self, index: int) -> None:
+    def _open_file(self, index: int) -> None:
         """Show a file at the line that was selected last."""
         self._shown = index
         node = self.node
@@ -150,7 +150,7 @@ class FilesPane(Pane):
     @on(OptionList.OptionHighlighted, "#files-tree")
     def _open_marked(self, event: OptionList.OptionHighlighted) -> None:
         if event.option_index != self._shown:
-            self._open(event.option_index)
+            self._open_file(event.option_index)
 
     @on(OptionList.OptionSelected, "#files-tree")
     def _focus_text(self) -> None:
@@ -188,7 +188,7 @@ class FilesPane(Pane):
         match item:
             case (str() as path, int() as number) if path in paths:
                 self._numbers[path] = number
-                self._open(paths.index(path))
+                self._open_file(paths.index(path))
                 self.query_one("#files-tree", OptionList).highlighted = self._shown
                 self.query_one(FileText).focus()
                 return True
@@ -209,7 +209,7 @@ class FilesPane(Pane):
             self.query_one(FileText).number = number
             return True
         self._numbers[path] = number
-        self._open(next(index for index, node in enumerate(self._model.nodes) if node.path == path))
+        self._open_file(next(index for index, node in enumerate(self._model.nodes) if node.path == path))
         self.query_one("#files-tree", OptionList).highlighted = self._shown
         return True
 
@@ -231,7 +231,7 @@ class FilesPane(Pane):
 
     def action_find(self) -> None:
         """Type words to look for."""
-        self.query_one(SearchField).open()
+        self.query_one(SearchField).open_field()
 
     @on(Input.Changed, "#files-sought")
     def _first_match(self, event: Input.Changed) -> None:

@@ -45,9 +45,9 @@ def line_notes(view: View, model: FilesModel, node: FileNode, number: int, width
     line = next((line for line in model.lines.get(node.path, ()) if line.number == number), None)
     masked = ["The secret in this line is masked."] if _holds_secret(node, number) else []
     shown = [
-        *(_wrapped(text, width, "$text-warning") for text in file_notes(node, view.audited.facts.files)),
+        *(_wrap_text(text, width, "$text-warning") for text in file_notes(node, view.audited.facts.files)),
         *(_finding(finding, width) for finding in mark.findings),
-        *(_wrapped(text, width) for text in (*_server_notes(line, mark, context, model.groups), *masked)),
+        *(_wrap_text(text, width) for text in (*_server_notes(line, mark, context, model.groups), *masked)),
     ]
     return Content("\n").join(shown) if shown else safe_text(_no_notes(model), MUTED)
 
@@ -109,7 +109,7 @@ def _running_value(mark: LineMark, context: RuleContext) -> Iterator[str]:
         yield f"The server runs with {setting.name} = {value} ({source})."
 
 
-def _wrapped(text: str, width: int, style: str = "") -> Content:
+def _wrap_text(text: str, width: int, style: str = "") -> Content:
     return safe_text(wrap(text, "", "  ", width), style)
 
 

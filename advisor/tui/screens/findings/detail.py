@@ -13,8 +13,8 @@ from advisor.report import wrap
 from advisor.report.evidence import newest_result, passage
 from advisor.report.finding import in_brief
 from advisor.report.output import Paper
-from advisor.report.render.text import written
-from advisor.tui.text import SEVERITY_STYLES, fold, joined, safe_line, safe_text
+from advisor.report.render.text import block_text
+from advisor.tui.text import SEVERITY_STYLES, fold, join_lines, safe_line, safe_text
 from rules import find_rule
 from rules.core.areas import find_evidence
 
@@ -72,7 +72,7 @@ def _keys(view: View, f: Finding, width: int) -> Content:
         "w counters": _is_charted(view, f),
         "p probe": rule is not None and rule.probe is not None,
     }
-    keys = joined((key for key, leads in places.items() if leads), width, "  ")
+    keys = join_lines((key for key, leads in places.items() if leads), width, "  ")
     return Content.styled(f"\n{keys}", "dim") if keys else Content("")
 
 
@@ -113,27 +113,27 @@ def _file_context(files: OptionFiles | None, at: Location | None, width: int) ->
 
 
 def _help(f: Finding, width: int) -> list[Content]:
-    return [_labelled("help", f.help, width)] if f.help and not f.actions else []
+    return [_label_text("help", f.help, width)] if f.help and not f.actions else []
 
 
 def _action(a: Action, width: int) -> Content:
-    return Content("\n").join(_labelled(label, text, width) for label, text in in_brief(a) if text)
+    return Content("\n").join(_label_text(label, text, width) for label, text in in_brief(a) if text)
 
 
-def _labelled(label: str, text: str, width: int) -> Content:
+def _label_text(label: str, text: str, width: int) -> Content:
     first, _, rest = fold(wrap(text, " " * LABEL, width=width), width, " " * LABEL).partition("\n")
     shown = Content.styled(f"{label:<{LABEL}}", "$text-accent") + safe_text(first[LABEL:])
     return shown + safe_text("\n" + rest) if rest else shown
 
 
 def _local_result(f: Finding, width: int) -> list[Content]:
-    return [_labelled("here", f.local.words, width)] if f.local else []
+    return [_label_text("here", f.local.words, width)] if f.local else []
 
 
 def _evidence(e: Evidence, f: Finding, facts: Facts, width: int, ascii_only: bool) -> Content:
     """One piece of evidence; its chart has this host's curve where the newest probe on it measured the same."""
     newest = newest_result(e, facts.probes)
-    return safe_text(fold(written(passage(e, f, newest), Paper(width, plain=ascii_only)), width, " " * LABEL))
+    return safe_text(fold(block_text(passage(e, f, newest), Paper(width, plain=ascii_only)), width, " " * LABEL))
 
 
 def _rule_texts(f: Finding, width: int) -> Iterator[Content]:

@@ -99,7 +99,7 @@ def finding_row(finding: Finding, width: int, mark: str = " ", style: str = "") 
     change = advised_value(finding)
     values, restart = _values(change, width), _restart(change, width)
     room = width - len(mark) - 1 - len(code) - len(values) - len(restart)
-    subject = _fitted(_subject(finding, change, room), max(LEAST_SUBJECT, room))
+    subject = _fit_text(_subject(finding, change, room), max(LEAST_SUBJECT, room))
     line = safe_line(f"{mark}{code}{subject}", style)
     return sign + line + safe_line(values, style or "bold") + safe_line(restart, style or "dim")
 
@@ -118,7 +118,7 @@ def _subject(finding: Finding, change: AdvisedValue | None, room: int) -> str:
     return f"{option} {finding.name}"
 
 
-def _fitted(text: str, width: int) -> str:
+def _fit_text(text: str, width: int) -> str:
     """Cut with an ellipsis, or fill with blanks."""
     return f"{text[: width - 2]}… " if len(text) >= width else text.ljust(width)
 

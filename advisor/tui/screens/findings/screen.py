@@ -251,7 +251,7 @@ class FindingsPane(Pane):
             words = "code, option, text or file"
             await self.mount(SearchField(self.action_unfilter, placeholder=words, id="findings-filter"))
         for box in self._search_fields:
-            box.open()
+            box.open_field()
 
     @property
     def _search_fields(self) -> DOMQuery[SearchField]:
@@ -311,12 +311,12 @@ class FindingsPane(Pane):
             return
         from advisor.tui.dialogs.prompts import ReasonDialog
 
-        def given(reason: str | None) -> None:
+        def take_reason(reason: str | None) -> None:
             if reason:
                 self._set_reason(finding, reason)
                 self.app.add_to_baseline(finding, reason)
 
-        self.app.push_screen(ReasonDialog(f"Reason for hiding {finding.code} {finding.name}:"), given)
+        self.app.push_screen(ReasonDialog(f"Reason for hiding {finding.code} {finding.name}:"), take_reason)
 
     def action_take_back(self) -> None:
         """Unhide a finding; if that changes a baseline, ask first."""
@@ -328,7 +328,7 @@ class FindingsPane(Pane):
             return
         from advisor.tui.dialogs.prompts import ChoiceDialog
 
-        def answered(yes: bool | None) -> None:
+        def take_answer(yes: bool | None) -> None:
             if yes:
                 self._set_reason(finding, "")
                 self.app.remove_from_baseline(finding)
@@ -338,7 +338,7 @@ class FindingsPane(Pane):
         offer = ChoiceDialog(
             f"{escape_text(question)}\n{reason}", "remove it: audits report the finding again", "keep it hidden"
         )
-        self.app.push_screen(offer, answered)
+        self.app.push_screen(offer, take_answer)
 
     def _set_reason(self, finding: Finding, reason: str) -> None:
         """Save the reason for hiding a finding; an empty reason unhides it."""

@@ -23,7 +23,7 @@ from advisor.tui.text import (
     SEVERITY_STYLES,
     bar,
     format_value,
-    joined,
+    join_lines,
     safe_line,
     safe_text,
     sparkline,
@@ -77,16 +77,16 @@ def memory_text(audited: Audited, width: int) -> Content:
         else f"limit not known: {missing_reason(audited.facts, 'memory')}"
     )
     over = "worst case exceeds the limit" if limit and found.ceiling > limit[0] else ""
-    lines = [joined(legend, width), joined((measured, over, against), width)]
+    lines = [join_lines(legend, width), join_lines((measured, over, against), width)]
     sizes = {"pool": found.pool, "other": found.other, "sessions": found.sessions}
     words = safe_text("\n" + "\n".join(lines))
     for sign, style in LAYERS.values():
         at = words.plain.index(f"{sign} ")
         words = words.stylize(style, at, at + 1)
-    return _stacked(sizes, worst, whole, max(LEAST_BAR, width)) + words
+    return _stacked_bar(sizes, worst, whole, max(LEAST_BAR, width)) + words
 
 
-def _stacked(sizes: dict[str, int], worst: int, limit: int, cells: int) -> Content:
+def _stacked_bar(sizes: dict[str, int], worst: int, limit: int, cells: int) -> Content:
     """The layers on a scale that shows the limit (┃) in the bar; an arrow at its end means more than the scale."""
     total = sum(sizes.values()) + worst
     scale = max(limit, min(total, round(BEYOND_LIMIT * limit)), 1)
@@ -179,7 +179,7 @@ def redo_text(view: View, width: int) -> Content:
         parts += [f"holds at least {format_duration(capacity / bound)} of it"] if capacity and bound > 1 else []
     else:
         parts.append("write rate not measured")
-    below = safe_text("\n" + joined(parts, width))
+    below = safe_text("\n" + join_lines(parts, width))
     if age is None:
         waits = view.live and not view.samples  # samples read what the audit's status does not have
         why = "read with the first sample" if waits else "this server has no counter"
@@ -209,7 +209,7 @@ def connections_text(view: View, width: int) -> Content:
     parts = [] if running is None else [f"{running:,} threads running"]
     parts += [] if peak is None else [f"peak {peak:,} since the start"]
     parts += [f"{refused:,} refused" if refused else ""]
-    below = safe_text("\n" + joined(parts, width))
+    below = safe_text("\n" + join_lines(parts, width))
     if open_now is None or not limit:
         return safe_line("open connections not known", MUTED, width) + below
     return _gauge(open_now / limit, f"{open_now:,} of {limit:,} connections", width) + below

@@ -76,11 +76,11 @@ class OverviewPart(Static, can_focus=True):
             self.border_subtitle = PLACES[self.place] if boxed else None
         self.border_title = self.title if boxed else None
         before = self._body
-        self._body = body if boxed else self._labelled(body, width)
+        self._body = body if boxed else self._with_labels(body, width)
         lines = str(self._body).count("\n"), str(before).count("\n")
         update_if_changed(self, self._body, layout=lines[0] != lines[1] or not str(before))
 
-    def _labelled(self, body: Content, width: int) -> Content:
+    def _with_labels(self, body: Content, width: int) -> Content:
         style = "bold $text-accent"
         if width < NARROW_LABEL:
             return Content.styled(self.title, style) + Content("\n") + body

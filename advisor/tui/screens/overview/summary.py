@@ -9,7 +9,7 @@ from textual.content import Content
 from advisor.analysis import sort_by_severity
 from advisor.core.model import Severity, format_duration, format_size
 from advisor.report import plural
-from advisor.tui.text import MUTED, SEVERITY_SIGNS, SEVERITY_STYLES, joined, safe_line, safe_text
+from advisor.tui.text import MUTED, SEVERITY_SIGNS, SEVERITY_STYLES, join_lines, safe_line, safe_text
 from rules.core.advice import value_of_actions
 from rules.core.areas import by_urgency, group_by_area
 
@@ -36,7 +36,7 @@ def server_text(view: View, width: int, *, short: bool) -> Content:
     if short:
         lines = (" · ".join(filter(None, parts)), " · ".join(platform))
         return Content("\n").join(safe_line(line, longest=width) for line in lines)
-    return safe_text(f"{joined(parts, width)}\n{joined(platform, width)}")
+    return safe_text(f"{join_lines(parts, width)}\n{join_lines(platform, width)}")
 
 
 def server_role(audited: Audited) -> str:

@@ -368,6 +368,6 @@ class ProbesPane(Pane):
 
 
 def _ended_text(result: ProbeResult) -> str:
-    from advisor.report.probe.words import ended
+    from advisor.report.probe.words import end_words
 
-    return ended(result)
+    return end_words(result)

@@ -143,7 +143,7 @@ class ReportPane(Pane):
     @on(ReportReady)
     def _keep_report(self, message: ReportReady) -> None:
         # New samples and a selection that changed meanwhile do not change the report.
-        if self.view is None or _reported(message.view) != _reported(self.view):
+        if self.view is None or _report_view(message.view) != _report_view(self.view):
             return
         if message.named is not self.named:
             return
@@ -240,7 +240,7 @@ class ReportPane(Pane):
         self.query_one("#report-state", Static).update(safe_line(words, style, longest=400))
 
 
-def _reported(view: View) -> View:
+def _report_view(view: View) -> View:
     """The part of a view that a report is made of."""
     return view._replace(samples=None, selected=())
 

@@ -201,7 +201,7 @@ class VariablesPane(Pane):
 
     def action_filter(self) -> None:
         """Open the search field."""
-        self.query_one(SearchField).open()
+        self.query_one(SearchField).open_field()
 
     @on(Input.Changed, "#variables-filter")
     def _search(self, event: Input.Changed) -> None:

@@ -37,7 +37,7 @@ class VariableChange(NamedTuple):
 
 def add_sample(samples: tuple[Sample, ...], new: Sample) -> tuple[Sample, ...]:
     """The samples with a new one: all of the last minutes, fewer of the hour before, none from before a restart."""
-    slim = Sample(new.at, _used(new.status), new.lsn, new.query_time)
+    slim = Sample(new.at, _used_counters(new.status), new.lsn, new.query_time)
     if not samples or new.at < samples[-1].at:
         return (slim,)
     kept: list[Sample] = []
@@ -49,7 +49,7 @@ def add_sample(samples: tuple[Sample, ...], new: Sample) -> tuple[Sample, ...]:
     return (*kept[-MOST_SAMPLES + 1 :], slim)
 
 
-def _used(status: Mapping[str, int]) -> dict[str, int]:
+def _used_counters(status: Mapping[str, int]) -> dict[str, int]:
     """The counters that charts need, without a copy of each name."""
     return {sys.intern(key): value for key, value in status.items() if key in USED or key.startswith(DISK_BUSY)}
 

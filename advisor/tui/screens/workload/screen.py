@@ -301,10 +301,10 @@ class WorkloadPane(Pane):
         if self.view is not None and (changed := self._changes):
             catalog = self.view.audited.known.catalog
             lines.insert(1, explain_changes(changed, self._intervals[-1].last.at, catalog))
-        update_if_changed(text, Content("\n").join(safe_text(words) for words in lines) + self._blocked(text))
+        update_if_changed(text, Content("\n").join(safe_text(words) for words in lines) + self._blocked_sessions(text))
         self.query_one(RowChart).draw(row, self._intervals, self.window, [change.at for change in self._changes])
 
-    def _blocked(self, below: Static) -> Content:
+    def _blocked_sessions(self, below: Static) -> Content:
         """Who blocks whom, where the chart stands beside the rows and leaves room below the explanation."""
         if self.view is None or not self.has_class("-side-by-side"):
             return Content("")
