@@ -1,13 +1,22 @@
-"""OPT: rules about option lines that the server accepts but adjusts, ignores or deprecates."""
+"""OPT: rules about option lines that the server accepts but adjusts, ignores, overrides or deprecates."""
 
 from __future__ import annotations
 
 from advisor.core.model import Severity
 from advisor.optionfile.lines import LineKind
-from advisor.verdict import Outcome
+from advisor.verdict import Outcome, judge_value
 from advisor.verdict.names import LOADERS
 from rules.core.rule import Docs, rule
-from rules.core.subject import SAFE, UNSAFE, line_subject, replace_value, verdict_subject, written_name
+from rules.core.subject import (
+    SAFE,
+    UNSAFE,
+    line_subject,
+    remove_line,
+    replace_value,
+    sets_value,
+    verdict_subject,
+    written_name,
+)
 from rules.optionfile.refused import ASKED, lines_with, replacement_help, verdict_confidence
 
 TYPE_CHECKING = False
@@ -317,3 +326,104 @@ def unclosed_value(context: RuleContext) -> Iterator[Finding]:
                 verdict_subject(line),
                 help="write the whole value on one line",
             )
+
+
+@rule(
+    "OPT012",
+    "duplicate-option",
+    severity=Severity.NOTE,
+    summary="A later line sets the same option again, so this one has no effect.",
+    evidence=ASKED,
+    fix=SAFE,
+    docs=Docs(
+        why="The last value that the server reads wins, over all files and groups that it reads. A line "
+        "that is overridden misleads who edits it. Dashes, underscores, abbreviations and other names, such as "
+        "slave_net_timeout beside replica_net_timeout, are the same option.",
+        fix="Keep one line.",
+        risk="None: the server does the same without the overridden line. Where the other line stands in another file "
+        "or group, a program that reads only one of the two may depend on it, so that fix counts as unsafe.",
+        exceptions="A versioned group such as [mysqld-8.0] overrides on purpose. Options that collect "
+        "values, such as replicate_do_db and plugin_load_add, are no duplicates.",
+        reconsider_when="A file that is meant as defaults for others to override.",
+    ),
+)
+def duplicate_option(context: RuleContext) -> Iterator[Finding]:
+    """Report lines that a later line overrides, under the same name or another name of the option."""
+    for line, winner in _overridden_lines(context):
+        if not _is_intentional(line, winner) and sets_value(line, context.catalog):
+            yield duplicate_option.finding(
+                _override_message(line, winner, context),
+                verdict_subject(line),
+                severity=Severity.WARNING if _contradicts(line, winner, context) else None,
+                help="keep one of the two lines",
+                fix=remove_line(line.placed.line, SAFE if _in_same_group(line, winner) else UNSAFE),
+            )
+
+
+def _overridden_lines(context: RuleContext) -> Iterator[tuple[LineVerdict, LineVerdict]]:
+    """Yield each line without effect with the one that wins."""
+    verdict = context.file_verdict
+    last: dict[str, LineVerdict] = {}
+    for canonical, line in verdict.effective.items():
+        root = line.option.alias_of or canonical if line.option else canonical
+        other = last.setdefault(root, line)
+        if other is not line:
+            first, winner = sorted((other, line), key=verdict.lines.index)
+            last[root] = winner
+            if _sets_whole_value(winner, context):
+                yield first, winner
+    for canonical, overridden in verdict.overridden.items():
+        winner = verdict.effective[canonical]
+        if _sets_whole_value(winner, context):
+            yield from ((line, winner) for line in overridden)
+
+
+def _sets_whole_value(winner: LineVerdict, context: RuleContext) -> bool:
+    """Whether the line sets the whole value; flag sets, and lines without a value, may build on earlier lines."""
+    option, line = winner.option, winner.placed.line
+    if option is None or not sets_value(winner, context.catalog):
+        return False
+    if line.value is None:
+        return option.kind in ("bool", "flag")
+    if option.kind == "flagset" or (option.kind, option.arg) == ("bool", "none"):
+        return judge_value(line.name or "", line.value, context.catalog).value == winner.value
+    return True
+
+
+def _is_intentional(line: LineVerdict, winner: LineVerdict) -> bool:
+    """Whether the duplicate is intended.
+
+    It is if the winning line is in a version's group, or a template includes only one of the lines.
+    """
+    if line.placed.line.conditional or winner.placed.line.conditional:
+        return True
+    group = winner.placed.line.group or ""
+    return line.placed.line.group != group and group.rpartition("-")[2].replace(".", "").isdigit()
+
+
+def _contradicts(line: LineVerdict, winner: LineVerdict, context: RuleContext) -> bool:
+    """Whether two lines of the same group and file set different values."""
+    return _in_same_group(line, winner) and not _agrees(line, winner, context)
+
+
+def _agrees(line: LineVerdict, winner: LineVerdict, context: RuleContext) -> bool:
+    """Whether both lines set the same value; under two names, each verdict has the value of the line that wins."""
+    if line.canonical == winner.canonical:
+        return line.value == winner.value
+    own = (judge_value(one.placed.line.name or "", one.placed.line.value, context.catalog) for one in (line, winner))
+    return len({verdict.value for verdict in own}) == 1
+
+
+def _in_same_group(line: LineVerdict, winner: LineVerdict) -> bool:
+    """Whether every program that reads one of the two lines also reads the other."""
+    return (line.placed.path, line.placed.line.group) == (winner.placed.path, winner.placed.line.group)
+
+
+def _override_message(line: LineVerdict, winner: LineVerdict, context: RuleContext) -> str:
+    place = f"Line {winner.placed.line.number}"
+    if winner.placed.path != line.placed.path:
+        place = f"{winner.placed.path}:{winner.placed.line.number}"
+    other = "" if winner.canonical == line.canonical else f" under its other name {winner.canonical}"
+    if _agrees(line, winner, context):
+        return f"{place} sets the same value again{other}; this line has no effect."
+    return f"{place} sets the option again{other} and wins; this line has no effect."

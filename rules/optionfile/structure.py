@@ -1,20 +1,16 @@
-"""OPT: rules about the structure of option files: syntax, groups, duplicates, includes and permissions."""
+"""OPT: rules about the structure of option files: syntax, groups, includes and permissions."""
 
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Location, Severity
 from advisor.optionfile import groups_read
 from advisor.optionfile.lines import LineKind
-from advisor.verdict import judge_value
 from rules.core.rule import Docs, rule
 from rules.core.subject import (
-    SAFE,
     UNSAFE,
     Subject,
+    line_location,
     line_subject,
-    remove_line,
-    sets_value,
-    verdict_subject,
     written_name,
 )
 
@@ -24,7 +20,6 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Finding, Fix
     from advisor.optionfile.lines import Line, Problem
-    from advisor.verdict import LineVerdict
     from rules.core.context import RuleContext
 
 ASKED = ("ASK-01",)
@@ -174,85 +169,6 @@ def _header_fix(outside: list[Line], context: RuleContext) -> Fix | None:
 
 
 @rule(
-    "OPT012",
-    "duplicate-option",
-    severity=Severity.NOTE,
-    summary="A later line sets the same option again, so this one has no effect.",
-    evidence=ASKED,
-    fix=SAFE,
-    docs=Docs(
-        why="The last value that the server reads wins, over all files and groups that it reads. A line "
-        "that is overridden misleads who edits it. Dashes, underscores and abbreviations are the same "
-        "option.",
-        fix="Keep one line.",
-        risk="None: the server does the same without the overridden line. Where the other line stands in another file "
-        "or group, a program that reads only one of the two may depend on it, so that fix counts as unsafe.",
-        exceptions="A versioned group such as [mysqld-8.0] overrides on purpose. Options that collect "
-        "values, such as replicate_do_db and plugin_load_add, are no duplicates.",
-        reconsider_when="A file that is meant as defaults for others to override.",
-    ),
-)
-def duplicate_option(context: RuleContext) -> Iterator[Finding]:
-    """Report lines that a later line overrides."""
-    verdict = context.file_verdict
-    for canonical, overridden in verdict.overridden.items():
-        winner = verdict.effective[canonical]
-        if not _sets_whole_value(winner, context):
-            continue
-        for line in overridden:
-            if not _is_intentional(line, winner) and sets_value(line, context.catalog):
-                yield duplicate_option.finding(
-                    _override_message(line, winner),
-                    verdict_subject(line),
-                    severity=Severity.WARNING if _contradicts(line, winner) else None,
-                    help="keep one of the two lines",
-                    fix=remove_line(line.placed.line, SAFE if _in_same_group(line, winner) else UNSAFE),
-                )
-
-
-def _sets_whole_value(winner: LineVerdict, context: RuleContext) -> bool:
-    """Whether the line sets the whole value; flag sets, and lines without a value, may build on earlier lines."""
-    option, line = winner.option, winner.placed.line
-    if option is None or not sets_value(winner, context.catalog):
-        return False
-    if line.value is None:
-        return option.kind in ("bool", "flag")
-    if option.kind == "flagset" or (option.kind, option.arg) == ("bool", "none"):
-        return judge_value(line.name or "", line.value, context.catalog).value == winner.value
-    return True
-
-
-def _is_intentional(line: LineVerdict, winner: LineVerdict) -> bool:
-    """Whether the duplicate is intended.
-
-    It is if the winning line is in a version's group, or a template includes only one of the lines.
-    """
-    if line.placed.line.conditional or winner.placed.line.conditional:
-        return True
-    group = winner.placed.line.group or ""
-    return line.placed.line.group != group and group.rpartition("-")[2].replace(".", "").isdigit()
-
-
-def _contradicts(line: LineVerdict, winner: LineVerdict) -> bool:
-    """Whether two lines of the same group and file set different values."""
-    return _in_same_group(line, winner) and line.value != winner.value
-
-
-def _in_same_group(line: LineVerdict, winner: LineVerdict) -> bool:
-    """Whether every program that reads one of the two lines also reads the other."""
-    return (line.placed.path, line.placed.line.group) == (winner.placed.path, winner.placed.line.group)
-
-
-def _override_message(line: LineVerdict, winner: LineVerdict) -> str:
-    place = f"Line {winner.placed.line.number}"
-    if winner.placed.path != line.placed.path:
-        place = f"{winner.placed.path}:{winner.placed.line.number}"
-    if line.value == winner.value:
-        return f"{place} sets the same value again; this line has no effect."
-    return f"{place} sets the option again and wins; this line has no effect."
-
-
-@rule(
     "OPT013",
     "server-option-in-client-group",
     summary="A server's option stands in a group that only other programs read.",
@@ -324,7 +240,7 @@ def unread_group(context: RuleContext) -> Iterator[Finding]:
         from rules.optionfile.groups import likely_server_groups
 
         for meant in likely_server_groups(file, context.catalog):
-            place = Location(file.path, meant.line.number, meant.line.column, meant.line.number, meant.line.end_column)
+            place = line_location(file.path, meant.line)
             yield unread_group.finding(
                 meant.message,
                 Subject(None, None, None, meant.name, place),
@@ -358,7 +274,7 @@ def instances_share_place(context: RuleContext) -> Iterator[Finding]:
         from rules.optionfile.groups import shared_places
 
         for line, message in shared_places(file):
-            place = Location(file.path, line.number, line.column, line.number, line.end_column)
+            place = line_location(file.path, line)
             yield instances_share_place.finding(
                 message,
                 Subject(None, None, None, line.group or line.name, place),

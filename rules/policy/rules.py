@@ -9,7 +9,15 @@ from advisor.optionfile.lines import LineKind
 from advisor.redaction import redact_value
 from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, rule
-from rules.core.subject import UNSAFE, Subject, remove_line, replace_value, variable_subject, verdict_subject
+from rules.core.subject import (
+    UNSAFE,
+    Subject,
+    line_location,
+    remove_line,
+    replace_value,
+    variable_subject,
+    verdict_subject,
+)
 from rules.policy.house_rule import (
     INTEGER_KINDS,
     SWITCH,
@@ -258,7 +266,7 @@ def _is_unset(context: RuleContext, option: Option) -> Subject:
     line = next((x for x in groups if x.name == "mysqld"), groups[0] if groups else None)
     if line is None:
         return Subject(option.name, option.name, None, None, Location(file.path, 1))
-    place = Location(file.path, line.number, line.column, line.number, line.end_column)
+    place = line_location(file.path, line)
     return Subject(option.name, option.name, None, line.name, place)
 
 

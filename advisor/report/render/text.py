@@ -248,6 +248,10 @@ def _row(row: tuple[Value, ...], table: Table, widths: Sequence[int], page: Pape
     rest = page.width - len(margin) - sum(widths[: len(row) - 1]) - STEP * (len(row) - 1)
     rooms = [*widths[1 : len(row) - 1], rest]
     fits = [len(text) <= room for text, room in zip(texts[1:], rooms, strict=True)]
+    whole = margin + _cells(texts, widths, table.numbers)
+    if not (table.headed or all(fits) or any(notes)) and len(whole) <= page.width:
+        yield whole  # one cell is wider than its column, which shifts those behind it
+        return
     if any(cell.lead for cell in row) or not all(fits[:-1]) or (table.widths and not fits[-1] and rest < ROOMY):
         yield from _stack_row(row, table, page, margin)
         return
