@@ -186,7 +186,7 @@ def test_fixes_fit_the_document(mycnf: Mycnf, tmp_path: Path) -> None:
         "      - --skip-host-cache\n  flow: {image: 'mysql:8.4', command: [--max-conections=5, --nonsense]}\n"
     )
     path.write_text(text)
-    (found,) = findings(mycnf, path, code=0).values()
+    (found,) = findings(mycnf, path).values()
     edits = [Edit(**{k: e[k] for k in Edit._fields}) for f in found if f["fix"] for e in f["fix"]["edits"]]
     changed = apply_edits(text.encode(), edits).decode()
     assert "      - '--innodb-buffer-pool-size=1G'  # why\n" in changed

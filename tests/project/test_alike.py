@@ -43,7 +43,7 @@ def test_all_variants_are_the_baseline(alike: ModuleType) -> None:
     """No run claims the difference of variants that were never measured; an effect as large as detectable is found."""
     results = [ran(alike, seed) for seed in range(20)]
     assert [arm.name for arm in results[0].arms] == ["v0", "v0, again"]
-    count = alike.counted(results)
+    count = alike.count_claims(results)
     assert (count.runs, count.void) == (20, 0)
     assert count.valid == count.blocks > 0
     assert count.claiming <= 3

@@ -22,6 +22,7 @@ from probes.server_probes.under_load import (
 )
 from probes.stop import StopSignal
 
+SECONDS = 60  # on a busy host the server may flush nothing for some of them
 SMALL = {"pool": "32M", "redo": "16M", "threads": "4", "driver": "mycnf"}
 
 
@@ -36,7 +37,8 @@ def test_each_value_is_in_force_with_its_maximum(binary: Binary, templates: Path
         variable = bench.server.variable  # type: ignore[attr-defined]
         before = variable(LOW_WATER)
         for number, variant in enumerate((few, many, few)):
-            block = bench.measure(variant, Turn(1, 1, 1, number), StopSignal())
+            blocks = (bench.measure(variant, Turn(1, 1, 1, number), StopSignal()) for _ in range(SECONDS))
+            block = next(block for block in blocks if not block.invalid.startswith(RATE))
             assert block.invalid == ""
             assert {"tps", "p99", "worst", "dirty", "age", "flushed"} <= set(block.metrics)
             assert {option: variable(option) for option in variant.settings} == variant.settings

@@ -79,7 +79,8 @@ def cluster(galera: GaleraCluster) -> Iterator[GaleraCluster]:  # noqa: F811
         "CREATE DATABASE IF NOT EXISTS a",
         "CREATE OR REPLACE TABLE a.t (i INT AUTO_INCREMENT PRIMARY KEY, v VARCHAR(200))",
     )
-    until(lambda: all(node.run("SHOW TABLES FROM a LIKE 't'") for node in galera.nodes))
+    there = "SELECT 1 FROM information_schema.tables WHERE (table_schema, table_name) = ('a', 't')"
+    until(lambda: all(node.run(there) for node in galera.nodes))
     yield galera
     galera.heal()
 
