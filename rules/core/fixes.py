@@ -358,9 +358,9 @@ def _are_accepted(options: Iterable[tuple[str, str]], catalog: Catalog) -> bool:
 
 def _rewrite_fix(line: LineVerdict, found: Successor, catalog: Catalog) -> Fix | None:
     """Replace the line by the equivalent lines; None if there are none, or the target would not accept all of them."""
-    placed = line.placed.line
-    literal = bare_name(line) == "set_variable"
-    spelt = [(name if literal else spell_like(placed, bare_name(line), name), value) for name, value in found.lines]
+    placed, old = line.placed.line, _name_with_switch(line)
+    literal = old == "set_variable"
+    spelt = [(name if literal else spell_like(placed, old, name), value) for name, value in found.lines]
     if not spelt or not _are_accepted(spelt, catalog):
         return None
     (name, value), more = spelt[0], spelt[1:]
@@ -368,6 +368,14 @@ def _rewrite_fix(line: LineVerdict, found: Successor, catalog: Catalog) -> Fix |
     if revalued is not None:
         return revalued._replace(edits=rename_option(placed, name, UNSAFE).edits + revalued.edits)
     return rewrite_line(placed, spelt, UNSAFE)
+
+
+def _name_with_switch(line: LineVerdict) -> str:
+    """The option's name with skip_, disable_ or enable_, which an equivalent value stands for too."""
+    from advisor.verdict.successors import SWITCHES
+
+    written = written_name(line.placed.line).removeprefix("loose_")
+    return written if written.startswith(tuple(SWITCHES)) else bare_name(line)
 
 
 def _notations(value: str, raw: str, option: Option) -> tuple[str, ...]:

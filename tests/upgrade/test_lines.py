@@ -32,6 +32,7 @@ def only(moved: Moved, line: str, before: str, after: str, group: str = "mysqld"
         ("sql_mode = ANSI_QUOTES,NO_AUTO_CREATE_USER", "mysql-5.7 mysql-8.0", LineEffect.REFUSED,
          "sql_mode = ANSI_QUOTES"),
         ("character_set_server = utf8", "mysql-8.4 mysql-9.7", LineEffect.REFUSED, "character_set_server = utf8mb3"),
+        ("skip-innodb-checksums", "mysql-5.7 mysql-8.0", LineEffect.RENAMED, "innodb_checksum_algorithm = none"),
         ("skip_host_cache", "mysql-8.0 mysql-8.4", LineEffect.RENAMED, "host_cache_size = 0"),
         ("skip-ssl", "mysql-8.0 mysql-8.4", LineEffect.RENAMED, "tls_version ="),
         ("ssl = 1", "mysql-8.0 mysql-8.4", LineEffect.REMOVED, None),
