@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from advisor.catalog.presence import find_presence
 from advisor.core.model import exact_size
-from advisor.optionfile import normalise, parse
+from advisor.optionfile import parse
 from advisor.optionfile.lines import LineKind, PlacedLine, ResolvedFiles
 from advisor.verdict import FileVerdict, Outcome, accepted_parts, judge_file, judge_value
 from advisor.verdict.names import LOADERS
 from advisor.verdict.settings import normalise_value
 from advisor.verdict.special import NO_DEFAULT, PLUGIN_STATES
-from advisor.verdict.successors import find_successor, other_names
+from advisor.verdict.successors import find_successor, name_without_loose, other_names
 from advisor.verdict.words import charset_of, full_charset_name, split_flags
 
 if TYPE_CHECKING:
@@ -285,5 +285,4 @@ def _successors(
 def _equivalent(line: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileVerdict) -> Successor | None:
     """Return what lint would write for the new server."""
     placed = line.placed.line
-    written = normalise((placed.name or "").strip()).removeprefix("loose_")
-    return find_successor(after.canonical or written, placed, new, old.catalog.target)
+    return find_successor(after.canonical or name_without_loose(placed), placed, new, old.catalog.target)

@@ -63,7 +63,7 @@ def find_successor(name: str, line: Line, file: FileVerdict, server: Target | No
 
     `file` is the verdict of the target's server on the file, and `server` the one that it was written for, if known.
     """
-    written = _name_of(line)
+    written = name_without_loose(line)
     prefix = next((p for p in SWITCHES if written.startswith(p) and written not in CONVERTED), "")
     make = CONVERTED.get(name.removeprefix(prefix))
     if make is None:
@@ -158,7 +158,7 @@ def _redo_file_size(old: OldLine) -> Successor | None:
 def _redo_count(old: OldLine) -> Successor | None:
     """Convert innodb_log_files_in_group, unless a line sets the file size, where both are reported together."""
     sized = ("innodb_log_file_size", "innodb_redo_log_capacity")
-    given = {_name_of(p.line) for p in old.file.resolved.options}
+    given = {name_without_loose(p.line) for p in old.file.resolved.options}
     if not old.file.catalog.target.is_mysql or given.intersection(sized):
         return None
     return Successor((("innodb_redo_log_capacity", exact_size(REDO_FILE * _redo_files(old.file, old.server))),))
@@ -180,14 +180,15 @@ def redo_files_capacity(file: FileVerdict, server: Target | None = None) -> int 
 
     `server` is the one that the lines were written for, if known.
     """
-    given = {_name_of(p.line): p.line.value for p in file.resolved.options}
+    given = {name_without_loose(p.line): p.line.value for p in file.resolved.options}
     if not given.keys() & {"innodb_log_file_size", "innodb_log_files_in_group"}:
         return None
     size = _size_bytes(given["innodb_log_file_size"]) if "innodb_log_file_size" in given else REDO_FILE
     return None if size is None else max(size, LEAST_REDO_FILE) * _redo_files(file, server)
 
 
-def _name_of(line: Line) -> str:
+def name_without_loose(line: Line) -> str:
+    """The name as written, in lower case with underscores, without the prefix `loose_`."""
     return normalise((line.name or "").strip()).removeprefix("loose_")
 
 
@@ -195,7 +196,7 @@ def _redo_files(file: FileVerdict, server: Target | None) -> int:
     """How many files the redo log has; MariaDB has one since 10.5, whatever a line says."""
     if server is not None and server.since("mariadb", 10, 5):
         return 1
-    given = [p.line.value for p in file.resolved.options if _name_of(p.line) == "innodb_log_files_in_group"]
+    given = [p.line.value for p in file.resolved.options if name_without_loose(p.line) == "innodb_log_files_in_group"]
     number, rest = leading_digits(given[-1] or "") if given else (REDO_FILES, "")
     return max(number, REDO_FILES) if not rest else REDO_FILES
 

@@ -224,9 +224,10 @@ def _unread_end(line: LineVerdict, text: str) -> Finding:
     word, _, rest = (line.placed.line.value or "")[len(text) :].partition(" ")
     letters, comment = word.rstrip(";,").lower(), rest.lstrip(";/-# ")
     in_bytes = letters in BYTES
-    new = f"{text} # {comment}" if comment and in_bytes else text
+    is_commented = bool(comment) and in_bytes
+    new = f"{text} # {comment}" if is_commented else text
     reads = f"The server reads {text}{'' if in_bytes else f', which is {line.value}'}"
-    ignores = "a comment behind a value begins with #" if comment else "it ignores the letters after the first"
+    ignores = "a comment behind a value begins with #" if is_commented else "it ignores the letters after the first"
     return unread_letters.finding(
         f"{reads}: {ignores}.",
         verdict_subject(line),
