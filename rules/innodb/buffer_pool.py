@@ -293,8 +293,17 @@ def rounded_up_buffer_pool(context: RuleContext) -> Iterator[Finding]:
         yield rounded_up_buffer_pool.finding(
             f"The pool of {exact_size(asked)} runs as {exact_size(running)}: each instance takes whole chunks.",
             variable_subject(context, POOL),
-            help=f"write {POOL} = {exact_size(running)}, or use fewer instances or smaller chunks",
+            help=f"write {POOL} = {_nearest_sizes(context, asked, running)}, or use fewer instances or smaller chunks",
         )
+
+
+def _nearest_sizes(context: RuleContext, asked: int, running: int) -> str:
+    """The two sizes around the configured one that the server does not round, the smaller first."""
+    from rules.sizing.memory import instances  # lazily: few files need it
+
+    step = (context.number(CHUNK) or running) * (1 if asked < GIB else instances(context, asked))
+    smaller = asked // step * step
+    return f"{exact_size(smaller)}, or {exact_size(running)} if the memory is there" if smaller else exact_size(running)
 
 
 @rule(

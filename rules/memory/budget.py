@@ -97,9 +97,9 @@ def pool_exceeds_memory(context: RuleContext) -> Iterator[Finding]:
 
 
 def _others_first(context: RuleContext, usable_bytes: int, fits: int) -> str:
-    """Help where one other setting takes much and leaves hardly a pool: that has to shrink first. Else empty."""
+    """Help where one other line takes much and leaves hardly a pool: that has to shrink first. Else empty."""
     name, taken = largest_part(context, 0, but=POOL)
-    if taken * MUCH < usable_bytes or taken < fits:
+    if not context.is_set(name) or taken * MUCH < usable_bytes or taken < fits:
         return ""
     return f"lower {name} first, which may take {format_size(taken)}: it leaves {format_size(fits)} for the pool"
 
