@@ -15,20 +15,22 @@ from probes.workload.load import OLTP
 from probes.workload.own_driver import DRIVER_CHOICE, choose_driver
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from probes.experiment import Environment, ProbeRequest, Turn
+    from probes.server_probes.variant_server import VariantServer
     from probes.stop import StopSignal
     from probes.workload.load import Task
 
 WORKLOAD = OLTP["oltp_read_write"]
-SECONDS = 100.0
+SECONDS = 240.0
 ROUNDS = 8
-WARM = 4.0
+WARM = 4.0  # seconds at most
+RESTART = 5.0  # seconds of a block for a start and a shutdown
 PRECONDITIONS = (page_read_precondition(fixed_bounds(1.0)), SYNCS_LOG)  # otherwise the file system is not involved
 LIMITS = (
     "Both use new files: the age and fragmentation of the file systems are not measured.",
-    "The other server is idle during a block, but its last writes may continue for a moment.",
+    "Each block begins with a pool that a few seconds have filled.",
 )
 
 
@@ -56,17 +58,17 @@ class FileSystem:
         directories = _directories(chosen, request)
         table = choose_data_set(chosen)
         variants = tuple(Variant(path, {}) for path in directories)
+        cost = table.cost(request.budget(SECONDS, ROUNDS), servers=2)
         both = os.stat(directories[0]).st_dev == os.stat(directories[1]).st_dev
         return RunPlan(
             variants=variants,
             baseline=variants[0].name,
             metrics=METRICS,
-            cost=table.cost(request.budget(SECONDS, ROUNDS), servers=2)._replace(elsewhere=directories[1:]),
+            cost=cost._replace(memory=table.cost(0.0).memory, elsewhere=directories[1:]),  # one runs at a time
             seconds=SECONDS,
             rounds=ROUNDS,
-            overhead=0.6,
+            overhead=RESTART + WARM,
             shortest=1.0,
-            warm_up=WARM,
             grain=1.0,
             driver=choose_driver(chosen.word("driver")),
             server=str(binary.target),
@@ -91,32 +93,50 @@ class FileSystem:
                     start_variant_server(environment, binary, variant.name, table.arguments(binary.target))
                 )
                 table.fill(environment, server, stop, f" in {variant.name}")
-                fixed_bounds = _same_task(table.task(server, WORKLOAD))
-                benches[variant.name] = WorkloadBench(
-                    server, plan.driver, fixed_bounds, warm_seconds=WARM, preconditions=PRECONDITIONS, own_server=True
-                )
+                server.stop()
+                benches[variant.name] = DirectoryBench(server, plan.driver, table.task(server, WORKLOAD))
             yield DirectoriesBench(benches)
 
 
-class DirectoriesBench:
-    """Several servers, each measured for the variant with its name."""
+class DirectoryBench(WorkloadBench):
+    """A server that runs during its blocks alone.
 
-    def __init__(self, benches: dict[str, WorkloadBench]) -> None:
-        self._benches = benches
+    What a process keeps from block to block, such as the order of its pages, makes one of two equal servers faster for
+    a whole run, so each block has a new process. It also has the disk to itself.
+    """
+
+    def __init__(self, server: VariantServer, driver: str, task: Task) -> None:
+        super().__init__(
+            server, driver, lambda _: task, warm_seconds=WARM, preconditions=PRECONDITIONS, own_server=True
+        )
 
     def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
-        """Measure one block on the variant's own server."""
-        return self._benches[variant.name].measure(variant, turn, stop)
+        """Start the server, measure one block after a warm-up, and stop the server."""
+        with self.server.explain_errors():
+            self.server.restart()
+            self._warm_up(variant, turn, stop)
+            measured = self._run(variant, turn, stop)
+            self.server.stop()
+        return measured
+
+
+class DirectoriesBench:
+    """A bench for each directory."""
+
+    def __init__(self, benches: dict[str, DirectoryBench]) -> None:
+        self.benches = benches
+
+    def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
+        """Measure one block in the variant's directory."""
+        return self.benches[variant.name].measure(variant, turn, stop)
 
     def facts(self) -> dict[str, float | str]:
-        """The facts of each server's bench."""
-        return {
-            f"{name}: {key}": value for name, bench in self._benches.items() for key, value in bench.facts().items()
-        }
+        """Empty: both servers have the same settings."""
+        return {}
 
     def notes(self) -> tuple[str, ...]:
         """The notes of each server's bench."""
-        return tuple(f"{name}: {note}" for name, bench in self._benches.items() for note in bench.notes())
+        return tuple(f"{name}: {note}" for name, bench in self.benches.items() for note in bench.notes())
 
 
 def _directories(chosen: ChosenOptions, request: ProbeRequest) -> tuple[str, str]:
@@ -129,10 +149,6 @@ def _directories(chosen: ChosenOptions, request: ProbeRequest) -> tuple[str, str
     if first == second:
         raise ProbeError(f"{first} is the same directory twice: give two")
     return first, second
-
-
-def _same_task(task: Task) -> Callable[[Variant], Task]:
-    return lambda _: task
 
 
 EXPERIMENT = FileSystem()

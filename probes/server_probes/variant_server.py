@@ -139,6 +139,11 @@ class VariantServer:
         except SandboxError as error:
             raise ProbeError(str(error)) from error
 
+    def stop(self) -> None:
+        """Shut the server down and keep its data for `restart`."""
+        self._disconnect()
+        self.sandbox.stop()
+
     def restart_with(self, variables: dict[str, str]) -> None:
         """Restart the server with these environment variables instead of the previous ones."""
         self.sandbox.variables = dict(variables)

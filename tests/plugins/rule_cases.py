@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import tomllib
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -127,14 +128,15 @@ class Case:
         return self.file if "[" in self.file or not self.file else f"[mysqld]\n{self.file}"
 
 
-def all_cases() -> list[Case]:
+@functools.cache
+def all_cases() -> tuple[Case, ...]:
     """All rows of all tables; raises ValueError for a row with an unknown field, with the table, rule and row."""
-    return [
+    return tuple(
         _case(path, rule, row)
         for path in sorted(TABLES.rglob("*.toml"))
         for rule, rows in tomllib.loads(path.read_text("utf-8")).items()
         for row in rows
-    ]
+    )
 
 
 def _case(path: Path, rule: str, row: dict[str, Any]) -> Case:
@@ -146,7 +148,7 @@ def _case(path: Path, rule: str, row: dict[str, Any]) -> Case:
         ) from None
 
 
-def cases_by_rule(cases: list[Case]) -> dict[str, list[Case]]:
+def cases_by_rule(cases: Iterable[Case]) -> dict[str, list[Case]]:
     """The cases by rule, for one test per rule: one test per case would take longer to start than to run."""
     found: dict[str, list[Case]] = defaultdict(list)
     for case in cases:

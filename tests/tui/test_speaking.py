@@ -23,9 +23,9 @@ def sentences() -> Iterator[tuple[str, str]]:
     for place in SPEAKING:
         path = TOP / place
         for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
-            name = str(file.relative_to(TOP))
-            if name not in NOT_SAID:
-                yield from ((name, text) for text in texts(ast.parse(file.read_text())) if FLAG.search(text))
+            name, source = str(file.relative_to(TOP)), file.read_text()
+            if name not in NOT_SAID and FLAG.search(source):
+                yield from ((name, text) for text in texts(ast.parse(source)) if FLAG.search(text))
 
 
 def texts(tree: ast.Module) -> Iterator[str]:
