@@ -220,6 +220,7 @@ class KeyedBench:
         layout, count = self._layouts[variant.name.partition(",")[0]], int(variant.point or 1)
         keys = self._first_keys(count)
         with layout.server.explain_errors():
+            layout.server.restart_for_round(turn.round)
             self._warm_up(layout, keys, stop)
             task, before = self._task(layout, keys), _read_status(layout.server)
             ran = run_load(self._driver, task, turn.seconds, stop)

@@ -107,6 +107,7 @@ class VariantServer:
         self._changed: dict[str, str] = {}
         self._originals: dict[str, str] = {}
         self._connection: pymysql.Connection[Any] | None = None
+        self._round = 1
 
     def apply_settings(self, settings: dict[str, str]) -> bool:
         """Apply these options and restore all others that were changed; returns whether that took a restart.
@@ -138,6 +139,18 @@ class VariantServer:
             self.sandbox.restart([*self._base, *given])
         except SandboxError as error:
             raise ProbeError(str(error)) from error
+
+    def restart_for_round(self, number: int) -> bool:
+        """Restart the server if it has not run a block of this round yet; returns whether it did.
+
+        Experiments that compare servers call it. What a process keeps from block to block, such as the order of its
+        pages, makes one of two equal servers faster for as long as both run.
+        """
+        if number == self._round:
+            return False
+        self._round = number
+        self.restart()
+        return True
 
     def stop(self) -> None:
         """Shut the server down and keep its data for `restart`."""

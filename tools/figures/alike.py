@@ -4,7 +4,8 @@ Every variant of a probe is replaced by a copy of its group's baseline, so that 
 addition, an effect of the detectable size is multiplied into the samples of one copy, to count how many runs find it.
 Prints a line for each probe: valid blocks, runs that claimed a difference, runs that found the effect.
 
-The probe of file systems uses two directories of one file system instead, each with its own server.
+Probes that compare servers have no copies. The one of file systems uses two directories of one file system, each with
+its own server. For range-scan give --beside the same server: its program is then started under two names.
 
 With --keep, each run is saved as JSON when it ends; --read counts the runs that were saved in a folder.
 
@@ -57,7 +58,7 @@ from probes.stop import StopSignal
 AGAIN = ", again"
 LARGEST = 100.0  # relative; if only larger differences are detectable, there were too few rounds
 CHANGE = "innodb_flush_neighbors=0,1"  # for ab; the second value is never applied
-OWN_SERVERS = ("file-system",)  # variants are directories with a server each; in one file system they are equal
+OWN_SERVERS = ("file-system", "range-scan")  # each variant has a server of its own
 
 
 class Alike:
@@ -187,7 +188,7 @@ def _measure_run(name: str, asked: argparse.Namespace, seed: int) -> ProbeResult
         place, other = (os.path.join(base, part) for part in ("first", "second"))
         os.mkdir(place)
         os.mkdir(other)
-        binaries = [provisioned(asked.server), *([provisioned(asked.beside)] if asked.beside else [])]
+        binaries = _binaries(asked, base)
         ground = Environment(read_host(open_root("/"), datadir=place), "here", tuple(binaries), report=lambda _: None)
         wanted = ProbeRequest(
             place,
@@ -204,6 +205,18 @@ def _measure_run(name: str, asked: argparse.Namespace, seed: int) -> ProbeResult
             text.write(result_json(result))
     print(f"{name} {seed}: {conclude(result).sentences[0]}", file=sys.stderr, flush=True)
     return result
+
+
+def _binaries(asked: argparse.Namespace, folder: str) -> list[Binary]:
+    """The requested servers; one that is requested twice has another name the second time."""
+    first = provisioned(asked.server)
+    if not asked.beside:
+        return [first]
+    if asked.beside != asked.server:
+        return [first, provisioned(asked.beside)]
+    program = os.path.join(folder, os.path.basename(first.program))
+    os.symlink(first.program, program)
+    return [first, dataclasses.replace(first, name=first.name + AGAIN.replace(", ", "-"), program=program)]
 
 
 def _choices(probe: Experiment, binaries: Sequence[Binary], other: str) -> dict[str, str]:

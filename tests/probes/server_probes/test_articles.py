@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from probe_environment import ground_of, prepared
+from probe_environment import children, ground_of, prepared
 from real_servers import Binaries
 
 from probes.experiment import ProbeError, ProbeRequest, Turn
@@ -102,18 +102,24 @@ def test_a_second_directory_is_needed(
 
 
 def test_ranges_are_compared_between_two_servers(binaries: Binaries, templates: Path, tmp_path: Path) -> None:
-    """Every length of range is measured on both, with equal character set, logs and Performance Schema."""
+    """Every length of range is measured on both, with equal character set, logs and Performance Schema.
+
+    Each round has new servers: one process for a whole run may be faster than another of the same version.
+    """
     both = (binaries("mysql-5.7"), binaries("mysql-8.0"))
     ground, experiment = ground_of(templates, tmp_path, *both), load("range-scan")
     choices = {"ranges": "1,1000", "rows": "20000", "driver": "mycnf"}
     plan = experiment.plan(ground, ProbeRequest(str(tmp_path), choices=choices))
     assert [variant.group for variant in plan.variants] == ["ranges of 1000"] * 2 + ["ranges of 1"] * 2
+    seen: list[int] = []
     with prepared(experiment, ground, tmp_path, StopSignal(), **choices) as (bench, _):
         for number in (1, 2):
             blocks = [bench.measure(variant, Turn(number, 1, number), StopSignal()) for variant in plan.variants]
+            seen += [pid for pid, words in children().items() if str(tmp_path) in words]
             assert not any(block.invalid for block in blocks)
             assert blocks[2].metrics["qps"] > blocks[0].metrics["qps"] > 0
         gains = bench.facts()
+    assert len(set(seen)) == len(both) * 2
     assert set(gains) == {"ranges of 1000, gain beyond the control's"}
     assert list(tmp_path.iterdir()) == []
 

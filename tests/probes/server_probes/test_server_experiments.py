@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from probe_environment import ground_of, prepared
+from probe_environment import children, ground_of, prepared
 
 from probes.experiment import ProbeError, ProbeRequest, Turn
 from probes.registry import load
@@ -138,6 +138,20 @@ def test_cache_fit_sees_what_the_pool_holds(binary: Binary, templates: Path, tmp
     parameter = "pages a row, 16K" if binary.target.is_mariadb else "pages a row at most, 16K"
     assert 1 <= float(facts[parameter]) <= 6
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.servers("mariadb-10.11")
+def test_cache_fit_has_new_servers_in_each_round(binary: Binary, templates: Path, tmp_path: Path) -> None:
+    """One process for a whole run may be faster than another with the same pages."""
+    ground, cache_fit = ground_of(templates, tmp_path, binary), load("cache-fit")
+    choices = {"pool": "8M", "table": "1M", "steps": "2", "driver": "mycnf", "layouts": "16K,4K"}
+    variants = cache_fit.plan(ground, ProbeRequest(str(tmp_path), choices=choices)).variants[:2]
+    seen: list[int] = []
+    with prepared(cache_fit, ground, tmp_path, StopSignal(), **choices) as (bench, _):
+        for number in (1, 2):
+            assert not any(bench.measure(variant, Turn(number, 1), StopSignal()).invalid for variant in variants)
+            seen += [pid for pid, words in children().items() if str(tmp_path) in words]
+    assert len(set(seen)) == len(variants) * 2
 
 
 @pytest.mark.servers("mysql-8.0")
