@@ -135,8 +135,12 @@ class DirectoriesBench:
         return {}
 
     def notes(self) -> tuple[str, ...]:
-        """The notes of each server's bench."""
-        return tuple(f"{name}: {note}" for name, bench in self.benches.items() for note in bench.notes())
+        """The notes of each server's bench, each with its directory."""
+        return tuple(
+            note if name in note else f"{name}: {note}"
+            for name, bench in self.benches.items()
+            for note in bench.notes()
+        )
 
 
 def _directories(chosen: ChosenOptions, request: ProbeRequest) -> tuple[str, str]:
