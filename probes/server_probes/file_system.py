@@ -124,11 +124,11 @@ class DirectoriesBench:
     """A bench for each directory."""
 
     def __init__(self, benches: dict[str, DirectoryBench]) -> None:
-        self.benches = benches
+        self._benches = benches
 
     def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
         """Measure one block in the variant's directory."""
-        return self.benches[variant.name].measure(variant, turn, stop)
+        return self._benches[variant.name].measure(variant, turn, stop)
 
     def facts(self) -> dict[str, float | str]:
         """Empty: both servers have the same settings."""
@@ -138,7 +138,7 @@ class DirectoriesBench:
         """The notes of each server's bench, each with its directory."""
         return tuple(
             note if name in note else f"{name}: {note}"
-            for name, bench in self.benches.items()
+            for name, bench in self._benches.items()
             for note in bench.notes()
         )
 
