@@ -174,6 +174,10 @@ class WorkloadBench:
                 self._warm_up(variant, turn, stop)
             return self._run(variant, turn, stop)
 
+    def forget_warm_up(self) -> None:
+        """Warm up again before the next block, because the server was restarted."""
+        self._warmed.clear()
+
     def facts(self) -> dict[str, float | str]:
         """Settings whose running value differs from the requested one."""
         return {f"{what} runs as": running for what, running in self._differing.items()}
