@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from probes.workload.load import Task
 
 WORKLOAD = OLTP["oltp_read_write"]
-SECONDS = 240.0
-ROUNDS = 8
+SECONDS = 900.0
+ROUNDS = 24  # of a few seconds each: processes scatter more than the seconds of one
 WARM = 4.0  # seconds at most
 RESTART = 5.0  # seconds of a block for a start and a shutdown
 PRECONDITIONS = (page_read_precondition(fixed_bounds(1.0)), SYNCS_LOG)  # otherwise the file system is not involved
