@@ -132,6 +132,7 @@ class CacheFit:
                 "threads": str(chosen.number("threads", 1)),
                 "acceptable qps": str(chosen.number("acceptable-qps", 1)),
                 "filler": chosen.word("filler", "constant", "digits"),
+                "server processes": "new in each round",
             },
             limits=tuple(_limits(environment, pool)),
         )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from probes.experiment import BlockMeasurement, Choice, ChosenOptions, ProbeError, RunPlan, Variant
 from probes.server_probes.choices import SERVER_CHOICE, choose_binary
 from probes.server_probes.mechanism import SYNCS_LOG, fixed_bounds, page_read_precondition
-from probes.server_probes.under_load import METRICS, WorkloadBench, choose_data_set
+from probes.server_probes.under_load import METRICS, WorkloadBench, choose_data_set, fill_pool
 from probes.server_probes.variant_server import start_variant_server
 from probes.workload.load import OLTP
 from probes.workload.own_driver import DRIVER_CHOICE, choose_driver
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from probes.experiment import Environment, ProbeRequest, Turn
+    from probes.server_probes.under_load import DataSet
     from probes.server_probes.variant_server import VariantServer
     from probes.stop import StopSignal
-    from probes.workload.load import Task
 
 WORKLOAD = OLTP["oltp_read_write"]
 SECONDS = 900.0
@@ -72,7 +72,7 @@ class FileSystem:
             grain=1.0,
             driver=choose_driver(chosen.word("driver")),
             server=str(binary.target),
-            parameters=table.parameters(f"{WORKLOAD.name}, uniform"),
+            parameters=table.parameters(f"{WORKLOAD.name}, uniform") | {"server processes": "new for each block"},
             limits=LIMITS,
             notes=("Both directories are on one file system: this run is a control.",) if both else (),
         )
@@ -94,7 +94,7 @@ class FileSystem:
                 )
                 table.fill(environment, server, stop, f" in {variant.name}")
                 server.stop()
-                benches[variant.name] = DirectoryBench(server, plan.driver, table.task(server, WORKLOAD))
+                benches[variant.name] = DirectoryBench(server, plan.driver, table)
             yield DirectoriesBench(benches)
 
 
@@ -105,7 +105,9 @@ class DirectoryBench(WorkloadBench):
     a whole run, so each block has a new process. It also has the disk to itself.
     """
 
-    def __init__(self, server: VariantServer, driver: str, task: Task) -> None:
+    def __init__(self, server: VariantServer, driver: str, table: DataSet) -> None:
+        self._fits = table.shape.bytes <= table.pool
+        task = table.task(server, WORKLOAD)
         super().__init__(
             server, driver, lambda _: task, warm_seconds=WARM, preconditions=PRECONDITIONS, own_server=True
         )
@@ -114,6 +116,8 @@ class DirectoryBench(WorkloadBench):
         """Start the server, measure one block after a warm-up, and stop the server."""
         with self.server.explain_errors():
             self.server.restart()
+            if self._fits:  # or the block would read it from disk once, as if it did not fit
+                fill_pool(self.server, 1, stop)
             self._warm_up(variant, turn, stop)
             measured = self._run(variant, turn, stop)
             self.server.stop()

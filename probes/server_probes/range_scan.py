@@ -88,6 +88,7 @@ class RangeScan:
                 "workload": "SELECT c ... WHERE id BETWEEN, uniform",
                 "rows": str(shape.rows),
                 "pool": str(_pool(shape)),
+                "server processes": "new in each round",
                 "made equal": "character set latin1, no binary log, Performance Schema off",
             },
             limits=LIMITS,

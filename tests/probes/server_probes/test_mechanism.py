@@ -153,7 +153,7 @@ def test_a_binary_log_that_is_not_synced_as_set_makes_blocks_of_commit_invalid(
 def test_ranges_that_are_not_in_memory_say_nothing_of_batches(
     binaries: Binaries, templates: Path, tmp_path: Path
 ) -> None:
-    """After a restart the pool is cold: the blocks that read it from disk are invalid."""
+    """After a restart within a round the pool is cold: the blocks that read it from disk are invalid."""
     both = (binaries("mysql-5.7"), binaries("mysql-9.7"))
     ground, experiment = ground_of(templates, tmp_path, *both), load("range-scan")
     choices = {"servers": "mysql-5.7,mysql-9.7", "ranges": "1,1000", "rows": "200000", "driver": "mycnf"}
@@ -162,7 +162,7 @@ def test_ranges_that_are_not_in_memory_say_nothing_of_batches(
         right = [bench.measure(variant, Turn(1, 1), StopSignal()) for variant in plan.variants[:2]]
         for variant in plan.variants[:2]:
             bench._benches[variant.name].server.restart()  # type: ignore[attr-defined]
-        wrong = [bench.measure(variant, Turn(2, 1), StopSignal()) for variant in plan.variants[:2]]
+        wrong = [bench.measure(variant, Turn(1, 1), StopSignal()) for variant in plan.variants[:2]]
     assert [block.invalid for block in right] == ["", ""]
     assert all("pages read from disk/transaction" in block.invalid for block in wrong)
 
