@@ -20,6 +20,7 @@ import argparse
 import dataclasses
 import math
 import os
+import shlex
 import statistics
 import sys
 import tempfile
@@ -214,8 +215,10 @@ def _binaries(asked: argparse.Namespace, folder: str) -> list[Binary]:
         return [first]
     if asked.beside != asked.server:
         return [first, provisioned(asked.beside)]
-    program = os.path.join(folder, os.path.basename(first.program))
-    os.symlink(first.program, program)
+    program = os.path.join(folder, "again")
+    with open(program, "w", encoding="utf-8") as script:  # a link would not do: some programs look beside themselves
+        script.write(f'#!/bin/sh\nexec {shlex.quote(first.program)} "$@"\n')
+    os.chmod(program, 0o700)
     return [first, dataclasses.replace(first, name=first.name + AGAIN.replace(", ", "-"), program=program)]
 
 
