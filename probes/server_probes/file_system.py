@@ -101,8 +101,8 @@ class FileSystem:
 class DirectoryBench(WorkloadBench):
     """A server that runs during its blocks alone.
 
-    What a process keeps from block to block, such as the order of its pages, makes one of two equal servers faster for
-    a whole run, so each block has a new process. It also has the disk to itself.
+    In two directories of one file system, servers that were kept for a whole run differed by 6 percent in two of five
+    runs. So each block has a new process, and it has the disk to itself.
     """
 
     def __init__(self, server: VariantServer, driver: str, table: DataSet) -> None:

@@ -143,8 +143,8 @@ class VariantServer:
     def restart_for_round(self, number: int) -> bool:
         """Restart the server if it has not run a block of this round yet; returns whether it did.
 
-        Experiments that compare servers call it. What a process keeps from block to block, such as the order of its
-        pages, makes one of two equal servers faster for as long as both run.
+        For experiments that compare servers: one of two equal processes can be faster for as long as both run, so
+        that the rounds of a run with one process each would not be independent.
         """
         if number == self._round:
             return False

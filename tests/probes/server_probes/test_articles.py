@@ -65,7 +65,7 @@ def test_evenness_of_seconds(tps: tuple[float, ...], variation: float, stalled: 
 def test_two_file_systems_each_have_a_server(binary: Binary, templates: Path, tmp_path: Path) -> None:
     """Both directories are measured, and nothing stays in either; one file system twice is called a control.
 
-    A server runs only during its own blocks: one process for a whole run makes one of two equal directories faster.
+    A server runs only during its own blocks: of two equal servers, one can be faster for a whole run.
     """
     ground, experiment = ground_of(templates, tmp_path, binary), load("file-system")
     first, second = tmp_path / "first", tmp_path / "second"
