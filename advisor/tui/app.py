@@ -107,6 +107,10 @@ class AuditApp(AppBase):
             leave_on_signals(self)
         self.call_after_refresh(self._begin)
 
+    def on_unmount(self) -> None:
+        """Stop the samples however the app ends: its thread would go on with a session of its own."""
+        self._stop_sampling()
+
     def _begin(self) -> None:
         self.set_timer(SOON, self._show_footer)
         if self.feed is None:

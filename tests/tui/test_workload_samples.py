@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from app_driver import driven, until
+from process_checks import PATIENCE
 
 from advisor.facts import Sample
 from advisor.tui.screens.workload.rates import (
@@ -18,6 +22,20 @@ from advisor.tui.screens.workload.rates import (
     write_series,
 )
 from advisor.tui.screens.workload.sampler import changed_variables
+
+if TYPE_CHECKING:
+    from probes.sandbox import Sandbox
+
+
+@pytest.mark.servers("mysql-9.7", "mariadb-10.11")
+async def test_sampling_ends_with_the_app(any_server: Sandbox) -> None:
+    """However the app ends, no thread goes on asking the server."""
+    async with driven("--socket", any_server.socket, "--user", "root") as (app, pilot):
+        await until(pilot, lambda: bool(app.view and app.view.samples))
+        sampler = app._sampler
+    assert sampler is not None
+    await asyncio.to_thread(sampler._thread.join, PATIENCE)
+    assert not sampler._thread.is_alive()
 
 
 def test_changed_variables_leave_out_what_servers_change() -> None:
