@@ -43,6 +43,8 @@ def test_what_fails_is_run_once_more(more: str, code: int, summary: str, tmp_pat
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, summary in done.stdout) == (code, True)
     assert ("UNSTEADY" in done.stdout) == (code == 0)
+    at_once = "failed: test_some.py::test_that_fails_the_first_time (call)"
+    assert (at_once in done.stdout.partition(" FAILURES ")[0]) == (code != 2)
 
 
 @pytest.mark.skipif("MYCNF_DRAWS" in os.environ, reason="this run draws anew")
