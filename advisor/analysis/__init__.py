@@ -39,13 +39,13 @@ def select_rules(select: Sequence[str] | None, ignore: Sequence[str] | None) -> 
 
 
 def _rules_named(rules: Iterable[Rule], words: Iterable[str]) -> set[str]:
-    found: set[str] = set()
+    codes: set[str] = set()
     for word in (w.strip() for words_ in words for w in words_.split(",")):
         match = {r.code for r in rules if word.lower() in (r.code.lower(), r.name, r.family.lower())}
         if not match:
             raise MycnfError(_raise_unknown_rule(word, rules))
-        found |= match
-    return found
+        codes |= match
+    return codes
 
 
 def _raise_unknown_rule(word: str, rules: Iterable[Rule]) -> str:

@@ -56,12 +56,12 @@ def anonymize(audited: Audited) -> Audited:
 def _names(audited: Audited) -> list[re.Pattern[str]]:
     """Return patterns for the host names, with and without their domain, longest first."""
     facts = audited.facts
-    found = {facts.server.variables.get(name, "") for name in NAMED_BY}
-    found |= {row.get(name) or "" for row in _replicas(audited) for name in ("Master_Host", "Source_Host")}
-    found |= {facts.host.os.hostname or ""} if facts.host and facts.host.os else set()
-    found |= {name.partition(".")[0] for name in found if not re.fullmatch(r"[\d.]+", name)}
-    found |= _of_accounts(audited)
-    names = sorted((name for name in found if name.lower() not in COMMON), key=lambda name: (-len(name), name))
+    candidates = {facts.server.variables.get(name, "") for name in NAMED_BY}
+    candidates |= {row.get(name) or "" for row in _replicas(audited) for name in ("Master_Host", "Source_Host")}
+    candidates |= {facts.host.os.hostname or ""} if facts.host and facts.host.os else set()
+    candidates |= {name.partition(".")[0] for name in candidates if not re.fullmatch(r"[\d.]+", name)}
+    candidates |= _of_accounts(audited)
+    names = sorted((name for name in candidates if name.lower() not in COMMON), key=lambda name: (-len(name), name))
     return [re.compile(rf"(?<![^\W_]){re.escape(name)}(?![^\W_])", re.IGNORECASE) for name in names]
 
 
@@ -80,12 +80,12 @@ def _table_names(audited: Audited) -> dict[str, str]:
     risks = audited.facts.schema_risks
     if risks is None:
         return {}
-    found: dict[str, str] = {}
-    for one in (entry for part in _SCHEMA_PARTS for entry in getattr(risks, part) or ()):
+    replacements: dict[str, str] = {}
+    for risk in (entry for part in _SCHEMA_PARTS for entry in getattr(risks, part) or ()):
         for kind in _NAMED_FIELDS:
-            name = getattr(one, kind, None)
+            name = getattr(risk, kind, None)
             if name is not None:
-                found.setdefault(_quote(name), f"`{_KINDS.get(kind, kind)}_{len(found) + 1}`")
+                replacements.setdefault(_quote(name), f"`{_KINDS.get(kind, kind)}_{len(replacements) + 1}`")
     left = (
         name[0]
         for gap in audited.facts.unavailable
@@ -93,8 +93,8 @@ def _table_names(audited: Audited) -> dict[str, str]:
         for name in _QUOTED.finditer(gap.reason)
     )
     for name in left:
-        found.setdefault(name, f"`schema_{len(found) + 1}`")
-    return found
+        replacements.setdefault(name, f"`schema_{len(replacements) + 1}`")
+    return replacements
 
 
 def _without_tables(facts: Facts, names: dict[str, str]) -> Facts:
@@ -103,10 +103,10 @@ def _without_tables(facts: Facts, names: dict[str, str]) -> Facts:
     if risks is None:
         return facts
 
-    def without(one: Any) -> Any:
-        fields = {kind: names[_quote(getattr(one, kind))][1:-1] for kind in _NAMED_FIELDS if hasattr(one, kind)}
-        lists = {kind: "" for kind in ("columns", "covering_columns") if hasattr(one, kind)}
-        return replace(one, **fields, **lists)
+    def without(risk: Any) -> Any:
+        fields = {kind: names[_quote(getattr(risk, kind))][1:-1] for kind in _NAMED_FIELDS if hasattr(risk, kind)}
+        lists = {kind: "" for kind in ("columns", "covering_columns") if hasattr(risk, kind)}
+        return replace(risk, **fields, **lists)
 
     parts = {name: getattr(risks, name) for name in _SCHEMA_PARTS}
     masked = {name: None if part is None else tuple(map(without, part)) for name, part in parts.items()}

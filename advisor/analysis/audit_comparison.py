@@ -159,9 +159,9 @@ def with_schema_rates(before: Facts, now: Facts) -> Facts:
     return replace(now, schema_risks=replace(present, auto_increments=rated))
 
 
-def _with_rate(one: AutoIncrement, earlier: dict[tuple[str, str, str, str], int], days: float) -> AutoIncrement:
-    start = earlier.get((one.schema, one.table, one.column, one.type))
-    return one if start is None or start > one.next else replace(one, per_day=(one.next - start) / days)
+def _with_rate(column: AutoIncrement, earlier: dict[tuple[str, str, str, str], int], days: float) -> AutoIncrement:
+    start = earlier.get((column.schema, column.table, column.column, column.type))
+    return column if start is None or start > column.next else replace(column, per_day=(column.next - start) / days)
 
 
 def _days_between(then: str, now: str) -> float | None:

@@ -146,14 +146,14 @@ def count_gone(baseline: Baseline, readings: Iterable[BaselineReading], ran: fro
     An entry counts if its file was read or no longer exists, and if its rule ran.
     """
     folder = os.path.dirname(baseline.path) or "."
-    found: dict[Key, int] = {}
+    counts: dict[Key, int] = {}
     read_: set[str] = set()
     for reading in readings:
         read_ |= {relative_path(path, folder) for path in reading.paths}
         for key, number in _count_findings(reading, folder).items():
-            found[key] = max(found.get(key, 0), number)
+            counts[key] = max(counts.get(key, 0), number)
     return sum(
-        key[1] in ran and found.get(key, 0) < count and (key[0] in read_ or _is_missing(key[0], folder))
+        key[1] in ran and counts.get(key, 0) < count and (key[0] in read_ or _is_missing(key[0], folder))
         for key, count in baseline.counts.items()
     )
 

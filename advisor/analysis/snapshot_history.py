@@ -64,16 +64,16 @@ def changes_between(audits: Iterable[Audited]) -> Iterator[Change]:
         before = now
 
 
-def merge_empty_changes(found: Iterable[Change]) -> Iterator[Change]:
+def merge_empty_changes(changes: Iterable[Change]) -> Iterator[Change]:
     """Merge consecutive empty changes into one."""
     held: Change | None = None
-    for one in found:
-        if held is not None and held.is_empty and one.is_empty:
-            held = one._replace(before=held.before)
+    for change in changes:
+        if held is not None and held.is_empty and change.is_empty:
+            held = change._replace(before=held.before)
             continue
         if held is not None:
             yield held
-        held = one
+        held = change
     if held is not None:
         yield held
 

@@ -67,11 +67,11 @@ def _rules_by_word() -> dict[str, tuple[Rule, ...]]:
     """Map each code, name and family, in lower case, to its rules."""
     from rules import all_rules
 
-    found: dict[str, tuple[Rule, ...]] = {}
+    by_word: dict[str, tuple[Rule, ...]] = {}
     for rule in all_rules():
         for word in (rule.code, rule.name, rule.family):
-            found[word.lower()] = (*found.get(word.lower(), ()), rule)
-    return found
+            by_word[word.lower()] = (*by_word.get(word.lower(), ()), rule)
+    return by_word
 
 
 def _comments(readings: Iterable[FileFindings]) -> list[Suppression]:
@@ -142,20 +142,20 @@ def read_suppressions(file: OptionFile) -> Iterator[Suppression]:
         offset = offset + before if line.number == number else 0
         number, before = line.number, len(line.text)
         if "mycnf:" in line.text:
-            found = _read_line(file.path, line, under)
-            if found is not None:
-                yield found._replace(location=_shift_location(found.location, offset))
+            suppression = _read_line(file.path, line, under)
+            if suppression is not None:
+                yield suppression._replace(location=_shift_location(suppression.location, offset))
 
 
 def _lines_under_comments(file: OptionFile) -> list[int]:
     """Return, per line, the line that a comment on it applies to: itself, or for a comment line the next other."""
     under = 0
-    found = []
+    line_numbers = []
     for line in reversed(file.lines):
         if line.kind is not LineKind.COMMENT:
             under = 0 if line.kind is LineKind.BLANK else line.number
-        found.append(under)
-    return found[::-1]
+        line_numbers.append(under)
+    return line_numbers[::-1]
 
 
 def _shift_location(place: Location, offset: int) -> Location:
