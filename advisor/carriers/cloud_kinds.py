@@ -194,10 +194,10 @@ def _rds(node: Node | None, version: str | None, entries: list[Entry], *, cluste
 
 def family_target(family: str) -> Target | None:
     """Return the target of a family such as aurora-mysql5.7, whose series may be too old; None for other families."""
-    found = re.fullmatch(_FAMILY, family.lower())
-    if found is None:
+    match = re.fullmatch(_FAMILY, family.lower())
+    if match is None:
         return None
-    engine, series = found[1], (int(found[2]), int(found[3]))
+    engine, series = match[1], (int(match[2]), int(match[3]))
     flavour = "mariadb" if engine == "mariadb" else "mysql"
     build = "aurora" if engine.startswith("aurora") else "rds"
     return Target(flavour, known_series(flavour, build).get(series, series), build)
@@ -245,21 +245,21 @@ def _flags(reader: Declarations, path: tuple[str, ...], node: Mapping) -> Iterat
     settings = [node, *repeated_blocks(node, "settings").items] if named else []
     entries = [
         entry
-        for one in settings
-        if isinstance(one, Mapping)
+        for block in settings
+        if isinstance(block, Mapping)
         for key in FLAG_KEYS
-        for entry in _entries(reader, one, key)
+        for entry in _entries(reader, block, key)
     ]
     if not entries:
         return
-    found = re.fullmatch(_CLOUD_SQL, version) if version else None
-    if version and found is None:
+    match = re.fullmatch(_CLOUD_SQL, version) if version else None
+    if version and match is None:
         return
-    if found is None and _flavour(entries) != "mysql":
+    if match is None and _flavour(entries) != "mysql":
         return
-    series = (int(found[1]), int(found[2])) if found else ASSUMED
-    full = (*series, int(found[3])) if found and found[3] else known_series("mysql").get(series, series)
-    why = f"its database version is {version}" if found else "its database version is not in the document"
+    series = (int(match[1]), int(match[2])) if match else ASSUMED
+    full = (*series, int(match[3])) if match and match[3] else known_series("mysql").get(series, series)
+    why = f"its database version is {version}" if match else "its database version is not in the document"
     server = DeclaredServer(Target("mysql", full, "cloudsql"), why, "database flags")
     label = text_of(node.get("name")) if path[-1:] in (("values",), ()) else None
     yield reader.option_set(label or _label(reader, path, node), entries, server)

@@ -41,16 +41,16 @@ class Containers:
             first, second = command, node.get("args")
         else:
             first, second = node.get("entrypoint") or node.get("entryPoint"), command
-        found = server_command(
+        server = server_command(
             [*self._words(first), *self._words(second)], by_image=image is not None and not self._words(first)
         )
-        if found is None or not found.options:
+        if server is None or not server.options:
             return None
         name = node.get("name")
         label = name.value if key in POD_LISTS and isinstance(name, Scalar) else key
-        if image is None and found.program.startswith("mariadb"):
-            image = ServerImage(newest_target("mariadb"), f"its program is {found.program}")
-        made = arguments_option_set(self.document, label, found.options, *(image or ()))
+        if image is None and server.program.startswith("mariadb"):
+            image = ServerImage(newest_target("mariadb"), f"its program is {server.program}")
+        made = arguments_option_set(self.document, label, server.options, *(image or ()))
         return made._replace(memory=_memory_limit(node))
 
     def flags(self, key: str, node: Scalar) -> OptionSet | None:
@@ -110,11 +110,11 @@ class Containers:
 def _memory_limit(node: Mapping) -> int:
     """The memory limit of a service or container in bytes; 0 if there is none, or if a variable sets it."""
     for keys in LIMITS:
-        found: Node | None = node
+        limit: Node | None = node
         for key in keys:
-            found = found.get(key) if isinstance(found, Mapping) else None
-        if isinstance(found, Scalar):
-            return _memory_size(found.value, decimal=keys[0] == "resources")
+            limit = limit.get(key) if isinstance(limit, Mapping) else None
+        if isinstance(limit, Scalar):
+            return _memory_size(limit.value, decimal=keys[0] == "resources")
     return 0
 
 

@@ -103,13 +103,13 @@ class Declarations:
 
         `flags` is Puppet's notation: true stands for an option without a value.
         """
-        found: list[Entry] = []
+        entries: list[Entry] = []
         for key, value in node.pairs:
             if not isinstance(key, Scalar) or not key.is_known or key.value == "<<":
                 continue
             values = value.items if isinstance(value, Sequence) and value.items else [value]
-            found += [self.entry(key, one, flags=flags)._replace(is_key=True) for one in values if not is_null(one)]
-        return found
+            entries += [self.entry(key, one, flags=flags)._replace(is_key=True) for one in values if not is_null(one)]
+        return entries
 
     def listed_entries(self, node: Node | None) -> list[Entry]:
         """Return the entries of lists and blocks of a name, a value and often an apply method each."""

@@ -50,23 +50,23 @@ class _DockerfileReader:
 
     def read(self) -> list[OptionSet]:
         """Return the sets of all stages in order."""
-        for one in instructions(self.document):
-            if one.word == "FROM":
+        for instruction in instructions(self.document):
+            if instruction.word == "FROM":
                 self._close()
-                self._open_stage(one.rest.source.split())
-            elif one.word == "ARG":
-                name, _, value = one.rest.source.strip().partition("=")
+                self._open_stage(instruction.rest.source.split())
+            elif instruction.word == "ARG":
+                name, _, value = instruction.rest.source.strip().partition("=")
                 self.defaults[name] = value.strip("\"'")
-            elif one.word == "ENTRYPOINT":
-                self.stage.entrypoint = one.rest
+            elif instruction.word == "ENTRYPOINT":
+                self.stage.entrypoint = instruction.rest
                 if "CMD" not in self.stage.own:
                     self.stage.command = None  # a new entrypoint resets the base image's command
-                self.stage.own.append(one.word)
-            elif one.word == "CMD":
-                self.stage.command = one.rest
-                self.stage.own.append(one.word)
-            elif one.word in ("COPY", "ADD"):
-                self._here_documents(one)
+                self.stage.own.append(instruction.word)
+            elif instruction.word == "CMD":
+                self.stage.command = instruction.rest
+                self.stage.own.append(instruction.word)
+            elif instruction.word in ("COPY", "ADD"):
+                self._here_documents(instruction)
         self._close()
         return self.sets
 
@@ -80,10 +80,10 @@ class _DockerfileReader:
         if len(named) > len(("image", "AS")) and named[1].upper() == "AS":
             self.stages[named[2].lower()] = self.stage
 
-    def _here_documents(self, one: Instruction) -> None:
+    def _here_documents(self, instruction: Instruction) -> None:
         """Add the option files among the copied here-documents."""
-        to = (one.rest.source.split() or [""])[-1]
-        for heredoc in one.heredocs:
+        to = (instruction.rest.source.split() or [""])[-1]
+        for heredoc in instruction.heredocs:
             name = f"{to}{heredoc.name}" if to.endswith("/") else to
             lines = [(number, self.document.line(number)) for number in range(heredoc.first, heredoc.last + 1)]
             placed = [(number, len(text) - len(text.lstrip("\t")) if heredoc.tabs else 0) for number, text in lines]
@@ -101,13 +101,13 @@ class _DockerfileReader:
             second = []  # an entrypoint in shell form gets no arguments
         if len(first) + len(second) > MAX_WORDS:
             raise CarrierError(f"{self.document.path}: a command of more than {MAX_WORDS:,} words; shorten it")
-        found = server_command([*first, *second], by_image=stage.image is not None and not first)
-        if found is None or not found.options:
+        server = server_command([*first, *second], by_image=stage.image is not None and not first)
+        if server is None or not server.options:
             return
         image = stage.image
-        if image is None and found.program.startswith("mariadb"):
-            image = ServerImage(newest_target("mariadb"), f"its program is {found.program}")
-        self.sets.append(self._with_hint(arguments_option_set(self.document, stage.own[-1], found.options), image))
+        if image is None and server.program.startswith("mariadb"):
+            image = ServerImage(newest_target("mariadb"), f"its program is {server.program}")
+        self.sets.append(self._with_hint(arguments_option_set(self.document, stage.own[-1], server.options), image))
 
     def _with_hint(self, found: OptionSet, image: ServerImage | None) -> OptionSet:
         return found._replace(hint=image.target, why=image.why) if image else found

@@ -92,11 +92,11 @@ class Document:
 
     def whole_line(self, number: int) -> str:
         """Return a line with its ending; cached, since one line may hold thousands of options."""
-        found = self._lines.get(number)
-        if found is None:
+        line = self._lines.get(number)
+        if line is None:
             end = self._starts[number] if number < len(self._starts) else len(self.text)
-            found = self._lines[number] = self.text[self._starts[number - 1] : end]
-        return found
+            line = self._lines[number] = self.text[self._starts[number - 1] : end]
+        return line
 
     def width(self, number: int) -> int:
         """Return the length of a line without its ending."""
@@ -202,10 +202,10 @@ def align_piece(value: str, filled: str, written: str, start: int) -> Piece | No
     if [w[0] for w in words] != [w[0] for w in there]:
         return None
     places: list[int] = []
-    for word, found in zip(words, there, strict=True):
-        blank = places[-1] + 1 if places else found.start()
+    for word, filled_word in zip(words, there, strict=True):
+        blank = places[-1] + 1 if places else filled_word.start()
         places += [blank] * (word.start() - len(places))
-        places += range(found.start(), found.end())
+        places += range(filled_word.start(), filled_word.end())
     places += [places[-1] + 1 if places else 0] * (len(value) - len(places))
     source = "".join([c if c.isspace() else written[p] for c, p in zip(value, places, strict=True)])
     return Piece(value, source, [start + p for p in places], start, start + len(written))
@@ -319,8 +319,8 @@ class Carrier(NamedTuple):
 def distinguish_labels(sets: Sequence[OptionSet]) -> tuple[OptionSet, ...]:
     """Return the sets with a number behind each label that an earlier one has: `my.cnf`, `my.cnf#2`."""
     seen: dict[str, int] = {}
-    found = []
-    for one in sets:
-        seen[one.label] = count = seen.get(one.label, 0) + 1
-        found.append(one if count == 1 else one._replace(label=f"{one.label}#{count}"))
-    return tuple(found)
+    labelled = []
+    for option_set in sets:
+        seen[option_set.label] = count = seen.get(option_set.label, 0) + 1
+        labelled.append(option_set if count == 1 else option_set._replace(label=f"{option_set.label}#{count}"))
+    return tuple(labelled)

@@ -61,13 +61,13 @@ def parse_hcl(document: Document) -> Mapping:
     root = _syntax_tree(document, data)
     builder = _Builder(document, data)
     bodies = [child for child in root.named_children if child.type == "body"]
-    found = builder.body(bodies[0], 0) if bodies else Mapping()
+    body = builder.body(bodies[0], 0) if bodies else Mapping()
     broken = [child for node in (root, *bodies) for child in node.children if child.has_error and child not in bodies]
     for block in broken:
         if any(word in data[block.start_byte : block.end_byte] for word in DECLARING):
             line, _ = document.place(builder.offset(_first_error(block).start_byte))
             raise CarrierError(f"{document.path}:{line}: invalid HCL; terraform validate shows more")
-    return resolve_references(document, found) if any(word in data for word in REFERRING) else found
+    return resolve_references(document, body) if any(word in data for word in REFERRING) else body
 
 
 def _check_depth(document: Document) -> None:
@@ -327,16 +327,16 @@ class _Resolver:
     def _scalar(self, node: Scalar, iterators: dict[str, Item], depth: int) -> Node:
         if node.tag != EXPRESSION:
             return node
-        found = re.fullmatch(_REFERENCE, self.document.text[node.start : node.end].strip())
-        if found is None:
+        match = re.fullmatch(_REFERENCE, self.document.text[node.start : node.end].strip())
+        if match is None:
             return node
-        if found["root"] == "local":
-            value = self.locals.get(found["part"])
+        if match["root"] == "local":
+            value = self.locals.get(match["part"])
             value = None if value is None else self.node(value, {}, depth)
         else:
-            item = iterators.get(found["root"])
-            value = {"key": item.key, "value": item.value}.get(found["part"]) if item else None
-        attribute = found["attribute"] or found["index"] or found["key"]
+            item = iterators.get(match["root"])
+            value = {"key": item.key, "value": item.value}.get(match["part"]) if item else None
+        attribute = match["attribute"] or match["index"] or match["key"]
         if attribute:
             value = value.get(attribute) if isinstance(value, Mapping) else None
         return node if value is None or value is _UNKNOWN else value
@@ -345,9 +345,9 @@ class _Resolver:
         """Return a list, into which concat has joined other lists."""
         made = Sequence()
         for item in node.items:
-            found = self.node(item, iterators, depth)
-            joined = isinstance(item, Scalar) and isinstance(found, Sequence)
-            made.items += found.items if joined and isinstance(found, Sequence) else [found]
+            resolved = self.node(item, iterators, depth)
+            joined = isinstance(item, Scalar) and isinstance(resolved, Sequence)
+            made.items += resolved.items if joined and isinstance(resolved, Sequence) else [resolved]
         return made
 
     def _merge_maps(self, parts: list[Node]) -> Mapping:

@@ -109,13 +109,13 @@ def _role_set(reader: Declarations, label: str, node: Mapping) -> OptionSet | No
     """
     entries, prefixes = [], []
     for key, value in node.pairs:
-        found = re.fullmatch(_ROLE_NAME, key_text(key))
-        if found is None or not flavours_of(found[2]) or not isinstance(key, Scalar):
+        match = re.fullmatch(_ROLE_NAME, key_text(key))
+        if match is None or not flavours_of(match[2]) or not isinstance(key, Scalar):
             continue
         if isinstance(value, Scalar) and value.value and not is_null(value) and not _is_switch(value):
             entry = reader.entry(key, value)
-            entries.append(entry._replace(prefix=f"{found[1]}_", is_key=True))
-            prefixes.append(found[1])
+            entries.append(entry._replace(prefix=f"{match[1]}_", is_key=True))
+            prefixes.append(match[1])
     if sum(1 for entry in entries if entry.option not in _CONNECTION) < _LEAST_ROLE_OPTIONS:
         return None
     maria = set(prefixes) == {"mariadb"}

@@ -59,17 +59,17 @@ def members(document: Document, at: int) -> list[JsonMember]:
     at = _skip(text, at)
     if text[at : at + 1] != "{":
         return []
-    found: dict[str, JsonMember] = {}
+    by_name: dict[str, JsonMember] = {}
     at = _skip(text, at + 1)
     while text[at] == '"':
         key = at
         name, at = scanstring(text, at + 1, True)
         start = _skip(text, _skip(text, at) + 1)
         value, end = decoder.raw_decode(text, start)
-        found[name] = JsonMember(name, value, key, start, end)
+        by_name[name] = JsonMember(name, value, key, start, end)
         at = _skip(text, end)
         at = _skip(text, at + 1) if text[at] == "," else at
-    return list(found.values())
+    return list(by_name.values())
 
 
 def _skip(text: str, at: int) -> int:
@@ -118,17 +118,17 @@ def _entries(document: Document) -> list[PersistedVariable]:
             f"{document.path}:1: no Version 1 or 2, so it is no mysqld-auto.cnf and MySQL stops at it; "
             "let SET PERSIST write the file"
         )
-    found: list[PersistedVariable] = []
+    variables: list[PersistedVariable] = []
     for section in top.values():
         if section.name == SECTION_1:
             parts = members(document, section.start)
-            found += [_entry(document, m, static=False) for m in parts if m.name != STATIC_1]
+            variables += [_entry(document, m, static=False) for m in parts if m.name != STATIC_1]
             statics = [s for m in parts if m.name == STATIC_1 for s in members(document, m.start)]
-            found += [_entry(document, m, static=True) for m in statics]
+            variables += [_entry(document, m, static=True) for m in statics]
         elif section.name != "Version":
             static = "static" in section.name
-            found += [_entry(document, m, static=static) for m in members(document, section.start)]
-    return found
+            variables += [_entry(document, m, static=static) for m in members(document, section.start)]
+    return variables
 
 
 def _entry(document: Document, member: JsonMember, *, static: bool) -> PersistedVariable:

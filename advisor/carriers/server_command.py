@@ -214,9 +214,9 @@ class _ArgumentReader:
         if equals:
             self._add(word.cut(2, 2 + len(name)), word.cut(3 + len(name)), word.end)
             return
-        found = find_name(name, self.catalog, has_value=False)
-        option = self.catalog.get(found.canonical) if found.canonical else None
-        takes_next = option is not None and option.arg == "required" and found.prefix not in SETTING
+        match = find_name(name, self.catalog, has_value=False)
+        option = self.catalog.get(match.canonical) if match.canonical else None
+        takes_next = option is not None and option.arg == "required" and match.prefix not in SETTING
         value = waiting.pop() if takes_next and waiting else None
         self._add(word.cut(2), value, value.end if value else word.end)
 

@@ -47,19 +47,19 @@ def read_unit(document: Document, root: str | None = None) -> Carrier:
     commands: list[tuple[str, list[Piece]]] = []
     files: list[str] = []
     held = 0
-    for one in assignments(document):
-        if one.section != "Service":
+    for assignment in assignments(document):
+        if assignment.section != "Service":
             continue
-        if one.key == "Environment":
-            found = dict(_variables(document, one.value))
-            variables.update(found)
-            held += sum(map(len, found.values()))
-        elif one.key in ("ExecStart", "ExecStartPre"):
-            words = _words(document, one.value)
-            commands += [(one.key, command) for command in _commands(words)]
+        if assignment.key == "Environment":
+            environment = dict(_variables(document, assignment.value))
+            variables.update(environment)
+            held += sum(map(len, environment.values()))
+        elif assignment.key in ("ExecStart", "ExecStartPre"):
+            words = _words(document, assignment.value)
+            commands += [(assignment.key, command) for command in _commands(words)]
             held += len(words)
-        elif one.key == "EnvironmentFile":
-            named = one.value.text.strip()
+        elif assignment.key == "EnvironmentFile":
+            named = assignment.value.text.strip()
             files = [*files, named] if named else []
         check_words(document.path, held)
     for named in files[-MAX_FILES:]:
@@ -68,7 +68,7 @@ def read_unit(document: Document, root: str | None = None) -> Carrier:
     sets = [_started_server(document, key, words, variables) for key, words in commands]
     if not commands:
         sets = [arguments_option_set(document, name, words) for name, words in variables.items() if name in PASSED_ON]
-    return Carrier(document, tuple(one for one in sets if one is not None))
+    return Carrier(document, tuple(option_set for option_set in sets if option_set is not None))
 
 
 def _words(document: Document, value: Piece) -> list[Piece]:
@@ -114,14 +114,14 @@ def _started_server(
     # A variable may hold thousands of words, and be used thousands of times.
     expanded = list(islice((w for word in words for w in _expand_variable(word, variables)), MAX_WORDS + 1))
     check_words(document.path, len(expanded))
-    found = server_command(expanded, by_image=False)
-    if found is None or not found.options:
+    server = server_command(expanded, by_image=False)
+    if server is None or not server.options:
         return None
-    if found.program.startswith("mariadb"):
+    if server.program.startswith("mariadb"):
         return arguments_option_set(
-            document, key, found.options, newest_target("mariadb"), f"its program is {found.program}"
+            document, key, server.options, newest_target("mariadb"), f"its program is {server.program}"
         )
-    return arguments_option_set(document, key, found.options)
+    return arguments_option_set(document, key, server.options)
 
 
 def _expand_variable(word: Piece, variables: dict[str, list[Piece]]) -> list[Piece]:
@@ -203,10 +203,10 @@ def expand_specifiers(text: str, unit: str) -> str:
 def file_variables(text: str) -> Iterator[tuple[str, str, int]]:
     """Yield the name, value and line of each variable in the text of an `EnvironmentFile=`."""
     document = Document("", text)
-    for one in assignments(document):
-        name = one.key.removeprefix("export ").strip(BLANK)
+    for assignment in assignments(document):
+        name = assignment.key.removeprefix("export ").strip(BLANK)
         if re.fullmatch(r"[A-Za-z_]\w*", name):
-            yield name, _shell_value(one.value.text.strip(BLANK)), document.place(one.value.start)[0]
+            yield name, _shell_value(assignment.value.text.strip(BLANK)), document.place(assignment.value.start)[0]
 
 
 def _shell_value(value: str) -> str:
@@ -238,15 +238,15 @@ def environment_of(document: Document, named: str, root: str | None) -> dict[str
         own = Document(place, load(place).data.decode("utf-8"))
     except (MycnfError, UnicodeDecodeError):
         return {}
-    found: dict[str, list[Piece]] = {}
+    variables: dict[str, list[Piece]] = {}
     held = 0
-    for one in assignments(own):
-        if re.fullmatch(_NAME, one.key):
-            found[one.key] = _split_words(one.value)
-            held += len(found[one.key])
+    for assignment in assignments(own):
+        if re.fullmatch(_NAME, assignment.key):
+            variables[assignment.key] = _split_words(assignment.value)
+            held += len(variables[assignment.key])
             check_words(document.path, held)
     start = document.add(place, own.text)
-    return {name: [_shift_piece(word, start) for word in words] for name, words in found.items()}
+    return {name: [_shift_piece(word, start) for word in words] for name, words in variables.items()}
 
 
 def _split_words(value: Piece) -> list[Piece]:

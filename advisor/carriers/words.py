@@ -68,16 +68,16 @@ def _split(piece: Piece, operators: str, escape: Callable[[str, int, str], Escap
             words += [piece.cut(at, at + 1)] if char in operators else []
             kept, begin, at = {}, -1, at + 1
             continue
-        found = escape(text, at, quote) if char == "\\" else Escape(1, at)
-        if begin < 0 and found.kept is not None:
+        escaped = escape(text, at, quote) if char == "\\" else Escape(1, at)
+        if begin < 0 and escaped.kept is not None:
             begin = at
         if char == quote:
             quote = ""
         elif not quote and char in "'\"":
             quote, opened = char, at
-        elif found.kept is not None:
-            kept[found.kept] = found.meaning
-        at += found.length
+        elif escaped.kept is not None:
+            kept[escaped.kept] = escaped.meaning
+        at += escaped.length
     if quote:
         raise OpenQuoteError(opened)
     return [*words, _word(piece, kept, begin, at)] if begin >= 0 else words

@@ -94,27 +94,27 @@ def _sets(document: Document, parsed: str, roots: list[Node]) -> list[OptionSet]
     from advisor.carriers.yaml_tree import Mapping, Scalar, walk
 
     containers = Containers(document, parsed)
-    found: list[OptionSet | None] = []
+    option_sets: list[OptionSet | None] = []
     encoded: set[int] = set()
     for root in roots:
-        before, images = len(found), len(containers.images)
+        before, images = len(option_sets), len(containers.images)
         group = group_of_texts(root)
         for key, node in walk(root):
             if isinstance(node, Mapping):
-                found.append(containers.server(key, node))
+                option_sets.append(containers.server(key, node))
                 pairs = list(encoded_values(node))
                 encoded |= {id(value) for _, value in pairs}
-                found += [encoded_option_set(document, name, value) for name, value in pairs]
+                option_sets += [encoded_option_set(document, name, value) for name, value in pairs]
             elif isinstance(node, Scalar) and id(node) not in encoded:
-                found.append(_option_file(document, key, node, group))
+                option_sets.append(_option_file(document, key, node, group))
                 if any(name in node.value or name == key for name in FLAGS):
-                    found.append(containers.flags(key, node))
+                    option_sets.append(containers.flags(key, node))
         if len(containers.images) == images and isinstance(root, Mapping) and (image := operator_image(root)):
             containers.images.append(image)
-        own = _with_hints([one for one in found[before:] if one is not None], containers.images[images:])
-        found[before:] = [one._replace(partial=True) for one in own] if adds_options(root) else own
+        own = _with_hints([one for one in option_sets[before:] if one is not None], containers.images[images:])
+        option_sets[before:] = [one._replace(partial=True) for one in own] if adds_options(root) else own
     notation = "json" if document.text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[") else "yaml"
-    sets = _number_labels(document, [*found, *declared_sets(document, parsed, roots, notation)])
+    sets = _number_labels(document, [*option_sets, *declared_sets(document, parsed, roots, notation)])
     return _with_hints(sets, containers.images)
 
 

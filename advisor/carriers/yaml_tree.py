@@ -74,14 +74,14 @@ class Mapping:
 
     def _sources(self) -> list[Mapping]:
         """Return this mapping and the merged ones, highest precedence first."""
-        found: list[Mapping] = []
+        sources: list[Mapping] = []
         waiting = [self]
-        while waiting and len(found) < MAX_MERGES:
+        while waiting and len(sources) < MAX_MERGES:
             mapping = waiting.pop()
-            if mapping not in found:
-                found.append(mapping)
+            if mapping not in sources:
+                sources.append(mapping)
                 waiting += reversed(mapping.merged_mappings())
-        return found
+        return sources
 
     def merged_mappings(self) -> list[Mapping]:
         """Return the mappings of the merge key, highest precedence first."""
@@ -189,9 +189,9 @@ def piece_of(document: Document, parsed: str, scalar: Scalar) -> Piece:
     filled, written = parsed[start:end], document.text[start:end]
     if scalar.value == filled:
         return verbatim_piece(filled, start, written)._replace(start=scalar.start, end=scalar.end)
-    found = align_piece(scalar.value, filled, written, start)
-    if found is not None:
-        return found._replace(start=scalar.start, end=scalar.end)
+    piece = align_piece(scalar.value, filled, written, start)
+    if piece is not None:
+        return piece._replace(start=scalar.start, end=scalar.end)
     return Piece(*_with_escapes(scalar, document.text[scalar.start : scalar.end]), None, scalar.start, scalar.end)
 
 
