@@ -171,7 +171,7 @@ def _slips_allowed(name: str) -> int:
 
 def _nearest_by_edits(name: str, candidates: list[str], limit: int) -> str | None:
     """The first of the candidates that the fewest slips turn into the name; None where all need `limit` or more."""
-    best, found = limit, None
+    best, nearest = limit, None
     distinct = set(name)
     letters = [(letter, name.count(letter)) for letter in distinct]
     for candidate in candidates:
@@ -181,8 +181,8 @@ def _nearest_by_edits(name: str, candidates: list[str], limit: int) -> str | Non
         if _count_lacking(letters, candidate) < best:
             slips = edit_distance(name, candidate, best)
             if slips < best:
-                best, found = slips, candidate
-    return found
+                best, nearest = slips, candidate
+    return nearest
 
 
 def _only_one(names: list[str]) -> str | None:
@@ -194,15 +194,15 @@ def _count_lacking(letters: list[tuple[str, int]], candidate: str) -> int:
     return sum(max(0, count - candidate.count(letter)) for letter, count in letters)
 
 
-def edit_distance(one: str, other: str, limit: int) -> int:
+def edit_distance(name: str, other: str, limit: int) -> int:
     """Return the number of insertions, deletions, replacements and swaps of neighbours, at most `limit`."""
     before: list[int] = []
     row = list(range(len(other) + 1))
-    for i, a in enumerate(one, 1):
+    for i, a in enumerate(name, 1):
         earlier, before, row = before, row, [i]
         for j, b in enumerate(other, 1):
             cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))
-            if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
+            if i > 1 and j > 1 and a == other[j - 2] and name[i - 2] == b:
                 cost = min(cost, earlier[j - 2] + 1)
             row.append(cost)
         if min(row) >= limit:
