@@ -181,19 +181,19 @@ class HostFacts(NamedTuple):
 def read_host_facts(server: Server, notes: Notes) -> HostFacts:
     """Facts around a server that runs on this host; otherwise empty, with the reason noted for each part."""
     root = open_root("/")
-    found = find_server_process(root, server_claim(server))
-    if isinstance(found, NotProved):
-        notes += [Unavailable("host", found.reason), Unavailable("files", found.reason)]
+    proof = find_server_process(root, server_claim(server))
+    if isinstance(proof, NotProved):
+        notes += [Unavailable("host", proof.reason), Unavailable("files", proof.reason)]
         if server.error_log is None and not any(note.part == ERROR_LOG for note in notes):
             notes.append(Unavailable(ERROR_LOG, _ELSEWHERE))
         return HostFacts(error_log=server.error_log)
     datadir = server.variables.get("datadir", "")
-    host = read_host(root, found.pid, datadir or None, configured_directories(server))
-    host = replace(host, files=read_server_files(found.pid, server.variables))
+    host = read_host(root, proof.pid, datadir or None, configured_directories(server))
+    host = replace(host, files=read_server_files(proof.pid, server.variables))
     notes += [Unavailable(f"host.{part.part}", part.reason) for part in host.skipped]
-    files = read_files(found.pid, named_files(server), datadir, reader=option_file_reader(server))
-    error_log = read_error_file(server.variables, found.pid, notes, tabled=server.error_log)
-    return HostFacts(host, files, _service(root, found.pid), error_log)
+    files = read_files(proof.pid, named_files(server), datadir, reader=option_file_reader(server))
+    error_log = read_error_file(server.variables, proof.pid, notes, tabled=server.error_log)
+    return HostFacts(host, files, _service(root, proof.pid), error_log)
 
 
 def configured_directories(server: Server) -> dict[str, str]:
@@ -273,9 +273,9 @@ def read_variables_and_counters(request: ConnectRequest) -> tuple[dict[str, str]
 def _data_space(link: Link, variables: Mapping[str, str]) -> dict[str, int]:
     """Bytes of the file system that holds the data directory; empty unless the server is proved to run here."""
     root = open_root("/")
-    found = find_server_process(root, _claim(link, variables))
-    if isinstance(found, NotProved) or not variables.get("datadir"):
+    proof = find_server_process(root, _claim(link, variables))
+    if isinstance(proof, NotProved) or not variables.get("datadir"):
         return {}
-    storage = trace_storage(root, variables["datadir"], (), found.pid)
+    storage = trace_storage(root, variables["datadir"], (), proof.pid)
     space = storage.space if storage else None
     return {} if space is None else dict(zip(SPACE, (space.size, space.free), strict=True))

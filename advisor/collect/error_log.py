@@ -101,10 +101,10 @@ class Lines:
         if signal := _SIGNAL.match(text):
             self._add(CRASH, signal[1] or signal[2], stamp)
             return
-        found = recognise(text, serious=(head["level"] or "") in _SERIOUS)
-        if found:
-            self._add(found.kind, found.detail, stamp)
-            if found.kind in (START, READY) and (version := _VERSION.search(text)):
+        event = recognise(text, serious=(head["level"] or "") in _SERIOUS)
+        if event:
+            self._add(event.kind, event.detail, stamp)
+            if event.kind in (START, READY) and (version := _VERSION.search(text)):
                 self.version = version[1]
 
     def _read_bare(self, line: str) -> None:
@@ -124,10 +124,10 @@ class Lines:
         if signal := _SIGNAL.match(text):
             self._add(CRASH, signal[1] or signal[2], stamp)
         elif fields.get("err_code") != str(BACKTRACE):
-            found = recognise(text, serious=fields.get("prio", "") in ("1", str(_MOST_PRIO_ERROR)))
-            if found:
-                self._add(found.kind, found.detail, stamp)
-                if found.kind == START and (version := _VERSION.search(text)):
+            event = recognise(text, serious=fields.get("prio", "") in ("1", str(_MOST_PRIO_ERROR)))
+            if event:
+                self._add(event.kind, event.detail, stamp)
+                if event.kind == START and (version := _VERSION.search(text)):
                     self.version = version[1]
 
     def _stamp(self, head: re.Match[str]) -> str:

@@ -251,8 +251,8 @@ def _detail(kind: str, match: re.Match[str], text: str) -> str:
 @cache
 def _by_letter() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
     """The patterns by the first letter of the texts that they match."""
-    found = defaultdict(list)
+    patterns = defaultdict(list)
     for message in MESSAGES:
         for text in message.texts:
-            found[text[0]].append((message.kind, re.compile(text)))
-    return dict(found)
+            patterns[text[0]].append((message.kind, re.compile(text)))
+    return dict(patterns)

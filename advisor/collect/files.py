@@ -155,7 +155,7 @@ def environment_of(pid: int, proc: str = "/proc") -> dict[str, str]:
 def _leading_arguments(arguments: tuple[str, ...]) -> list[tuple[str, str]]:
     """The leading options after the program name: servers accept options about option files only there."""
     program = next((i for i, word in enumerate(arguments) if posixpath.basename(word) in SERVER_PROGRAMS), 0)
-    found = []
+    options = []
     for argument in arguments[program + 1 :]:
         name, _, value = argument.removeprefix("--").partition("=")
         if name not in (
@@ -166,8 +166,8 @@ def _leading_arguments(arguments: tuple[str, ...]) -> list[tuple[str, str]]:
             "print-defaults",
         ):
             break
-        found.append((name, value))
-    return found
+        options.append((name, value))
+    return options
 
 
 def _top_files(start: StartOptions, named: list[str] | tuple[()], place: Callable[[str], str]) -> list[str]:
@@ -204,9 +204,9 @@ def _read_all(
         return data
 
     def names(folder: str) -> list[str]:
-        found = os.listdir(place(folder))
+        entries = os.listdir(place(folder))
         folders.append(folder)
-        return found
+        return entries
 
     for path in tops:
         try:
@@ -217,9 +217,9 @@ def _read_all(
 
 
 def _copy(path: str, lies: str, data: bytes | None, *, included: bool) -> FileCopy:
-    found = os.stat(lies) if os.path.exists(lies) else None
-    mode, uid, gid = (found.st_mode & 0o7777, found.st_uid, found.st_gid) if found else (0, 0, 0)
-    changed = found.st_ctime if found else 0.0
+    status = os.stat(lies) if os.path.exists(lies) else None
+    mode, uid, gid = (status.st_mode & 0o7777, status.st_uid, status.st_gid) if status else (0, 0, 0)
+    changed = status.st_ctime if status else 0.0
     if data is None:
         return FileCopy(path, None, mode, uid, gid, included=included, changed=changed)
     redacted = redact_text(data.decode("utf-8", "surrogateescape"))

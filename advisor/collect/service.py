@@ -65,9 +65,9 @@ def read_service(root: Root, name: str, environment: Mapping[str, str] | None = 
 
 def usual_service(root: Root) -> str:
     """The only database service with one of the usual names; empty if there are none or several."""
-    found = [name for name in USUAL if _unit(root, name) is not None]
-    real = {root.real(copy.path) for name in found if (copy := _unit(root, name))}
-    return found[-1] if len(real) == 1 else ""
+    names = [name for name in USUAL if _unit(root, name) is not None]
+    real = {root.real(copy.path) for name in names if (copy := _unit(root, name))}
+    return names[-1] if len(real) == 1 else ""
 
 
 def _unit(root: Root, name: str) -> FileCopy | None:
@@ -86,15 +86,15 @@ def _template(name: str) -> str:
 
 def _drop_ins(root: Root, name: str, unit_path: str) -> list[str]:
     """The drop-ins of a unit under all its names, sorted by file name; the first directory wins if names are equal."""
-    found: dict[str, str] = {}
+    drop_ins: dict[str, str] = {}
     for alias in [*_unit_names(root, name, unit_path), "service"]:
         for folder in FOLDERS:
             for part in _folder_names(alias):
                 place = f"{folder}/{part}.d"
                 for file in root.names(place):
                     if file.endswith(".conf"):
-                        found.setdefault(file, f"{place}/{file}")
-    readable = {file: path for file, path in found.items() if root.link(path) != "/dev/null"}
+                        drop_ins.setdefault(file, f"{place}/{file}")
+    readable = {file: path for file, path in drop_ins.items() if root.link(path) != "/dev/null"}
     return [readable[file] for file in sorted(readable)]
 
 
@@ -116,19 +116,19 @@ def _folder_names(name: str) -> list[str]:
         return [name]
     stem, dot, kind = name.rpartition(".")
     prefix, at, instance = stem.partition("@")
-    found = [name, *([f"{prefix}@{dot}{kind}"] if instance else [])]
+    names = [name, *([f"{prefix}@{dot}{kind}"] if instance else [])]
     while "-" in prefix.rstrip("-"):
         prefix = prefix.rstrip("-").rpartition("-")[0] + "-"
-        found += [f"{prefix}{at}{instance}{dot}{kind}", *([f"{prefix}@{dot}{kind}"] if instance else [])]
-    return found
+        names += [f"{prefix}{at}{instance}{dot}{kind}", *([f"{prefix}@{dot}{kind}"] if instance else [])]
+    return names
 
 
 def _environment_files(root: Root, name: str, texts: Iterable[str]) -> Iterable[FileCopy]:
     paths: list[str] = []
-    for one in (a for text in texts for a in assigned_words(text) if a.key == "EnvironmentFile"):
-        if not one.value:
+    for assignment in (a for text in texts for a in assigned_words(text) if a.key == "EnvironmentFile"):
+        if not assignment.value:
             paths.clear()
-        paths += [expand_specifiers(word.text, name).removeprefix("-") for word in one.words]
+        paths += [expand_specifiers(word.text, name).removeprefix("-") for word in assignment.words]
     for path in dict.fromkeys(paths):
         copy = _read_copy(root, path)
         if copy.text is not None:

@@ -161,10 +161,10 @@ def _ask(wire: Wire, text: str) -> Rows:
 
 def _required_columns(answer: Rows, statement: Statement) -> Rows:
     """Check that the result has the columns that the statement selects, because readers of the rows rely on them."""
-    wanted, found = statement.columns, min(map(len, (answer.names, *answer.rows)))
-    if found < wanted or any(len(row) != len(answer.names) for row in answer.rows):
+    wanted, fewest = statement.columns, min(map(len, (answer.names, *answer.rows)))
+    if fewest < wanted or any(len(row) != len(answer.names) for row in answer.rows):
         raise StatementFailed(
-            f"the server's answer has {found} columns, and {wanted or len(answer.names)} were asked for"
+            f"the server's answer has {fewest} columns, and {wanted or len(answer.names)} were asked for"
         )
     if not wanted and len(answer.rows) * sum(map(len, answer.names)) > MAX_ANSWER_BYTES:
         raise StatementFailed("the server's answer has too many rows and columns for each row to name its columns")

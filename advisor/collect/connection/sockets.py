@@ -68,7 +68,7 @@ def peer_pid(connected: socket.socket) -> int:
     if connected.family != socket.AF_UNIX:
         return 0
     try:
-        found = connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+        credentials = connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
     except OSError:
         return 0
-    return int(struct.unpack("3i", found)[0])
+    return int(struct.unpack("3i", credentials)[0])

@@ -65,9 +65,9 @@ def _memberships(text: str | None) -> dict[str, str]:
     """The process's group by controller; "" is the unified hierarchy of version 2."""
     groups: dict[str, str] = {}
     for line in (text or "").split("\n"):
-        found = re.fullmatch(r"[0-9]+:([^:]*):(/.*)", line)
-        for controller in found[1].split(",") if found else ():
-            groups.setdefault(controller, found[2] if found else "/")
+        match = re.fullmatch(r"[0-9]+:([^:]*):(/.*)", line)
+        for controller in match[1].split(",") if match else ():
+            groups.setdefault(controller, match[2] if match else "/")
     return groups
 
 
@@ -162,10 +162,10 @@ def _share_v2(root: Root, group: CgroupDirectory | None) -> tuple[float | None, 
 
 
 def _smallest_share(
-    group: CgroupDirectory, found: list[tuple[int | None, int | None, str]]
+    group: CgroupDirectory, quotas: list[tuple[int | None, int | None, str]]
 ) -> tuple[float | None, str | None]:
     """CPU quota divided by period, as a number of processors; a quota of -1 or "max" means no limit."""
-    shares = [(quota / period, step) for quota, period, step in found if quota and period and quota > 0 < period]
+    shares = [(quota / period, step) for quota, period, step in quotas if quota and period and quota > 0 < period]
     share, at = min(shares, key=lambda pair: pair[0], default=(None, None))
     return share, _name(group, at)
 
@@ -215,12 +215,12 @@ def _throttled_periods(root: Root, steps: Iterable[str]) -> tuple[int | None, in
 
 def _io_limits(root: Root, steps: Iterable[str]) -> tuple[IoLimit, ...]:
     """The I/O limits by device, from the files of both versions."""
-    found: dict[str, dict[str, int]] = {}
+    by_device: dict[str, dict[str, int]] = {}
     for step in steps:
         for device, what, limit in (*_io_limits_v1(root, step), *_io_limits_v2(root, step)):
-            limits = found.setdefault(device, {})
+            limits = by_device.setdefault(device, {})
             limits[what] = min(limit, limits.get(what, limit))
-    return tuple(IoLimit(device, **limits) for device, limits in sorted(found.items()))
+    return tuple(IoLimit(device, **limits) for device, limits in sorted(by_device.items()))
 
 
 def _io_limits_v1(root: Root, step: str) -> Iterable[tuple[str, str, int]]:

@@ -52,7 +52,7 @@ class Queue(NamedTuple):
 
 def read_devices(root: Root) -> tuple[BlockDevice, ...]:
     """All block devices except RAM disks, unused loop devices and hidden paths; partitions follow their disk."""
-    found: list[BlockDevice] = []
+    devices: list[BlockDevice] = []
     for disk in root.names(SYS_BLOCK):
         base = f"{SYS_BLOCK}/{disk}"
         queue = _queue(root, f"{base}/queue")
@@ -60,8 +60,8 @@ def read_devices(root: Root) -> tuple[BlockDevice, ...]:
         if whole:
             names = [name for name in root.names(base) if name.startswith(disk)]
             parts = (_partition(root, f"{base}/{name}", name, whole, queue) for name in names)
-            found += [whole, *filter(None, parts)]
-    return tuple(found)
+            devices += [whole, *filter(None, parts)]
+    return tuple(devices)
 
 
 def _disk(root: Root, base: str, name: str, queue: Queue) -> BlockDevice | None:
@@ -261,9 +261,9 @@ def stripe_of(devices: tuple[BlockDevice, ...]) -> Stripe | None:
 
     The parameters of an array are preferred to the hint of a request queue, upper devices first.
     """
-    for found in (*map(_array_stripe, devices), *(_queue_stripe(device, devices) for device in devices)):
-        if found:
-            return replace(found, offset=_offset(devices[0], found))
+    for stripe in (*map(_array_stripe, devices), *(_queue_stripe(device, devices) for device in devices)):
+        if stripe:
+            return replace(stripe, offset=_offset(devices[0], stripe))
     return None
 
 

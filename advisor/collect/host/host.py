@@ -193,13 +193,13 @@ def _places(
 ) -> tuple[ServerPath, ...]:
     """The directories on other mounts than the data directory, one per mount."""
     seen = {storage.mount.point} if storage else set()
-    found: list[ServerPath] = []
+    places: list[ServerPath] = []
     for name, path in directories.items():
         there = trace_storage(root, path, devices, pid)
         if there is not None and there.mount.point not in seen:
             seen.add(there.mount.point)
-            found.append(ServerPath(name, there))
-    return tuple(found)
+            places.append(ServerPath(name, there))
+    return tuple(places)
 
 
 def _only_server(root: Root) -> int | None:

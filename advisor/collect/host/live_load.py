@@ -46,18 +46,18 @@ class LoadReader:
 
     def read(self) -> dict[str, int]:
         """Counters by name, times in milliseconds, sizes in bytes; what the kernel does not show is missing."""
-        found = _processors() | _memory()
+        counters = _processors() | _memory()
         with suppress(psutil.Error, OSError):
-            found |= self._read_disks()
+            counters |= self._read_disks()
         with suppress(psutil.Error):
-            found |= self._read_process()
-        return found
+            counters |= self._read_process()
+        return counters
 
     def _read_disks(self) -> dict[str, int]:
         known = psutil.disk_io_counters(perdisk=True, nowrap=False) or {}
-        found = {f"{DISK_BUSY}{name}": int(known[name].busy_time) for name in self._disks if name in known}
+        counters = {f"{DISK_BUSY}{name}": int(known[name].busy_time) for name in self._disks if name in known}
         if device := known.get(self._device):
-            found |= {
+            counters |= {
                 "host_disk_reads": device.read_count,
                 "host_disk_writes": device.write_count,
                 "host_disk_read_ms": device.read_time,
@@ -65,7 +65,7 @@ class LoadReader:
                 "host_disk_read_bytes": device.read_bytes,
                 "host_disk_written_bytes": device.write_bytes,
             }
-        return found
+        return counters
 
     def _read_process(self) -> dict[str, int]:
         if self._process is None or not self._process.is_running():  # another process may have its number by now
@@ -88,10 +88,10 @@ def _processors() -> dict[str, int]:
 
 def _memory() -> dict[str, int]:
     memory = psutil.virtual_memory()
-    found = {"host_memory_total": memory.total, "host_memory_available": memory.available}
+    counters = {"host_memory_total": memory.total, "host_memory_available": memory.available}
     with suppress(OSError, RuntimeError):  # a container may hide /proc/vmstat
-        found["host_swapped_in"] = psutil.swap_memory().sin
-    return found
+        counters["host_swapped_in"] = psutil.swap_memory().sin
+    return counters
 
 
 def _milliseconds(seconds: float) -> int:

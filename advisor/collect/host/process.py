@@ -153,10 +153,10 @@ def find_server_process(root: Root, claim: ServerClaim) -> OwnershipProof | NotP
         return listener
     evidence = [listener.evidence[0]]
     for check in (_shares_pid_namespace, _named_in_pid_file, _works_in_datadir):
-        found = check(root, listener.pid, claim)
-        if isinstance(found, NotProved):
-            return found
-        evidence += [found] if found else []
+        outcome = check(root, listener.pid, claim)
+        if isinstance(outcome, NotProved):
+            return outcome
+        evidence += [outcome] if outcome else []
     return OwnershipProof(listener.pid, tuple(evidence))
 
 

@@ -274,9 +274,9 @@ def cpu_list(text: str | None) -> tuple[int, ...]:
     """The numbers of "0-3,8,10-14:2"."""
     numbers: set[int] = set()
     for part in (text or "").strip().split(","):
-        found = re.fullmatch(r"\s*([0-9]{1,6})(?:-([0-9]{1,6})(?::([0-9]{1,6}))?)?\s*", part)
-        if found:
-            first, last, step = int(found[1]), int(found[2] or found[1]), int(found[3] or 1)
+        match = re.fullmatch(r"\s*([0-9]{1,6})(?:-([0-9]{1,6})(?::([0-9]{1,6}))?)?\s*", part)
+        if match:
+            first, last, step = int(match[1]), int(match[2] or match[1]), int(match[3] or 1)
             numbers.update(range(first, min(last, MAX_CPU) + 1, max(step, 1)))
     return tuple(sorted(n for n in numbers if n < MAX_CPU))
 

@@ -81,21 +81,21 @@ def _measure(directory: str, kind: _Kind, names_of: Callable[[str], list[str] | 
     )
 
 
-def _sum(one: ServerFiles, other: ServerFiles) -> ServerFiles:
-    number = one.number if one.number == other.number else ""
-    return ServerFiles(one.kind, one.count + other.count, one.bytes + other.bytes, number=number)
+def _sum(files: ServerFiles, other: ServerFiles) -> ServerFiles:
+    number = files.number if files.number == other.number else ""
+    return ServerFiles(files.kind, files.count + other.count, files.bytes + other.bytes, number=number)
 
 
 def _number(device: int) -> str:
     return f"{os.major(device)}:{os.minor(device)}"
 
 
-def _merge_kinds(found: Iterator[ServerFiles]) -> tuple[ServerFiles, ...]:
+def _merge_kinds(parts: Iterator[ServerFiles]) -> tuple[ServerFiles, ...]:
     """One entry per kind."""
     kinds: dict[str, ServerFiles] = {}
-    for one in found:
-        other = kinds.get(one.kind)
-        kinds[one.kind] = one if other is None else _sum(other, one)
+    for files in parts:
+        other = kinds.get(files.kind)
+        kinds[files.kind] = files if other is None else _sum(other, files)
     return tuple(kinds.values())
 
 

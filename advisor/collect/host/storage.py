@@ -139,10 +139,10 @@ def read_mounts(root: Root, pid: int | None = None) -> tuple[MountEntry, ...]:
 
 
 def _entry(line: str) -> MountEntry | None:
-    found = _LINE.fullmatch(line)
-    if not found:
+    match = _LINE.fullmatch(line)
+    if not match:
         return None
-    number, parent, device, inner, point, options, fs_type, source, fs_options = found.groups()
+    number, parent, device, inner, point, options, fs_type, source, fs_options = match.groups()
     together = dict.fromkeys((*options.split(","), *fs_options.split(",")))
     mount = Mount(
         point=unescape(point),

@@ -260,13 +260,13 @@ def _join_reports(reports: Sequence[PastedFacts]) -> PastedFacts:
 def _merge_variables(texts: Sequence[PastedFacts]) -> dict[str, str]:
     """The variables of all texts; later texts override earlier ones, and exact values override rounded ones."""
     merged: dict[str, str] = {}
-    by_exactness = sorted(texts, key=lambda one: not one.lacks)
-    for one in by_exactness:
-        for table in one.variables:
+    by_exactness = sorted(texts, key=lambda facts: not facts.lacks)
+    for facts in by_exactness:
+        for table in facts.variables:
             for name in SAME:
                 if merged.get(name, table.get(name)) != table.get(name, merged.get(name)):
                     raise TextError(
-                        f"{one.path} is of another server than the other texts ({name} "
+                        f"{facts.path} is of another server than the other texts ({name} "
                         f"{escape_text(table[name])[:60]!r}, "
                         f"not {escape_text(merged[name])[:60]!r}); give the texts of one server at a time"
                     )
@@ -350,12 +350,12 @@ def inferred_origins(variables: dict[str, str], target: str) -> dict[str, Variab
         return {}
     catalog = load(server)
     defaults = Settings({}, catalog)
-    found = {}
+    origins = {}
     for name, value in variables.items():
         usual = defaults.text(name)
         same = usual is None or usual.upper() == value.upper()
-        found[name] = VariableOrigin(DEFAULT if same else DIFFERS)
-    return found
+        origins[name] = VariableOrigin(DEFAULT if same else DIFFERS)
+    return origins
 
 
 def refusal_reason(path: str, head: str) -> TextError:

@@ -90,11 +90,11 @@ def read_rows(ahead: Ahead) -> Iterator[Row]:
     A multi-line value ends with a line that ends in the bar.
     """
     ahead.take()
-    found = False
+    begun = False
     while ahead.peek() is not None:
         row = ahead.take().rstrip()
-        if row.startswith("+-") or (_LINE.fullmatch(row) and not found):
-            if found:
+        if row.startswith("+-") or (_LINE.fullmatch(row) and not begun):
+            if begun:
                 return
             continue
         own = [row]
@@ -106,5 +106,5 @@ def read_rows(ahead: Ahead) -> Iterator[Row]:
         match = _ROW.fullmatch("\n".join(own))
         if match is None or not own[-1].endswith("|"):
             return
-        found = True
+        begun = True
         yield match[1], match[2][:-1].rstrip(" ")

@@ -108,23 +108,23 @@ def _label_rows(rows: Iterable[Row], *, headed: bool) -> Iterator[tuple[bool, Ro
     yield from ((now, one) for one in waiting)
 
 
-def _answer_if_known(one: ServerAnswer, *, headed: bool) -> Iterator[ServerAnswer]:
-    known = sum(_has_stem(name) if one.counters else _is_variable(name) for name in one.rows)
-    if headed or 2 * known >= len(one.rows):
-        yield one
+def _answer_if_known(answer: ServerAnswer, *, headed: bool) -> Iterator[ServerAnswer]:
+    known = sum(_has_stem(name) if answer.counters else _is_variable(name) for name in answer.rows)
+    if headed or 2 * known >= len(answer.rows):
+        yield answer
 
 
 def join_answers(parts: Iterable[ServerAnswer]) -> Iterator[ServerAnswer]:
     """Join interrupted answers: a continuation has no name in common with the beginning."""
     held: dict[bool, ServerAnswer] = {}
-    for one in parts:
-        before = held.get(one.counters)
-        if before is not None and not one.begun and before.rows.keys().isdisjoint(one.rows):
-            before.rows.update(one.rows)
+    for answer in parts:
+        before = held.get(answer.counters)
+        if before is not None and not answer.begun and before.rows.keys().isdisjoint(answer.rows):
+            before.rows.update(answer.rows)
             continue
         if before is not None:
             yield before
-        held[one.counters] = one
+        held[answer.counters] = answer
     yield from held.values()
 
 

@@ -37,11 +37,11 @@ def read_answers(ahead: Ahead) -> Iterator[ServerAnswer]:
     starts = [match.start() for match in _OPEN.finditer(text)]
     for start, end in pairwise([*starts, len(text)]):
         part = text[start:end]
-        found = {name: html.unescape(value) for name, value in _rows(part)}
-        if found and (part.startswith("<r") or _HEAD.search(part)):
-            yield complete_answer(found)
-        elif found:
-            yield from split_answers(found.items(), headed=False)
+        rows = {name: html.unescape(value) for name, value in _rows(part)}
+        if rows and (part.startswith("<r") or _HEAD.search(part)):
+            yield complete_answer(rows)
+        elif rows:
+            yield from split_answers(rows.items(), headed=False)
 
 
 def _rows(part: str) -> Iterator[Row]:

@@ -89,10 +89,12 @@ def _files(path: str) -> dict[str, str]:
             names = sorted(islice(ours, MOST_ENTRIES))
     except OSError as error:
         raise TextError(f"{path} can't be read ({error.strerror}); check its owner and mode") from error
-    found = [match for match in map(_STALKED.fullmatch, names) if match and match["prefix"] not in ("mysql", "innodb")]
-    prefixes = sorted(match["prefix"] for match in found if match["part"] in ("variables", "mysqladmin"))
+    matches = [
+        match for match in map(_STALKED.fullmatch, names) if match and match["prefix"] not in ("mysql", "innodb")
+    ]
+    prefixes = sorted(match["prefix"] for match in matches if match["part"] in ("variables", "mysqladmin"))
     if prefixes:
-        return {match["part"]: match[0] for match in found if match["prefix"] == prefixes[-1]}
+        return {match["part"]: match[0] for match in matches if match["prefix"] == prefixes[-1]}
     return {part: name for name, part in _SAVED.items() if name in names}
 
 
@@ -175,15 +177,15 @@ NOTHING = SummarySection({}, ())
 
 def sections(text: str) -> dict[str, SummarySection]:
     """The sections of a report by heading; the first of equal headings."""
-    found: dict[str, list[str]] = {}
+    by_heading: dict[str, list[str]] = {}
     lines: list[str] = []
     for line in text.split("\n"):
         heading = _HEADING.fullmatch(line.rstrip())
         if heading:
-            lines = found.setdefault(heading[1], []) if heading[1] not in found else []
+            lines = by_heading.setdefault(heading[1], []) if heading[1] not in by_heading else []
         else:
             lines.append(line)
-    return {title: SummarySection(_named_values(under), tuple(under)) for title, under in found.items()}
+    return {title: SummarySection(_named_values(under), tuple(under)) for title, under in by_heading.items()}
 
 
 def _named_values(lines: list[str]) -> dict[str, str]:
@@ -304,13 +306,13 @@ def _rounded_values(parts: Mapping[str, SummarySection]) -> dict[str, str]:
 
 
 def _joined_lines(parts: Mapping[str, SummarySection]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for title, name, form, variables in _JOINED:
         match = form.fullmatch(parts.get(title, NOTHING).named.get(name, ""))
         for variable, value in zip(variables, match.groups() if match else (), strict=False):
             size = parse_rounded_size(value) if variable.endswith("_size") else None
-            found[variable] = value if size is None else str(size)
-    return found
+            values[variable] = value if size is None else str(size)
+    return values
 
 
 SYSTEM_TITLE = "# Percona Toolkit System Summary Report"

@@ -184,17 +184,17 @@ def _cells_of(line: str, bar: str) -> list[str]:
 def _delimited_cells(line: str, cell: re.Pattern[str]) -> list[str]:
     cells: list[str] = []
     place = 0
-    while len(cells) < len(_COLUMNS) and (found := cell.match(line, place)):
-        cells.append(found[2] if found[1] is None else found[1].replace('""', '"'))
-        place = found.end()
+    while len(cells) < len(_COLUMNS) and (match := cell.match(line, place)):
+        cells.append(match[2] if match[1] is None else match[1].replace('""', '"'))
+        place = match.end()
     return cells if len(cells) == len(_COLUMNS) else []
 
 
 def _bare_row(line: str) -> str:
     """The separator of a session's row that may stand without headings; empty for other lines."""
-    found = _BARE_ROW.match(line)
-    cells = _cells_of(line, found[1]) if found else []
-    return found[1] if found and cells and _is_session(cells) else ""
+    match = _BARE_ROW.match(line)
+    cells = _cells_of(line, match[1]) if match else []
+    return match[1] if match and cells and _is_session(cells) else ""
 
 
 def _is_session(cells: list[str]) -> bool:
@@ -269,30 +269,30 @@ def sessions_in(values: Iterable[Any]) -> PastedSessions | None:
 
     A list of objects is a process list; MySQL Shell prints each row as a separate JSON text.
     """
-    found = _LastList()
+    last_list = _LastList()
     loose: set[str | None] = set()  # the connection ids of separate rows, of which a repeated one begins another list
     for value in values:
         if row := _json_row(value):
             if not loose or row["id"] in loose:
-                found.begin()
+                last_list.begin()
                 loose.clear()
             loose.add(row["id"])
-            found.take(row)
+            last_list.take(row)
         else:
-            _take_lists(value, found, 0)
-    return found.sessions
+            _take_lists(value, last_list, 0)
+    return last_list.sessions
 
 
-def _take_lists(value: Any, found: _LastList, depth: int) -> None:
+def _take_lists(value: Any, last_list: _LastList, depth: int) -> None:
     """Take the last list of sessions in a value of JSON."""
     rows = [row for one in value if (row := _json_row(one))] if isinstance(value, list) else []
     if rows:
-        found.begin()
+        last_list.begin()
         for row in rows:
-            found.take(row)
+            last_list.take(row)
     elif depth < DEEPEST:
         for one in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-            _take_lists(one, found, depth + 1)
+            _take_lists(one, last_list, depth + 1)
 
 
 def _json_row(value: Any) -> dict[str, str | None] | None:

@@ -50,11 +50,11 @@ def replica_rows(text: str) -> tuple[Row, ...] | None:
 
 def latest_rows(rows: Iterable[Row]) -> tuple[Row, ...]:
     """The last row for each source, in order of first appearance."""
-    found: dict[tuple[str | None, ...], Row] = {}
+    latest: dict[tuple[str | None, ...], Row] = {}
     for row in rows:
         lower = {name.lower(): value for name, value in row.items()}
-        found[tuple(next((lower[name] for name in names if name in lower), "") for names in _SAME)] = row
-    return tuple(found.values())
+        latest[tuple(next((lower[name] for name in names if name in lower), "") for names in _SAME)] = row
+    return tuple(latest.values())
 
 
 def _vertical_rows(text: str) -> Iterator[Row]:
@@ -73,12 +73,12 @@ def _vertical_rows(text: str) -> Iterator[Row]:
 
 def _fields(body: str) -> dict[str, str]:
     fields = [*_FIELD.finditer(body)]
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for one, after in pairwise(fields):
-        found.setdefault(one[1], body[one.start(2) : after.start()].rstrip("\n"))
+        values.setdefault(one[1], body[one.start(2) : after.start()].rstrip("\n"))
     for last in fields[-1:]:
-        found.setdefault(last[1], body[last.start(2) :].partition("\n\n")[0].rstrip("\n"))
-    return found
+        values.setdefault(last[1], body[last.start(2) :].partition("\n\n")[0].rstrip("\n"))
+    return values
 
 
 def _wide_rows(text: str) -> Iterator[Row]:
@@ -160,9 +160,9 @@ class ReplicaSources:
 
     def _close(self, *, whole: bool) -> None:
         """Keep the status in the held lines; `whole` is whether the last line is complete."""
-        found = replica_rows("\n".join([*self._part, ""] if whole else self._part)) if self._speaks else None
-        if found is not None:
-            self.rows = latest_rows([*(self.rows or ()), *found])
+        rows = replica_rows("\n".join([*self._part, ""] if whole else self._part)) if self._speaks else None
+        if rows is not None:
+            self.rows = latest_rows([*(self.rows or ()), *rows])
         self._part, self._speaks = [], False
 
 

@@ -30,21 +30,21 @@ def complete_samples(samples: Sequence[Sample]) -> Sequence[Sample]:
     return [sample for sample in samples if whole_number(sample.get("uptime")) is not None] or samples
 
 
-def add_sample(kept: tuple[Sample, ...], one: Sample) -> tuple[Sample, ...]:
+def add_sample(kept: tuple[Sample, ...], newest: Sample) -> tuple[Sample, ...]:
     """Add a sample, and keep only those that a window needs: both ends, and two between which the uptime fell.
 
     Once a sample has the uptime, samples without it are dropped.
     """
-    now = whole_number(one.get("uptime"))
+    now = whole_number(newest.get("uptime"))
     before = [whole_number(sample.get("uptime")) for sample in kept]
     if now is None:
-        return (*kept[:1], one) if None in before or not kept else kept
+        return (*kept[:1], newest) if None in before or not kept else kept
     known = [at for at in before if at is not None]
     if not known:
-        return (one,)
+        return (newest,)
     fell = [later < earlier for earlier, later in pairwise([*known, now])]
     needed = len(known) == 1 or fell[-2] or (fell[-1] and not any(fell[:-1]))
-    return (*(kept if needed else kept[:-1]), one)
+    return (*(kept if needed else kept[:-1]), newest)
 
 
 def workload_of(samples: Sequence[Sample]) -> tuple[Workload | None, str]:
@@ -76,16 +76,16 @@ class DifferenceRounds:
         self.added = False
         self._sum: Counters = {}
 
-    def take_round(self, found: Counters) -> Counters | None:
+    def take_round(self, counters: Counters) -> Counters | None:
         """The absolute counters at this round; None if only differences are known."""
-        if found.get(_NEVER_ZERO) != "0":
-            self._sum = found
-            return found
+        if counters.get(_NEVER_ZERO) != "0":
+            self._sum = counters
+            return counters
         if self._sum.get(_NEVER_ZERO, "0") == "0":
             self.no_first = True
             return None
         self.added = True
-        self._sum = self._sum | {name: _add_difference(self._sum.get(name), value) for name, value in found.items()}
+        self._sum = self._sum | {name: _add_difference(self._sum.get(name), value) for name, value in counters.items()}
         return self._sum
 
     def known_values(self, sample: Counters) -> Counters:

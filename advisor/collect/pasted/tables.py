@@ -175,18 +175,18 @@ def read_vertical(ahead: Ahead) -> Iterator[ServerAnswer]:
 
 def _vertical_rows(ahead: Ahead, names: re.Pattern[str], values: re.Pattern[str]) -> Iterator[Row]:
     """Rows, each below a line of stars with its number; row 1 begins another answer."""
-    found = 0
+    count = 0
     while mark := _MARK.fullmatch((ahead.peek() or "").rstrip()):
         name, value = names.fullmatch(ahead.peek(1) or ""), values.fullmatch(ahead.peek(2) or "")
         number = int(mark[1])
-        if name is None or value is None or ahead.peek(2) is None or (found and number == 1):
+        if name is None or value is None or ahead.peek(2) is None or (count and number == 1):
             return
         more = _lines_of_value(ahead, number)
         cut = is_last(ahead, _ROW_LINES - 1 + more)
         for _ in ("mark", "name", "value"):
             ahead.take()
         text = "\n".join([value[1], *(ahead.take() for _ in range(more))])
-        found += 1
+        count += 1
         if not cut:
             yield name[1].strip(), text
 

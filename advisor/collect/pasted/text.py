@@ -85,19 +85,21 @@ def _facts_of_answers(path: str, answers: Iterable[ServerAnswer], at: float, wat
     variables: list[Table] = []
     samples: tuple[Table, ...] = ()
     rounds, of_session = DifferenceRounds(), False
-    for one in answers:
-        found = {name.lower(): value for name, value in one.rows.items() if not name.startswith(_OWN)}
-        if any(map(is_formula, found.values())):
+    for answer in answers:
+        table = {name.lower(): value for name, value in answer.rows.items() if not name.startswith(_OWN)}
+        if any(map(is_formula, table.values())):
             raise cloud_document_message(path, "a parameter group of Amazon RDS")
-        if one.counters:
-            whole = rounds.take_round(found)
+        if answer.counters:
+            whole = rounds.take_round(table)
             of_session = of_session or is_session_status(whole or {})
             samples = add_sample(samples, whole) if whole else samples
-        elif len(variables) > 1 and _is_of_same_server(variables[-1], found):
-            variables[-1] |= found
+        elif len(variables) > 1 and _is_of_same_server(variables[-1], table):
+            variables[-1] |= table
         elif len(variables) < MOST_SERVERS:
-            variables.append(found)
-    samples = tuple(without_session_counters(one) if of_session else rounds.known_values(one) for one in samples)
+            variables.append(table)
+    samples = tuple(
+        without_session_counters(sample) if of_session else rounds.known_values(sample) for sample in samples
+    )
     lacks = SESSION_COUNTERS if of_session else NO_FIRST if rounds.no_first and not samples else ""
     return PastedFacts(
         path,
@@ -164,10 +166,10 @@ def _text(path: str, file: IO[bytes], at: float) -> Text:
 def _lines(path: str, parts: Iterable[str]) -> Iterator[str]:
     rest = ""
     for part in parts:
-        *found, rest = (rest + part).split("\n")
+        *lines, rest = (rest + part).split("\n")
         if len(rest) > LONGEST:
             raise TextError(f"{path} is no text of lines; give {FORMS}")
-        for line in found:
+        for line in lines:
             yield _without_colours(line)
     yield _without_colours(rest)
 

@@ -84,22 +84,22 @@ def read_blocking(
     answer = ask(session, SESSIONS_THREADS if threads else SESSIONS_PROCESSLIST, PART, notes)
     if answer is None:
         return Observed(None, {})
-    found = _sessions(answer.rows)
-    rows = _row_waits(session, found, notes, modern=modern, threads=threads)
-    locks = _metadata(session, greeting, found, plugins, notes, threads=threads)
+    listing = _sessions(answer.rows)
+    rows = _row_waits(session, listing, notes, modern=modern, threads=threads)
+    locks = _metadata(session, greeting, listing, plugins, notes, threads=threads)
     waits = (*(rows or ()), *(locks.waits if locks else ()))
     holders = locks.holders if locks else ()
     named = {number for wait in waits for number in (wait.waiter, wait.blocker)} | {number for number, _ in holders}
     blocking = Blocking(
-        sessions=tuple(one for one in found.sessions.values() if one.id in named or _matters(one)),
-        detached=found.detached,
+        sessions=tuple(one for one in listing.sessions.values() if one.id in named or _matters(one)),
+        detached=listing.detached,
         waits=waits,
         holders=holders,
         rows_read=rows is not None,
         metadata_read=locks is not None and locks.certain,
-        history=found.history,
+        history=listing.history,
     )
-    return Observed(blocking, found.states)
+    return Observed(blocking, listing.states)
 
 
 def _matters(session: ServerSession) -> bool:
@@ -160,10 +160,10 @@ def _transaction(row: Row) -> OpenTransaction | None:
 
 
 def _row_waits(
-    session: Session, found: _Found, notes: Notes, *, modern: bool, threads: bool
+    session: Session, listing: _Found, notes: Notes, *, modern: bool, threads: bool
 ) -> tuple[LockWait, ...] | None:
     """The waits for rows; None if there are some whose blockers could not be read."""
-    if not any(one.transaction and one.transaction.state == LOCK_WAIT for one in found.sessions.values()):
+    if not any(one.transaction and one.transaction.state == LOCK_WAIT for one in listing.sessions.values()):
         return ()
     if modern and not threads:
         notes.append(Unavailable(PART, "needs performance_schema, which is off, for who blocks whom"))
@@ -171,7 +171,7 @@ def _row_waits(
     answer = ask(session, ROW_WAITS_MYSQL if modern else ROW_WAITS_INNODB, PART, notes)
     if answer is None:
         return None
-    read = whole_number if modern else found.by_transaction.get
+    read = whole_number if modern else listing.by_transaction.get
     pairs = {(read(waiter or ""), read(blocker or "")) for waiter, blocker in answer.rows}
     return tuple(LockWait(waiter, blocker, ROWS) for waiter, blocker in sorted(_numbers(pairs)) if waiter != blocker)
 
@@ -189,25 +189,25 @@ class _Locks(NamedTuple):
 def _metadata(
     session: Session,
     greeting: Greeting,
-    found: _Found,
+    listing: _Found,
     plugins: tuple[Plugin, ...],
     notes: Notes,
     *,
     threads: bool,
 ) -> _Locks | None:
     """Who waits for whose metadata locks; None if some wait and the locks could not be read."""
-    waiting = {one.id for one in found.sessions.values() if is_wait_state(one.state)}
+    waiting = {one.id for one in listing.sessions.values() if is_wait_state(one.state)}
     if not waiting:
         return _Locks((), (), certain=True)
     if not greeting.is_mariadb:
-        return _mysql_locks(session, found, notes) if threads else None
+        return _mysql_locks(session, listing, notes) if threads else None
     if not any(one.name.upper() == "METADATA_LOCK_INFO" and one.status == "ACTIVE" for one in plugins):
         return None
     answer = ask(session, METADATA_LOCKS_MARIADB, PART, notes)
-    return None if answer is None else _mariadb_locks(answer.rows, found, waiting)
+    return None if answer is None else _mariadb_locks(answer.rows, listing, waiting)
 
 
-def _mysql_locks(session: Session, found: _Found, notes: Notes) -> _Locks | None:
+def _mysql_locks(session: Session, listing: _Found, notes: Notes) -> _Locks | None:
     answer = ask(session, METADATA_LOCKS_MYSQL, PART, notes)
     if answer is None:
         return None
@@ -216,10 +216,10 @@ def _mysql_locks(session: Session, found: _Found, notes: Notes) -> _Locks | None
         number = whole_number(row[5])
         if number is not None:
             locks.append(MetadataLock(number, row[0] or "", _name(row[1], row[2]), row[3] or "", row[4] == "GRANTED"))
-            found.sessions.setdefault(number, session_of(number, row[6:11]))
+            listing.sessions.setdefault(number, session_of(number, row[6:11]))
     # A wait that has no pending lock here is that for a flush; or the instrument is off, as in 5.7 by default.
     seen = any(not lock.granted for lock in locks)
-    seconds = {number: one.seconds for number, one in found.sessions.items()}
+    seconds = {number: one.seconds for number, one in listing.sessions.items()}
     return _Locks(metadata_waits(locks, seconds), (), certain=True) if seen else None
 
 
@@ -261,14 +261,14 @@ def _delays(scope: str, held: str, wanted: str) -> bool:
 _LONG_HELD = ("NO_READ_WRITE", "READ_ONLY", "EXCLUSIVE", "BACKUP_FTWRL", "BACKUP_WAIT", "BACKUP_BLOCK")
 
 
-def _mariadb_locks(rows: Iterable[Row], found: _Found, waiting: set[int]) -> _Locks:
+def _mariadb_locks(rows: Iterable[Row], listing: _Found, waiting: set[int]) -> _Locks:
     """The holders of locks on tables of which a waiter holds a weaker lock, and of locks that exclude others."""
     locks = []
     for row in rows:
         number = whole_number(row[0])
         if number is not None:
             locks.append(MetadataLock(number, row[2] or "", _name(row[3], row[4]), row[1] or "", granted=True))
-            found.sessions.setdefault(number, session_of(number, row[5:10]))
+            listing.sessions.setdefault(number, session_of(number, row[5:10]))
     wanted = {
         (lock.scope, lock.name) for lock in locks if lock.owner in waiting and lock.name and "Table" in lock.scope
     }

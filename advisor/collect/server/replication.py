@@ -90,14 +90,14 @@ def read_replication(
 def _progress(rows: tuple[dict[str, str | None], ...], greeting: Greeting) -> tuple[ChannelProgress, ...]:
     """What is compared with the end of the window; column names differ between versions."""
     uuid = greeting.variables.get("server_uuid", "")
-    found = []
+    channels = []
     for row in rows:
 
         def value(*names: str, row: dict[str, str | None] = row) -> str | None:
             return next((row[name] for name in names if name in row), None)
 
         executed = parse_set(value("Executed_Gtid_Set") or "") if uuid else None
-        found.append(
+        channels.append(
             ChannelProgress(
                 channel=value("Channel_Name", "Connection_name") or "",
                 behind=whole_number(value("Seconds_Behind_Source", "Seconds_Behind_Master")),
@@ -109,7 +109,7 @@ def _progress(rows: tuple[dict[str, str | None], ...], greeting: Greeting) -> tu
                 received=whole_number(value("Read_Source_Log_Pos", "Read_Master_Log_Pos")),
             )
         )
-    return tuple(found)
+    return tuple(channels)
 
 
 def _applier_times(

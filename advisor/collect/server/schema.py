@@ -228,20 +228,20 @@ def _redundant_of(reading: _Reading, examined: list[str], sizes: dict[str, int])
 
 
 def _redundant_by_schema(reading: _Reading, examined: list[str], schemas: int) -> tuple[RedundantIndex, ...] | None:
-    found: list[RedundantIndex] = []
+    indexes: list[RedundantIndex] = []
     for done, schema in enumerate(examined):
         try:
             rows = reading.rows(REDUNDANT_MARIADB, schema)
             uncompared = set(reading.rows(UNCOMPARED_MARIADB, schema)) if rows else set()
         except StatementFailed as reason:
             reading.notes.append(Unavailable(INDEXES, _after(str(reason), done, schemas)))
-            return tuple(found) if done else None
-        found += [_redundant(row) for row in rows if not uncompared & {(row[1], row[2]), (row[1], row[4])}]
+            return tuple(indexes) if done else None
+        indexes += [_redundant(row) for row in rows if not uncompared & {(row[1], row[2]), (row[1], row[4])}]
     if len(examined) < schemas:
         reading.notes.append(
             Unavailable(INDEXES, f"{schemas - len(examined)} of {schemas} schemas were left out, as their tables were")
         )
-    return tuple(found) if examined or not schemas else None
+    return tuple(indexes) if examined or not schemas else None
 
 
 def _after(reason: str, done: int, schemas: int) -> str:
@@ -286,9 +286,9 @@ def _auto_increment(row: Row) -> AutoIncrement | None:
 
 def _near_end(values: Iterable[AutoIncrement | None]) -> Iterator[AutoIncrement]:
     """The columns that have used more than half of their type, the fullest first."""
-    for one in sorted(filter(None, values), key=_used_share, reverse=True):
-        if _used_share(one) * _HALF > 1:
-            yield one
+    for column in sorted(filter(None, values), key=_used_share, reverse=True):
+        if _used_share(column) * _HALF > 1:
+            yield column
 
 
 def _used_share(column: AutoIncrement) -> float:
