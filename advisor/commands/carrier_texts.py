@@ -24,9 +24,9 @@ SUPPRESSION = "mycnf:"  # start of a suppression comment
 _ASSIGNMENT = re.compile(r"(?<![\w.-])([a-z][a-z0-9]*(?:[_-][a-z0-9]+)+) = (\S+?)(?=[,;]?(?:\s|$))")
 
 
-def resolved_of(carrier: Carrier, one: OptionSet, target: Target) -> ResolvedFiles:
+def resolved_of(carrier: Carrier, option_set: OptionSet, target: Target) -> ResolvedFiles:
     """Return a set as if it were an option file with the document's name."""
-    return place_reading(carrier, one.read(load(target)))
+    return place_reading(carrier, option_set.read(load(target)))
 
 
 def sets_named(carrier: Carrier, name: str | None) -> tuple[OptionSet, ...]:
@@ -34,10 +34,10 @@ def sets_named(carrier: Carrier, name: str | None) -> tuple[OptionSet, ...]:
     path = carrier.document.path
     if not carrier.sets:
         raise MycnfError(f"{path}: it has no options of a MySQL or MariaDB server; name another file")
-    found = tuple(one for one in carrier.sets if name in (None, one.label))
-    if not found:
+    sets = tuple(one for one in carrier.sets if name in (None, one.label))
+    if not sets:
         raise MycnfError(f"{path}: it has no set {name!r}; write --set with one of {_labels(carrier)}")
-    return found
+    return sets
 
 
 def only_set(carrier: Carrier, name: str | None) -> OptionSet:
@@ -45,11 +45,11 @@ def only_set(carrier: Carrier, name: str | None) -> OptionSet:
 
     A name is ignored in a document with one set: it chooses a set of another document.
     """
-    found = sets_named(carrier, name if len(carrier.sets) > 1 else None)
-    if len(found) > 1:
+    sets = sets_named(carrier, name if len(carrier.sets) > 1 else None)
+    if len(sets) > 1:
         remedy = f"write --set NAME with one of {_labels(carrier)}"
-        raise MycnfError(f"{carrier.document.path}: {len(found)} sets of options: {remedy}")
-    return found[0]
+        raise MycnfError(f"{carrier.document.path}: {len(sets)} sets of options: {remedy}")
+    return sets[0]
 
 
 def _labels(carrier: Carrier) -> str:

@@ -55,20 +55,23 @@ def check_carrier(
     """
     if not carrier.sets:
         print_notice(f"{carrier.document.path}: {carrier.empty or 'it has no options of a MySQL or MariaDB server'}")
-    found: dict[Target, list[Finding]] = {target: [] for target in targets} if carrier.sets else {}
-    for one in carrier.sets:
-        if not targets and one.hint is not None and is_too_old(one.hint):
-            print_notice(f"{carrier.document.path}: {one.label}: not checked: {too_old_note(one.hint)} ({one.why})")
+    by_target: dict[Target, list[Finding]] = {target: [] for target in targets} if carrier.sets else {}
+    for option_set in carrier.sets:
+        if not targets and option_set.hint is not None and is_too_old(option_set.hint):
+            print_notice(
+                f"{carrier.document.path}: {option_set.label}: "
+                f"not checked: {too_old_note(option_set.hint)} ({option_set.why})"
+            )
             continue
-        for target in targets or [target_of(carrier, one)]:
-            own = _limited_host(host, one.memory) if one.memory else host
-            more = _findings(carrier, one, target, rules, own, house=house, parameters=parameters)
-            guessed = not targets and (one.hint is None or UNVERSIONED in one.why)
-            found.setdefault(target, []).extend([_of_guess(f) for f in more] if guessed else more)
+        for target in targets or [target_of(carrier, option_set)]:
+            own = _limited_host(host, option_set.memory) if option_set.memory else host
+            more = _findings(carrier, option_set, target, rules, own, house=house, parameters=parameters)
+            guessed = not targets and (option_set.hint is None or UNVERSIONED in option_set.why)
+            by_target.setdefault(target, []).extend([_of_guess(f) for f in more] if guessed else more)
     path = carrier.document.path
     return [
         Checked(path, target, tuple(sort_by_place(dict.fromkeys(findings))), _sources(carrier, findings))
-        for target, findings in found.items()
+        for target, findings in by_target.items()
     ]
 
 
@@ -96,18 +99,22 @@ def _as_likely(finding: Finding) -> Finding:
     return finding._replace(severity=severity, confidence=Confidence.LIKELY)
 
 
-def target_of(carrier: Carrier, one: OptionSet) -> Target:
+def target_of(carrier: Carrier, option_set: OptionSet) -> Target:
     """Return the server of a set, with a notice on stderr: as named by the document, else guessed from its options."""
-    target, why = (one.hint, one.why) if one.hint else guess_target(resolved_of(carrier, one, newest_target("mysql")))
+    target, why = (
+        (option_set.hint, option_set.why)
+        if option_set.hint
+        else guess_target(resolved_of(carrier, option_set, newest_target("mysql")))
+    )
     print_notice(
-        f"{carrier.document.path}: {one.label}: no --target given, so it is checked for {target.label} ({why})"
+        f"{carrier.document.path}: {option_set.label}: no --target given, so it is checked for {target.label} ({why})"
     )
     return target
 
 
 def _findings(
     carrier: Carrier,
-    one: OptionSet,
+    option_set: OptionSet,
     target: Target,
     rules: Sequence[Rule],
     host: Host | AbsentPart,
@@ -115,46 +122,46 @@ def _findings(
     house: tuple[HouseRule, ...] | AbsentPart,
     parameters: Mapping[str, ProviderParameter] | None,
 ) -> list[Finding]:
-    if one.declared is not None and target.is_managed:
+    if option_set.declared is not None and target.is_managed:
         from advisor.commands.managed import managed_findings
 
-        return managed_findings(one.declared, target, rules, host, house, parameters=parameters)
+        return managed_findings(option_set.declared, target, rules, host, house, parameters=parameters)
     catalog = load(target)
-    reading = one.read(catalog)
+    reading = option_set.read(catalog)
     read = place_reading(carrier, reading.within.reading if reading.within else reading)
     verdict = judge_file(read, catalog)
-    find_source = find_source_in_lines(verdict, one.origin)
+    find_source = find_source_in_lines(verdict, option_set.origin)
     settings = Settings.from_file(verdict)
-    settings = settings.without_defaults() if one.partial else settings
+    settings = settings.without_defaults() if option_set.partial else settings
     known = RuleContext(target, catalog, settings, verdict, host=host, house=house, find_source=find_source)
-    findings = [_adapt_finding(f, one, reading, carrier.document.path) for f in run_rules(known, rules).findings]
-    if one.declared is None and one.origin is Origin.FILE:  # other files may be read with it
+    findings = [_adapt_finding(f, option_set, reading, carrier.document.path) for f in run_rules(known, rules).findings]
+    if option_set.declared is None and option_set.origin is Origin.FILE:  # other files may be read with it
         findings = [_as_likely(f) if f.name == BY_COMBINATION else f for f in findings]
-    if one.declared is not None:
-        findings = [in_document_terms(finding, one.declared) for finding in findings]
-    elif one.origin is Origin.COMMAND_LINE:
+    if option_set.declared is not None:
+        findings = [in_document_terms(finding, option_set.declared) for finding in findings]
+    elif option_set.origin is Origin.COMMAND_LINE:
         findings = [in_argument_terms(finding) for finding in findings]
     return [*findings, *_non_option_findings(reading.strays, rules, certain=catalog.exact)]
 
 
-def _adapt_finding(finding: Finding, one: OptionSet, reading: SetReading, path: str) -> Finding:
+def _adapt_finding(finding: Finding, option_set: OptionSet, reading: SetReading, path: str) -> Finding:
     """Adapt a finding to the document: a command line has no groups, and fixes need text that is verbatim in it."""
-    if one.groupless:
-        finding = finding._replace(group=None, message=finding.message.replace(f"[{GROUP}]", one.groupless))
+    if option_set.groupless:
+        finding = finding._replace(group=None, message=finding.message.replace(f"[{GROUP}]", option_set.groupless))
     place, within = finding.location, reading.within
     if within and place and place.line:
         message = f"{finding.message} (Line {place.line} of {within.called}.)"
         return finding._replace(message=message, location=within.place, fix=None)
     own = place is not None and place.path == path
-    if finding.fix and not (own and all(_is_editable(edit, one, reading) for edit in finding.fix.edits)):
+    if finding.fix and not (own and all(_is_editable(edit, option_set, reading) for edit in finding.fix.edits)):
         finding = finding._replace(fix=None)
     return finding
 
 
-def _is_editable(edit: Edit, one: OptionSet, reading: SetReading) -> bool:
+def _is_editable(edit: Edit, option_set: OptionSet, reading: SetReading) -> bool:
     if edit.column == edit.end_column == 1 and not edit.text:
         return set(range(edit.line, edit.end_line)) <= reading.whole
-    plain = re.fullmatch(_PLAIN, edit.text) is not None or (not one.groupless and "\n" not in edit.text)
+    plain = re.fullmatch(_PLAIN, edit.text) is not None or (not option_set.groupless and "\n" not in edit.text)
     return plain and edit.line == edit.end_line and any(_within(edit, line, reading) for line in reading.order)
 
 

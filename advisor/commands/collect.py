@@ -62,10 +62,10 @@ def load_probe_results() -> tuple[ProbeResult, ...]:
     from probes.host_identity import host_id
     from probes.results import latest_results, read_all, results_folder
 
-    found = read_all()
-    for line in found.damaged:
+    results = read_all()
+    for line in results.damaged:
         print_notice(line)
-    return latest_results(found, host_id(results_folder())) if found.kept else ()
+    return latest_results(results, host_id(results_folder())) if results.kept else ()
 
 
 DEMO = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "demo", "recording.json")

@@ -34,14 +34,14 @@ def run(args: argparse.Namespace) -> int:
     from advisor.report.output import write
 
     (a, b), lost = read_sides(args)
-    found = compare_sides(a, b, _name_filter(args, _known_names(a, b)))
-    _check_sides(found, args)
-    write(_render(found, args), args.output)
+    comparison = compare_sides(a, b, _name_filter(args, _known_names(a, b)))
+    _check_sides(comparison, args)
+    write(_render(comparison, args), args.output)
     for words in lost:
         print_notice(words)
     if lost:
         return errors.CONNECTION
-    return errors.FINDINGS if found.differs(by_nature=args.all) else errors.OK
+    return errors.FINDINGS if comparison.differs(by_nature=args.all) else errors.OK
 
 
 def _known_names(a: Side, b: Side) -> frozenset[str] | None:
@@ -72,24 +72,24 @@ def _patterns(words: Sequence[str] | None) -> list[str]:
     return [part for part in parts if part]
 
 
-def _check_sides(found: Comparison, args: argparse.Namespace) -> None:
+def _check_sides(comparison: Comparison, args: argparse.Namespace) -> None:
     """Print notices on versions without a catalog; raises MycnfError if --only matches no setting at all."""
-    for sentence in dict.fromkeys(map(stand_in_note, (found.a.target, found.b.target))):
+    for sentence in dict.fromkeys(map(stand_in_note, (comparison.a.target, comparison.b.target))):
         if sentence:
             print_notice(sentence)
-    if args.only and not any((found.pairs, found.only_a, found.only_b, found.not_shown)):
+    if args.only and not any((comparison.pairs, comparison.only_a, comparison.only_b, comparison.not_shown)):
         fits = f"--only {','.join(args.only)} matches no setting of either side"
         raise MycnfError(f"{fits}; write names or patterns as in SHOW GLOBAL VARIABLES, such as 'innodb_*'")
 
 
-def _render(found: Comparison, args: argparse.Namespace) -> str:
+def _render(comparison: Comparison, args: argparse.Namespace) -> str:
     from advisor.report import diff
     from advisor.report.diff import document
     from advisor.report.formats import render
     from advisor.report.output import Paper
 
-    own = {"json": partial(diff.as_json, found, every=args.all)}
-    return render("diff", args.format, Paper.of_width(args.output), partial(document, found, every=args.all), own)
+    own = {"json": partial(diff.as_json, comparison, every=args.all)}
+    return render("diff", args.format, Paper.of_width(args.output), partial(document, comparison, every=args.all), own)
 
 
 def read_sides(args: argparse.Namespace) -> tuple[tuple[Side, Side], list[str]]:
@@ -171,17 +171,17 @@ class _Files:
         paths = self._paths(side)
         resolved = read_resolved(paths, target, self.root, self.given, self._set_of(side))
         target = on_platform(target, None, resolved, full_version=target in self._full_versions)
-        found = judge_file(resolved, load(target))
-        if not_read := missing_group_message(found.resolved):
+        verdict = judge_file(resolved, load(target))
+        if not_read := missing_group_message(verdict.resolved):
             raise MycnfError(not_read)
-        for problem in found.resolved.problems:
+        for problem in verdict.resolved.problems:
             print_notice(f"{problem.path}:{problem.line or 1}: {problem.message}")
-        refused = [line.placed for line in found.lines if line.outcome in REFUSED]
+        refused = [line.placed for line in verdict.lines if line.outcome in REFUSED]
         if refused:
             places = ", ".join(f"{at.path}:{at.line.number}" for at in refused[:MAX_LISTED])
             more = f" and {len(refused) - MAX_LISTED} more lines" if len(refused) > MAX_LISTED else ""
             print_notice(f"left out, because {target.label} refuses or ignores it: {places}{more}; mycnf lint says why")
-        return found
+        return verdict
 
     def _assumed_target(self, *sides: NamedSide) -> Target:
         from advisor.commands.guess_target import assume_target

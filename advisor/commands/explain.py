@@ -92,24 +92,24 @@ def _explain_option(args: argparse.Namespace, target: Target | None) -> str:
 
 def _options_everywhere(name: str) -> dict[Target, Option | None]:
     """Return the option in the newest known patch of every supported series, and in builds that differ from theirs."""
-    found: dict[Target, Option | None] = {}
+    options: dict[Target, Option | None] = {}
     for flavour, series in SERIES.items():
-        found |= {t: _find(name, t) for _, patch in sorted(series.items()) for t in (Target(flavour, patch),)}
+        options |= {t: _find(name, t) for _, patch in sorted(series.items()) for t in (Target(flavour, patch),)}
         if flavour == "mysql":
-            found |= _options_of_builds(name)
-    return found
+            options |= _options_of_builds(name)
+    return options
 
 
 def _options_of_builds(name: str) -> dict[Target, Option | None]:
     """Return the option in the builds of MySQL that have it otherwise: PXC where Percona Server differs from it."""
-    found: dict[Target, Option | None] = {}
+    options: dict[Target, Option | None] = {}
     for build, series in BUILD_SERIES.items():
         for _, patch in sorted(series.items()):
             target = Target("mysql", patch, build)
             base = target._replace(build="percona" if build == "pxc" else "")
             if (option := _find(name, target)) != _find(name, base):
-                found[target] = option
-    return found
+                options[target] = option
+    return options
 
 
 def _find(name: str, target: Target) -> Option | None:
@@ -222,12 +222,12 @@ def _declared_summary(args: argparse.Namespace) -> tuple[int | None, int | None,
     from advisor.commands.connection import declared_host
 
     host = declared_host(args)
-    found = [_kind(d.name, d.model or "", d.rotational) for d in (host.storage.disks if host.storage else ())]
+    kinds = [_kind(d.name, d.model or "", d.rotational) for d in (host.storage.disks if host.storage else ())]
     count = host.usable_cpus
     return (
         max(1, int(count)) if count else None,
         host.usable_memory,
-        tuple(dict.fromkeys(kind for kind in found if kind)),
+        tuple(dict.fromkeys(kind for kind in kinds if kind)),
     )
 
 

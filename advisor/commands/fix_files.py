@@ -143,14 +143,14 @@ def _carrier_readings(carrier: Carrier, plan: LintPlan) -> Iterator[TargetReadin
     from advisor.commands.carriers import check_carrier
 
     text = resolved_text(carrier)
-    for one in carrier.sets:
-        alone = carrier._replace(sets=(one,))
-        hinted = one.hint or guess_target(resolved_of(carrier, one, newest_target("mysql")))[0]
+    for option_set in carrier.sets:
+        alone = carrier._replace(sets=(option_set,))
+        hinted = option_set.hint or guess_target(resolved_of(carrier, option_set, newest_target("mysql")))[0]
         for target in plan.targets or [hinted]:
             checked = check_carrier(alone, [target], plan.rules, plan.host, plan.house)
             results = apply_suppressions([LintResult(each, text, plan) for each in checked])
             findings = tuple(finding for each in results for finding in _new_findings(each))
-            yield TargetReading(findings, judge_file(resolved_of(carrier, one, target), load(target)))
+            yield TargetReading(findings, judge_file(resolved_of(carrier, option_set, target), load(target)))
 
 
 def _new_findings(results: LintResult) -> tuple[Finding, ...]:

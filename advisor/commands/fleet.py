@@ -147,14 +147,14 @@ def _survey(folder: str, asked: AuditRequest) -> Survey:
             absent.append(row)
             continue
         try:
-            one, member = _judge(folder, row, asked, linked.get(row.name))
+            judged, member = _judge(folder, row, asked, linked.get(row.name))
         except MycnfError as error:
             absent.append(_failed_row(row, error))
             continue
-        results.append(one)
+        results.append(judged)
         members.append(member)
-    found, sets = outliers(members), peer_groups(members)
-    return Survey(folder, run_time(), tuple(results), tuple(absent), tuple(found), tuple(sets))
+    unusual, sets = outliers(members), peer_groups(members)
+    return Survey(folder, run_time(), tuple(results), tuple(absent), tuple(unusual), tuple(sets))
 
 
 def _chain_servers(folder: str, rows: Iterable[HostRow]) -> Iterator[ChainServer]:

@@ -144,11 +144,11 @@ def _written_servers(resolved: ResolvedFiles) -> Iterator[tuple[str, tuple[int, 
     """Yield what the files say of their server, the strongest first: flavour, version, build, and where."""
     yield from _versioned_groups(resolved)
     for option in resolved.options:
-        if option.line.raw and (found := _versioned_path(option.line.raw)):
-            server = found["server"].lower()
+        if option.line.raw and (match := _versioned_path(option.line.raw)):
+            server = match["server"].lower()
             flavour = "mariadb" if server.startswith("mariadb") else "mysql"
             build = "pxc" if "xtradb" in server else "percona" if "percona" in server else ""
-            yield flavour, _numbers(found), build, f"{option.line.name} names {found[0].strip()}"
+            yield flavour, _numbers(match), build, f"{option.line.name} names {match[0].strip()}"
     for file in resolved.files:
         for line in file.lines:
             if line.kind == "comment":
@@ -192,9 +192,9 @@ def _package_comment(text: str) -> Iterator[tuple[str, tuple[int, ...], str, str
             yield flavour, _numbers(found), build, f"a comment names {found[0].strip('/')}"
 
 
-def _numbers(found: re.Match[str]) -> tuple[int, ...]:
+def _numbers(match: re.Match[str]) -> tuple[int, ...]:
     """Return the version in a match, whose last three groups are its numbers; empty without one."""
-    return tuple(int(n) for n in found.groups()[-3:] if n and n.isdecimal())
+    return tuple(int(n) for n in match.groups()[-3:] if n and n.isdecimal())
 
 
 def _flavours(name: str) -> set[str]:

@@ -112,7 +112,7 @@ def _judge_history(kept: StoredServer, asked: AuditRequest, last: int) -> Server
                 target = audited.known.target.label
                 yield audited
 
-    found = list(
+    changes = list(
         changes_between(audits()) if asked.args.format == "json" else merge_empty_changes(changes_between(audits()))
     )
-    return ServerHistory(kept, target, seen[0], seen[-1], tuple(reversed(found[-last:])), max(0, len(found) - last))
+    return ServerHistory(kept, target, seen[0], seen[-1], tuple(reversed(changes[-last:])), max(0, len(changes) - last))

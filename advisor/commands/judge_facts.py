@@ -87,10 +87,12 @@ def judge_facts(facts: Facts, asked: AuditRequest, *, brief: bool = False, chain
     known = build_context(facts, asked.house)
     known.parts["chain"] = chain or known.parts["chain"]
     ran = asked.of(known)
-    found = run_for_target(known, ran)
-    shown = tuple(sort_by_severity(_not_ignored(_not_suppressed(known, found.findings), asked.config)))
+    rule_run = run_for_target(known, ran)
+    shown = tuple(sort_by_severity(_not_ignored(_not_suppressed(known, rule_run.findings), asked.config)))
     codes = tuple(rule.code for rule in ran)
-    return Audited(facts, known, shown, found.skipped, codes, passed=() if brief else _passed_checks(known, found, ran))
+    return Audited(
+        facts, known, shown, rule_run.skipped, codes, passed=() if brief else _passed_checks(known, rule_run, ran)
+    )
 
 
 def _not_ignored(findings: Iterable[Finding], config: Configuration | None) -> Iterable[Finding]:
@@ -104,12 +106,12 @@ def _not_ignored(findings: Iterable[Finding], config: Configuration | None) -> I
     return [f for f in findings if f.location is None or id(f) in left]
 
 
-def _passed_checks(known: RuleContext, found: RuleRun, ran: list[Rule]) -> tuple[PassedCheck, ...]:
+def _passed_checks(known: RuleContext, rule_run: RuleRun, ran: list[Rule]) -> tuple[PassedCheck, ...]:
     """Return the checks that passed, without those that were skipped."""
     from rules.core.passed import passed_checks
 
-    lacking = {skip.code for skip in found.skipped}
-    return tuple(passed_checks(known, found.findings, {rule.name for rule in ran if rule.code not in lacking}))
+    lacking = {skip.code for skip in rule_run.skipped}
+    return tuple(passed_checks(known, rule_run.findings, {rule.name for rule in ran if rule.code not in lacking}))
 
 
 def _not_suppressed(known: RuleContext, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:

@@ -85,14 +85,14 @@ def _apply_baseline(results: list[LintResult], path: str | None, broken: list[tu
 
 
 def _default_files(*, quietly: bool) -> list[str]:
-    found = [p for p in map(os.path.expanduser, DEFAULT_FILES) if os.path.exists(p)]
-    if not found:
+    paths = [p for p in map(os.path.expanduser, DEFAULT_FILES) if os.path.exists(p)]
+    if not paths:
         raise errors.MycnfError(
             f"no FILE given, and this host has none of {', '.join(DEFAULT_FILES)}; name one, or - for stdin"
         )
     if not quietly:
-        _narrate(f"checking {', '.join(found)}")
-    return found
+        _narrate(f"checking {', '.join(paths)}")
+    return paths
 
 
 def _report_skipped(plan: LintPlan) -> None:

@@ -40,9 +40,9 @@ def make_plans(paths: Sequence[str], args: argparse.Namespace) -> list[LintPlan]
     from advisor.config import find_configuration
 
     folders = [_folder(args.stdin_filename if path == "-" else path) for path in paths]
-    found = {folder: find_configuration(folder) for folder in dict.fromkeys(folders)}
-    plans = {config: _make_plan(config, args) for config in dict.fromkeys(found.values())}
-    return [plans[found[folder]] for folder in folders]
+    configurations = {folder: find_configuration(folder) for folder in dict.fromkeys(folders)}
+    plans = {config: _make_plan(config, args) for config in dict.fromkeys(configurations.values())}
+    return [plans[configurations[folder]] for folder in folders]
 
 
 def _folder(path: str) -> str:
@@ -120,7 +120,7 @@ def _findings_as_if_read(unread: list[Finding], known: RuleContext, plan: LintPl
     """Return the findings in groups that the target does not read, as if their options were in [mysqld]."""
     from rules.optionfile.groups import findings_if_read, with_group_read
 
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for group in unread:
         name, path = group.group or "", group.location.path if group.location else ""
         verdict = judge_file(with_group_read(known.file_verdict.resolved, path, name), known.catalog)
@@ -130,8 +130,8 @@ def _findings_as_if_read(unread: list[Finding], known: RuleContext, plan: LintPl
         rules = [
             rule for rule in plan.rules_for(known.target, verdict.effective) if rule.name not in GROUP_INDEPENDENT_RULES
         ]
-        found += findings_if_read(run_rules(as_read, rules).findings, known.file_verdict.resolved, path, name)
-    return found
+        findings += findings_if_read(run_rules(as_read, rules).findings, known.file_verdict.resolved, path, name)
+    return findings
 
 
 def _assume_target(path: str, root: str | None, given: dict[str, bytes]) -> Target:

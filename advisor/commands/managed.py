@@ -100,15 +100,15 @@ def read_parameters(path: str) -> dict[str, ProviderParameter]:
 
     document = document_of(load_bytes(path).data, path)
     try:
-        found = parameters_of(document)
+        parameters = parameters_of(document)
     except CarrierError:  # neither JSON nor YAML
-        found = {}
-    if not found:
+        parameters = {}
+    if not parameters:
         raise MycnfError(
             f"{path}: not a provider's list of parameters; give the JSON of aws rds "
             "describe-engine-default-parameters, az mysql flexible-server parameter list or gcloud sql flags list"
         )
-    return found
+    return parameters
 
 
 def _is_wanted(finding: Finding, verdict: ManagedVerdict, settings: Settings) -> bool:
@@ -157,8 +157,8 @@ def _makes_sense(rule: Rule) -> bool:
 
 def _in_its_terms(finding: Finding, declared: DeclaredSet, target: Target) -> Finding:
     """Return the finding in the terms of the document: a line of it instead of one of an option file."""
-    found = in_document_terms(finding, declared, lambda name, value: _service_value(name, value, target))
-    help_ = found.help
+    adapted = in_document_terms(finding, declared, lambda name, value: _service_value(name, value, target))
+    help_ = adapted.help
     if help_ != finding.help and any(action.restart for action in finding.actions):
         help_ += "; it takes effect at the next reboot"
     if help_ == "plan to remove the line":
@@ -167,7 +167,7 @@ def _in_its_terms(finding: Finding, declared: DeclaredSet, target: Target) -> Fi
     again = re.match(r"(Line \d+) sets the (?:option|same value) again", message)
     if again:  # the order of parameters does not count
         message = f"{again[1]} sets the same {noun(target)}."
-    return found._replace(help=help_, message=message, group=None, fix=None)
+    return adapted._replace(help=help_, message=message, group=None, fix=None)
 
 
 def _service_value(name: str, value: str, target: Target) -> str:

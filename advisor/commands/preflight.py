@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 def run(args: argparse.Namespace) -> int:
     """Report on a server or a snapshot; returns 1 if a restart would refuse, lose or change something."""
-    found = check_restart(_with_next_start(_facts(args), args))
-    if sentence := stand_in_note(found.target):
+    outcome = check_restart(_with_next_start(_facts(args), args))
+    if sentence := stand_in_note(outcome.target):
         print_notice(sentence)
-    write(_render(found, args), args.output)
-    if found.facts.lost:
-        print_notice(found.facts.lost)
+    write(_render(outcome, args), args.output)
+    if outcome.facts.lost:
+        print_notice(outcome.facts.lost)
         return errors.CONNECTION
-    return errors.FINDINGS if _fails(found, args.fail_on) else errors.OK
+    return errors.FINDINGS if _fails(outcome, args.fail_on) else errors.OK
 
 
 def _facts(args: argparse.Namespace) -> Facts:
@@ -78,16 +78,16 @@ def _of_service(facts: Facts, args: argparse.Namespace) -> Facts:
     return replace(facts, service=service)
 
 
-def _render(found: Preflight, args: argparse.Namespace) -> str:
+def _render(outcome: Preflight, args: argparse.Namespace) -> str:
     from advisor.report import preflight
     from advisor.report.output import Paper
     from advisor.report.preflight import document
 
-    own = {"json": partial(preflight.as_json, found)}
-    return render("preflight", args.format, Paper.of_width(args.output), partial(document, found), own)
+    own = {"json": partial(preflight.as_json, outcome)}
+    return render("preflight", args.format, Paper.of_width(args.output), partial(document, outcome), own)
 
 
-def _fails(found: Preflight, fail_on: str) -> bool:
+def _fails(outcome: Preflight, fail_on: str) -> bool:
     if fail_on == "never":
         return False
-    return any(RANK[item.severity] <= RANK[Severity(fail_on)] for item in found.items)
+    return any(RANK[item.severity] <= RANK[Severity(fail_on)] for item in outcome.items)

@@ -137,21 +137,21 @@ def _run(order: _RunOrder, resume: bool, reports: list[tuple[str, str | None]]) 
 
 def list_results(words: Sequence[str], reports: list[tuple[str, str | None]]) -> int:
     """List the saved results, or show those named by id or probe (optionally after the word `show`)."""
-    found = results.read_all()
-    for line in found.damaged:
+    saved = results.read_all()
+    for line in saved.damaged:
         print_notice(line)
     names = [w for w in words if w not in ("list", "show")]
     if names:
-        return _show_named(found, names, reports)
+        return _show_named(saved, names, reports)
     here = current_host_id()
     for form, path in reports:
-        write(listing.render_kept(found.kept, here, form, Paper.to(path)), path)
+        write(listing.render_kept(saved.kept, here, form, Paper.to(path)), path)
     return errors.OK
 
 
-def _show_named(found: results.KeptResults, names: Sequence[str], reports: list[tuple[str, str | None]]) -> int:
+def _show_named(saved: results.KeptResults, names: Sequence[str], reports: list[tuple[str, str | None]]) -> int:
     for name in names:
-        kept = results.find_result(found.kept, name)
+        kept = results.find_result(saved.kept, name)
         if kept is None:
             raise MycnfError(f"no saved result {name!r}; mycnf probe results lists them")
         show_result(kept.result, reports)

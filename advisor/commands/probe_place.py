@@ -124,9 +124,9 @@ def _is_writable(path: str) -> bool:
     return os.path.isdir(path) and os.access(path, os.W_OK | os.X_OK)
 
 
-def _same_device(one: str, other: str) -> bool:
+def _same_device(path: str, other: str) -> bool:
     try:
-        return os.stat(one).st_dev == os.stat(other).st_dev
+        return os.stat(path).st_dev == os.stat(other).st_dev
     except OSError:
         return False
 

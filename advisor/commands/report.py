@@ -115,11 +115,11 @@ def report_many(
 def _snapshots(summaries: Iterable[SnapshotSummary], words: Sequence[str]) -> Iterator[SnapshotSummary]:
     """Yield the summaries without mycnf's own reports and baselines, and print how many were left out."""
     own = 0
-    for one in summaries:
-        if one.own and one.path not in words:
+    for summary in summaries:
+        if summary.own and summary.path not in words:
             own += 1
         else:
-            yield one
+            yield summary
     if own:
         print_notice(f"left out {plural(own, 'file')}: reports or baselines that mycnf wrote, no snapshots")
 

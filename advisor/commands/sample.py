@@ -84,10 +84,10 @@ def _list_samples() -> str:
     from advisor.report.history import sample_listing
     from advisor.state.busiest_hours import read_rings
 
-    found, damaged = read_rings()
+    rings, damaged = read_rings()
     for line in damaged:
         print_notice(line)
-    return sample_listing(found)
+    return sample_listing(rings)
 
 
 def load_samples(server: Server) -> SampledHours | None:

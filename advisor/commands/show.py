@@ -84,15 +84,15 @@ def _sets_of_document(
     from advisor.commands.carriers import target_of
     from advisor.commands.managed import instance_of, managed_verdict
 
-    found = []
-    for one in sets_named(carrier, name):
-        target = parse_target(args.target) if args.target else target_of(carrier, one)
-        if one.declared is not None and target.is_managed:
-            verdict = managed_verdict(one.declared, target, instance_of(args))
+    shown = []
+    for option_set in sets_named(carrier, name):
+        target = parse_target(args.target) if args.target else target_of(carrier, option_set)
+        if option_set.declared is not None and target.is_managed:
+            verdict = managed_verdict(option_set.declared, target, instance_of(args))
         else:
-            verdict = judge_file(resolved_of(carrier, one, target), load(target))
-        found.append(_Shown(one.label if len(carrier.sets) > 1 else "", target, verdict))
-    return found
+            verdict = judge_file(resolved_of(carrier, option_set, target), load(target))
+        shown.append(_Shown(option_set.label if len(carrier.sets) > 1 else "", target, verdict))
+    return shown
 
 
 def _json(sets: list[_Shown]) -> dict[str, Any]:

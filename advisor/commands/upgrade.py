@@ -125,16 +125,23 @@ def _dropped_parameters(move: UpgradeChanges, targets: list[Target], declared: D
     from advisor.verdict.managed import UNKNOWN, judge_managed
 
     before, after = (
-        [one for one in judge_managed(declared, load(target)).problems if one.rule == UNKNOWN] for target in targets
+        [problem for problem in judge_managed(declared, load(target)).problems if problem.rule == UNKNOWN]
+        for target in targets
     )
     known = {(c.placed.line.number, c.placed.line.column) for c in move.lines}
-    known |= {(one.line.placed.line.number, one.line.placed.line.column) for one in before}
+    known |= {(problem.line.placed.line.number, problem.line.placed.line.column) for problem in before}
     return [
         LineChange(
-            LineEffect.REMOVED, one.severity, one.confidence, _named_place(one.line), None, one.line, one.message
+            LineEffect.REMOVED,
+            problem.severity,
+            problem.confidence,
+            _named_place(problem.line),
+            None,
+            problem.line,
+            problem.message,
         )
-        for one in after
-        if (one.line.placed.line.number, one.line.placed.line.column) not in known
+        for problem in after
+        if (problem.line.placed.line.number, problem.line.placed.line.column) not in known
     ]
 
 
@@ -188,6 +195,6 @@ def _render(move: UpgradeChanges, args: argparse.Namespace) -> str:
 def _fails(move: UpgradeChanges, fail_on: str) -> bool:
     if fail_on == "never":
         return False
-    found = {c.severity for c in move.lines} | {c.severity for c in move.defaults}
-    found |= {move.path.severity} if move.path.severity is not Severity.NOTE else set()
-    return any(RANK[severity] <= RANK[Severity(fail_on)] for severity in found)
+    severities = {c.severity for c in move.lines} | {c.severity for c in move.defaults}
+    severities |= {move.path.severity} if move.path.severity is not Severity.NOTE else set()
+    return any(RANK[severity] <= RANK[Severity(fail_on)] for severity in severities)
