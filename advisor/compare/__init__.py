@@ -240,19 +240,19 @@ TEMPLATE = "a template, or a value that only the server can compute"
 def compare_sides(a: Side, b: Side, wanted: Callable[[str], bool] = lambda _: True) -> Comparison:
     """Return the differences of two sides, most important first; `wanted` selects settings by name."""
     a, b = _with_unset(a, b), _with_unset(b, a)
-    found = pair_settings(a, b)
+    paired = pair_settings(a, b)
     pairs = [
-        _pair(name, (mine, other), (a, b), found.other_names.get(name, ()))
-        for name, (mine, other) in found.pairs.items()
+        _pair(name, (mine, other), (a, b), paired.other_names.get(name, ()))
+        for name, (mine, other) in paired.pairs.items()
         if wanted(name) or wanted(mine.name) or wanted(other.name)
     ]
     return Comparison(
         a,
         b,
         tuple(sorted(pairs, key=lambda pair: sort_key(pair.name, pair.area))),
-        _one_sided(found.only_a, a, b, wanted),
-        _one_sided(found.only_b, b, a, wanted),
-        (*_unshown_settings(found.only_a, a, b, wanted), *_unshown_settings(found.only_b, b, a, wanted)),
+        _one_sided(paired.only_a, a, b, wanted),
+        _one_sided(paired.only_b, b, a, wanted),
+        (*_unshown_settings(paired.only_a, a, b, wanted), *_unshown_settings(paired.only_b, b, a, wanted)),
     )
 
 
@@ -344,12 +344,12 @@ def _one_sided(
 ) -> tuple[OneSided, ...]:
     """Return the settings that the other side does not have, most consequential first."""
     both_run = side.runs and other.runs and _is_one_version(side, other)
-    found = [
+    settings = [
         OneSided(held, area_of(name, held.option), not differs_by_nature(name, None, "") and (held.is_set or both_run))
         for name, held in part.items()
         if wanted(name) and _is_unknown(held, side, other)
     ]
-    return tuple(sorted(found, key=lambda one: sort_key(one.setting.name, one.area)))
+    return tuple(sorted(settings, key=lambda one: sort_key(one.setting.name, one.area)))
 
 
 def _is_unknown(held: SideSetting, side: Side, other: Side) -> bool:

@@ -54,11 +54,11 @@ def other_names(setting: SideSetting, side: Side, other: Side) -> Iterator[str]:
 
 @cache
 def _by_root(catalog: Catalog) -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
+    aliases: dict[str, tuple[str, ...]] = {}
     for name, raw in catalog.options.items():
         if raw.get("alias_of"):
-            found[raw["alias_of"]] = (*found.get(raw["alias_of"], ()), name)
-    return found
+            aliases[raw["alias_of"]] = (*aliases.get(raw["alias_of"], ()), name)
+    return aliases
 
 
 def _aliases(name: str, catalog: Catalog) -> tuple[str, ...]:
@@ -113,27 +113,27 @@ def pair_settings(a: Side, b: Side) -> PairedSettings:
     pairs = {name: (setting, b.settings[name]) for name, setting in a.settings.items() if name in b.settings}
     only_a = {name: setting for name, setting in a.settings.items() if name not in pairs}
     only_b = {name: setting for name, setting in b.settings.items() if name not in pairs}
-    found = PairedSettings(pairs, {}, only_a, only_b)
+    paired = PairedSettings(pairs, {}, only_a, only_b)
     for setting in list(only_a.values()):
-        _pair_renamed(setting, a, b, found)
+        _pair_renamed(setting, a, b, paired)
     for setting in list(only_b.values()):
         if any(other in a.settings for other in other_names(setting, b, a)):
             del only_b[setting.name]  # another name of a pair that exists already
-    _pair_converted(a, b, found)
+    _pair_converted(a, b, paired)
     merged, also = _merge_other_names(pairs, b)
     return PairedSettings(merged, also, only_a, only_b)
 
 
-def _pair_renamed(setting: SideSetting, a: Side, b: Side, found: PairedSettings) -> None:
+def _pair_renamed(setting: SideSetting, a: Side, b: Side, paired: PairedSettings) -> None:
     """Pair a setting of the first side that has another name on the second."""
     there = next(
         (n for n in other_names(setting, a, b) if n in b.settings and _are_same_kind(setting, b.settings[n])), None
     )
     if there is None:
         return
-    del found.only_a[setting.name]
-    if there in found.only_b:
-        found.pairs[there] = (setting, found.only_b.pop(there))
+    del paired.only_a[setting.name]
+    if there in paired.only_b:
+        paired.pairs[there] = (setting, paired.only_b.pop(there))
 
 
 def _are_same_kind(mine: SideSetting, other: SideSetting) -> bool:
@@ -144,17 +144,17 @@ def _are_same_kind(mine: SideSetting, other: SideSetting) -> bool:
     return len(kinds) == 1 or kinds <= {"int", "uint", "double"} or kinds <= {"bool", "enum"}
 
 
-def _pair_converted(a: Side, b: Side, found: PairedSettings) -> None:
-    for setting in list(found.only_a.values()):
+def _pair_converted(a: Side, b: Side, paired: PairedSettings) -> None:
+    for setting in list(paired.only_a.values()):
         made = convert_unit(setting, a, b)
-        if made is not None and made[0] in found.only_b:
-            _remove_converted(setting, found.only_a)
-            found.pairs[made[0]] = (made[1], found.only_b.pop(made[0]))
-    for setting in list(found.only_b.values()):
+        if made is not None and made[0] in paired.only_b:
+            _remove_converted(setting, paired.only_a)
+            paired.pairs[made[0]] = (made[1], paired.only_b.pop(made[0]))
+    for setting in list(paired.only_b.values()):
         made = convert_unit(setting, b, a)
-        if made is not None and made[0] in found.only_a:
-            _remove_converted(setting, found.only_b)
-            found.pairs[made[0]] = (found.only_a.pop(made[0]), made[1])
+        if made is not None and made[0] in paired.only_a:
+            _remove_converted(setting, paired.only_b)
+            paired.pairs[made[0]] = (paired.only_a.pop(made[0]), made[1])
 
 
 def _remove_converted(setting: SideSetting, lone: dict[str, SideSetting]) -> None:

@@ -98,15 +98,15 @@ def _socket(word: str, path: str) -> NamedSide:
 
 
 def _tcp(word: str, text: str) -> NamedSide:
-    found = re.fullmatch(_HOST_PORT, text)
-    if found is None:
+    match = re.fullmatch(_HOST_PORT, text)
+    if match is None:
         raise MycnfError(f"{word}: {text} is not a host; write tcp:HOST, tcp:HOST:PORT or tcp:USER@HOST:PORT")
-    port = int(found["port"] or DEFAULT_PORT)
+    port = int(match["port"] or DEFAULT_PORT)
     if not 0 < port < 1 << 16:
         raise MycnfError(f"{word}: {port} is not a TCP port; write a number from 1 to 65535")
-    user = {"user": found["user"]} if found["user"] else {}
+    user = {"user": match["user"]} if match["user"] else {}
     return NamedSide(
-        SideKind.SERVER, word, place={"socket": None, "host": found["host"].strip("[]"), "port": port, **user}
+        SideKind.SERVER, word, place={"socket": None, "host": match["host"].strip("[]"), "port": port, **user}
     )
 
 

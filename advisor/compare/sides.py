@@ -53,26 +53,26 @@ BOUNDS = {
 
 def apply_formulas(held: Mapping[str, SideSetting], catalog: Catalog) -> dict[str, SideSetting]:
     """Derive defaults from the settings that are set; a default that its formula does not explain is unchanged."""
-    found = apply_bounds(held, catalog)
+    settings = apply_bounds(held, catalog)
     if catalog.target.is_mariadb:
-        _sync_binlog_expiry(found)
+        _sync_binlog_expiry(settings)
     for name, formula in formulas(catalog.target).items():
-        mine = found.get(name)
+        mine = settings.get(name)
         if mine is not None and not mine.is_set:
-            value = _formula_value(mine, found, formula, catalog)
-            found[name] = mine if value is None else mine._replace(value=value)
-    return found
+            value = _formula_value(mine, settings, formula, catalog)
+            settings[name] = mine if value is None else mine._replace(value=value)
+    return settings
 
 
 def apply_bounds(held: Mapping[str, SideSetting], catalog: Catalog) -> dict[str, SideSetting]:
     """Lower defaults to the bounds that are set."""
-    found = dict(held)
+    settings = dict(held)
     for name, bound in BOUNDS.items():
         mine, most = held.get(name), held.get(bound)
         if mine is not None and most is not None and most.is_set and not mine.is_set and mine.value and most.value:
             after = find_running_values({name: mine.value, bound: most.value}, {}, catalog)
-            found[name] = mine._replace(value=after.get(name, mine.value))
-    return found
+            settings[name] = mine._replace(value=after.get(name, mine.value))
+    return settings
 
 
 def _sync_binlog_expiry(held: dict[str, SideSetting]) -> None:
@@ -210,17 +210,17 @@ def setting_from_line(line: LineVerdict, variable: str, value: str | None, optio
 
 def _mirror_settings(verdict: FileVerdict) -> dict[str, SideSetting]:
     """Return variables that show an option without a variable of its own name, such as time_zone."""
-    found = {}
+    settings = {}
     for root, mirrors in MIRRORS.items():
         option = verdict.catalog.get(root)
         if option is not None and option.variable is None:
             line = verdict.effective.get(root)
             default = SESSION_DEFAULTS.get(mirrors[0], default_of(option))
             unset = SideSetting(mirrors[0], default, Origin.COMPILED, None, None, option)
-            found[mirrors[0]] = (
+            settings[mirrors[0]] = (
                 setting_from_line(line, mirrors[0], line.running or line.value, option) if line else unset
             )
-    return found
+    return settings
 
 
 def _is_no_variable(line: LineVerdict) -> bool:
