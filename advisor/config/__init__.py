@@ -45,8 +45,8 @@ def has_mycnf_table(data: bytes) -> bool:
     import tomllib
 
     try:
-        found = tomllib.loads(data.decode("utf-8-sig"))
+        document = tomllib.loads(data.decode("utf-8-sig"))
     except (tomllib.TOMLDecodeError, RecursionError, ValueError):
         return b"tool.mycnf" in data
-    tool = found.get("tool")
+    tool = document.get("tool")
     return isinstance(tool, dict) and "mycnf" in tool

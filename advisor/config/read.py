@@ -121,14 +121,14 @@ def _name_faults(keys: Keys, rule: HouseRule) -> list[Fault]:
 
 def _house_value_faults(keys: Keys, rule: HouseRule) -> list[Fault]:
     """Bounds that are no number to the option, and values that no version takes."""
-    found = []
+    faults = []
     for key, bound in (("minimum", rule.minimum), ("maximum", rule.maximum)):
         if bound is not None and not any(_is_number(bound, option.kind) for option, _ in _options_in_catalogs(rule)):
             why = "it is not numeric" if not _holds_number(rule) else f"{bound} is not a number that it accepts"
-            found.append(Fault((*keys, key), f"{rule.option} can't have this {key}: {why}"))
+            faults.append(Fault((*keys, key), f"{rule.option} can't have this {key}: {why}"))
     strange = [given for given in rule.allowed if not _is_accepted(given, rule)]
     why = f"for {rule.option}{_accepted_values_hint(rule)}" if strange else ""
-    return found + [Fault((*keys, "allowed"), f"no supported server accepts {given!r} {why}") for given in strange]
+    return faults + [Fault((*keys, "allowed"), f"no supported server accepts {given!r} {why}") for given in strange]
 
 
 def _is_accepted(given: str, rule: HouseRule) -> bool:
@@ -327,16 +327,16 @@ def parse_table(text: str, path: str) -> dict[str, Any]:
     Raises ConfigError for what is no TOML, and for a pyproject.toml without our table.
     """
     try:
-        found: Any = tomllib.loads(text)
+        table: Any = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
         raise ConfigError(f"{path}: invalid TOML: {str(error) or 'nested too deeply'}") from error
     for key in table_prefix(path):
-        found = found.get(key) if isinstance(found, dict) else None
-    if not isinstance(found, dict):
+        table = table.get(key) if isinstance(table, dict) else None
+    if not isinstance(table, dict):
         raise ConfigError(f"{path}: no table [tool.mycnf]")
-    if _overflows(found):
+    if _overflows(table):
         raise ConfigError(f"{path}: an integer exceeds {MAX_INTEGER_BITS} bits")
-    return found
+    return table
 
 
 def _overflows(value: Any) -> bool:
