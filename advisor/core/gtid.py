@@ -22,7 +22,7 @@ _POSITION = re.compile(r"([0-9]{1,10})-([0-9]{1,10})-([0-9]{1,20})")
 
 def parse_set(text: str) -> GtidSet | None:
     """MySQL's text of a set, with line breaks and tags (8.3 and later); None if it is not one."""
-    found: dict[str, list[Interval]] = {}
+    by_source: dict[str, list[Interval]] = {}
     for part in filter(None, "".join(text.lower().split()).split(",")):
         uuid, *rest = part.split(":")
         if not _UUID.fullmatch(uuid) or not rest:
@@ -31,12 +31,12 @@ def parse_set(text: str) -> GtidSet | None:
         for word in rest:
             if match := _INTERVAL.fullmatch(word):
                 first = int(match[1])
-                found.setdefault(source, []).append((first, int(match[2] or first)))
+                by_source.setdefault(source, []).append((first, int(match[2] or first)))
             elif _TAG.fullmatch(word):
                 source = f"{uuid}:{word}"
             else:
                 return None
-    return {source: _merge_intervals(intervals) for source, intervals in found.items()}
+    return {source: _merge_intervals(intervals) for source, intervals in by_source.items()}
 
 
 def _merge_intervals(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
@@ -50,9 +50,11 @@ def _merge_intervals(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
     return tuple(merged)
 
 
-def union(one: GtidSet, other: GtidSet) -> GtidSet:
+def union(first: GtidSet, second: GtidSet) -> GtidSet:
     """The transactions that are in either set."""
-    return {source: _merge_intervals((*one.get(source, ()), *other.get(source, ()))) for source in {**one, **other}}
+    return {
+        source: _merge_intervals((*first.get(source, ()), *second.get(source, ()))) for source in {**first, **second}
+    }
 
 
 def subtract(whole: GtidSet, part: GtidSet) -> GtidSet:
@@ -115,13 +117,13 @@ class Position(NamedTuple):
 
 def parse_positions(text: str) -> tuple[Position, ...] | None:
     """MariaDB's list of positions, as in gtid_binlog_state; None if it is not one."""
-    found = []
+    positions = []
     for part in filter(None, "".join(text.split()).split(",")):
         match = _POSITION.fullmatch(part)
         if match is None:
             return None
-        found.append(Position(*map(int, match.groups())))
-    return tuple(found)
+        positions.append(Position(*map(int, match.groups())))
+    return tuple(positions)
 
 
 def beyond(positions: Iterable[Position], others: Iterable[Position]) -> list[Position]:

@@ -58,11 +58,11 @@ def find_entry(text: str, name: str) -> Any:
     while start < end:
         line = text.rindex("\n", start, (start + end) // 2 + 1)
         quote = text.index('"', line + 2)
-        found = text[line + 2 : quote]
+        key = text[line + 2 : quote]
         after = text.index("\n", quote)
-        if found == name:
+        if key == name:
             return loads(text[quote + 2 : after])
-        start, end = (after, end) if found < name else (start, line)
+        start, end = (after, end) if key < name else (start, line)
     return None
 
 
