@@ -121,10 +121,10 @@ def has_no_result(arms: tuple[Arm, ...]) -> bool:
 
 def baselines(arms: tuple[Arm, ...], baseline: str) -> dict[str, str]:
     """The variant that each group is compared with: `baseline` in its own group, the first one in every other."""
-    found: dict[str, str] = {}
+    by_group: dict[str, str] = {}
     for arm in arms:
         if arm.name == baseline:
-            found[arm.group] = arm.name
+            by_group[arm.group] = arm.name
         else:
-            found.setdefault(arm.group, arm.name)
-    return found
+            by_group.setdefault(arm.group, arm.name)
+    return by_group

@@ -97,14 +97,14 @@ def load(path: str) -> Facts:
     facts = decode_json(data, Facts)
     if facts is not None and facts.schema.partition(".")[0] == SCHEMA.partition(".")[0]:
         return _reject_extremes(facts, path)
-    found = _parse(path, data)
-    schema = found.get("schema") if isinstance(found, dict) else None
+    document = _parse(path, data)
+    schema = document.get("schema") if isinstance(document, dict) else None
     if not isinstance(schema, str) or not schema.partition(".")[0].isdigit():
         raise SnapshotError(f"{path} is no snapshot of mycnf; {HOW_TO_MAKE}")
     if schema.partition(".")[0] != SCHEMA.partition(".")[0]:
         raise SnapshotError(f"{path} has schema {escape_text(schema[:20])}, this mycnf reads {SCHEMA}; update mycnf")
     try:
-        facts = to_value(found, Facts)
+        facts = to_value(document, Facts)
     except ShapeError as error:
         where = escape_text(error.place)[:100]
         raise SnapshotError(f"{path} is a damaged snapshot at {where!r} ({error.words}); collect it again") from error

@@ -219,14 +219,14 @@ class Blocking(Struct, frozen=True):
         direct: dict[int, list[LockWait]] = {}
         for wait in self.waits:
             direct.setdefault(wait.waiter, []).append(wait)
-        found: dict[int, set[int]] = {}
+        blocked: dict[int, set[int]] = {}
         locks: dict[int, list[LockWait]] = {}
         for waiter in direct:
             for wait in _last_waits(waiter, direct):
-                found.setdefault(wait.blocker, set()).add(waiter)
+                blocked.setdefault(wait.blocker, set()).add(waiter)
                 locks.setdefault(wait.blocker, []).append(wait)
         known = {session.id: session for session in self.sessions}
-        roots = [_root(known, number, waiters, locks[number]) for number, waiters in found.items()]
+        roots = [_root(known, number, waiters, locks[number]) for number, waiters in blocked.items()]
         return tuple(sorted(roots, key=lambda root: (-len(root.waiters), root.session.id)))
 
 
