@@ -142,10 +142,10 @@ def find_ansible() -> str:
     The user's own one has its collections and plugins; otherwise it is the one next to Python.
     """
     beside = os.path.join(os.path.dirname(sys.executable), "ansible")
-    found = shutil.which("ansible") or (beside if os.access(beside, os.X_OK) else None)
-    if found is None:
+    path = shutil.which("ansible") or (beside if os.access(beside, os.X_OK) else None)
+    if path is None:
         raise MycnfError(INSTALL)
-    return found
+    return path
 
 
 def _arguments(fleet: Fleet) -> list[str]:

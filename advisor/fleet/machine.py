@@ -106,13 +106,13 @@ def _process_of(root: Root, server: Server) -> int:
         raise ValueError(f"the server calls itself {own}, the host that the shell runs on {there}")
     datadir = server.variables.get("datadir", "").rstrip("/")
     running = {pid: root.link(f"/proc/{pid}/cwd") for pid in server_pids(root)}
-    found = [pid for pid, directory in running.items() if (directory or "").rstrip("/") == datadir]
-    if not found and None not in running.values():
+    pids = [pid for pid, directory in running.items() if (directory or "").rstrip("/") == datadir]
+    if not pids and None not in running.values():
         raise ValueError(f"no server process on the host works in {datadir or 'the data directory'}")
     # One whose directory cannot be read may be this one, or one that is just ending beside others.
-    if len(found or running) > 1:
+    if len(pids or running) > 1:
         raise ValueError("several servers run on the host, and it doesn't show which is this one (become: root sees)")
-    return (found or list(running))[0]
+    return (pids or list(running))[0]
 
 
 def _with_host(facts: Facts, host: Host) -> Facts:

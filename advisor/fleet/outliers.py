@@ -81,18 +81,18 @@ def _without_own_words(variable: str, text: str, own: tuple[tuple[str, str], ...
 
 
 def _peer_sets(server: Server) -> list[tuple[str, str]]:
-    found = []
+    peer_sets = []
     for row in server.replication.replica_rows if server.replication else ():
         plain = {name.lower(): value for name, value in row.items()}
         source = plain.get("source_host") or plain.get("master_host")
         if source:
             port = plain.get("source_port") or plain.get("master_port") or "3306"
-            found.append(("replicas", f"{source}:{port}"))
+            peer_sets.append(("replicas", f"{source}:{port}"))
     if server.replication and server.replication.galera:
         uuid = server.status.get("wsrep_cluster_state_uuid", "")
-        found.append(("galera", f"{server.variables.get('wsrep_cluster_name', '')} {uuid}".strip()))
+        peer_sets.append(("galera", f"{server.variables.get('wsrep_cluster_name', '')} {uuid}".strip()))
     group = server.variables.get("group_replication_group_name", "")
-    return [*found, *([("group_replication", group)] if group else [])]
+    return [*peer_sets, *([("group_replication", group)] if group else [])]
 
 
 def chain_server(name: str, target: Target, facts: Facts, place: str = "") -> ChainServer:
@@ -176,7 +176,7 @@ def outliers(members: Sequence[Member]) -> list[Outlier]:
     Groups with the same members are reported once, by the first name. Of nested groups the smaller one is reported,
     because its members are more alike.
     """
-    found: dict[tuple[str, str], Outlier] = {}
+    distinct: dict[tuple[str, str], Outlier] = {}
     for group, series, alike in sorted(_groups(members), key=lambda one: (len(one[2]), one[0])):
         for variable in _comparable_variables(alike):
             counted = _majority(variable, alike)
@@ -186,8 +186,8 @@ def outliers(members: Sequence[Member]) -> list[Outlier]:
             values = tuple((m.name, m.values[variable]) for m in others)
             key = (variable, ",".join(name for name, _ in values))
             chosen = any(m.values[variable].is_set for m in alike)
-            found.setdefault(key, Outlier(group, series, variable, usual, len(alike), values, chosen))
-    return [*_versions(members), *sorted(found.values(), key=_sort_key)]
+            distinct.setdefault(key, Outlier(group, series, variable, usual, len(alike), values, chosen))
+    return [*_versions(members), *sorted(distinct.values(), key=_sort_key)]
 
 
 def _versions(members: Sequence[Member]) -> Iterator[Outlier]:
@@ -211,10 +211,10 @@ def peer_groups(members: Sequence[Member]) -> list[PeerGroup]:
 
 
 def _compare_peers(kind: str, name: str, alike: list[Member]) -> PeerGroup:
-    found = [d for variable in _comparable_variables(alike) if (d := _difference(variable, alike)) is not None]
-    found.sort(key=lambda d: (not d.is_set, d.variable))
+    differences = [d for variable in _comparable_variables(alike) if (d := _difference(variable, alike)) is not None]
+    differences.sort(key=lambda d: (not d.is_set, d.variable))
     versions = tuple(dict.fromkeys(m.target.label for m in alike))
-    return PeerGroup(kind, name, tuple(m.name for m in alike), versions, tuple(found))
+    return PeerGroup(kind, name, tuple(m.name for m in alike), versions, tuple(differences))
 
 
 def _difference(variable: str, alike: list[Member]) -> Difference | None:
@@ -237,11 +237,11 @@ def _groups(members: Sequence[Member]) -> Iterator[tuple[str, str, list[Member]]
 
 def _by_group(members: Sequence[Member], part: Callable[[Member], str]) -> dict[tuple[str, str], list[Member]]:
     """Members by inventory group and another property; all members also form a group."""
-    found: dict[tuple[str, str], list[Member]] = {}
+    groups: dict[tuple[str, str], list[Member]] = {}
     for member in members:
         for group in dict.fromkeys((*member.groups, "all")):
-            found.setdefault((group, part(member)), []).append(member)
-    return found
+            groups.setdefault((group, part(member)), []).append(member)
+    return groups
 
 
 def _series(member: Member) -> str:
@@ -253,11 +253,11 @@ def _comparable_variables(alike: list[Member]) -> list[str]:
     return sorted(set.intersection(*(set(m.plain) for m in alike)) - OWN)
 
 
-def _differ(variable: str, one: Member, other: Member) -> bool:
+def _differ(variable: str, member: Member, other: Member) -> bool:
     """Whether two members differ in more than their names, locations and histories."""
-    if one.plain[variable] == other.plain[variable]:
+    if member.plain[variable] == other.plain[variable]:
         return False
-    return not differs_by_nature(variable, one.values[variable].text, other.values[variable].text)
+    return not differs_by_nature(variable, member.values[variable].text, other.values[variable].text)
 
 
 def _majority(variable: str, alike: list[Member]) -> tuple[str, list[Member]] | None:
@@ -271,6 +271,6 @@ def _majority(variable: str, alike: list[Member]) -> tuple[str, list[Member]] | 
     return (first.values[variable].text, others) if others else None
 
 
-def _sort_key(one: Outlier) -> tuple[object, ...]:
+def _sort_key(outlier: Outlier) -> tuple[object, ...]:
     """Explicit settings first, then by the share of outliers."""
-    return (not one.is_set, len(one.others) / one.members, one.variable, one.group)
+    return (not outlier.is_set, len(outlier.others) / outlier.members, outlier.variable, outlier.group)
