@@ -39,7 +39,7 @@ UNBOUNDABLE = frozenset(
 
 def servers(folder: str) -> list[Server]:
     """The servers in a folder, found by their manifests."""
-    found = []
+    programs = []
     for name in sorted(os.listdir(folder)):
         path = os.path.join(folder, name, "manifest.json")
         if os.path.exists(path):
@@ -52,8 +52,8 @@ def servers(folder: str) -> list[Server]:
             version = re.match(r"[\d.]+", manifest["version"])
             assert version, path
             label = f"{name.split('-')[0]}-{version[0]}"
-            found.append(Server(label, command, share, plugins))
-    return found
+            programs.append(Server(label, command, share, plugins))
+    return programs
 
 
 class Asked:
@@ -158,9 +158,9 @@ def find_bool_arguments(server: Server, rows: dict[str, Row]) -> None:
 
 def find_plugin_options(server: Server, base: dict[str, str]) -> list[Row]:
     """The options of each plugin in the server's folder, with the server's answers."""
-    found: list[Row] = []
+    options: list[Row] = []
     if not server.plugins:
-        return found
+        return options
     for file in sorted(f for f in os.listdir(server.plugins) if f.endswith(".so") and not f.startswith("component_")):
         loading = server._replace(load=file)
         answer = run(loading, [])
@@ -172,8 +172,8 @@ def find_plugin_options(server: Server, base: dict[str, str]) -> list[Row]:
         find_bool_arguments(loading, rows)
         for name, row in rows.items():
             record = {"plugin": file.removesuffix(".so"), "default": answer.values[name]}
-            found.append({"argument": arguments[name], **row, **record})
-    return found
+            options.append({"argument": arguments[name], **row, **record})
+    return options
 
 
 def listed_options(server: Server) -> list[tuple[str, str]]:
@@ -297,7 +297,7 @@ def find_hidden(server: Server, listed: set[str]) -> list[Row]:
         and not any(o.startswith(n) for o in listed)  # MariaDB accepts abbreviations
     )
     valued, bare = accepted_names(server, names, "=1"), accepted_names(server, names, "")
-    found: list[Row] = []
+    rows: list[Row] = []
     for name in sorted(valued | bare):
         row: Row = {
             "option": name,
@@ -305,21 +305,21 @@ def find_hidden(server: Server, listed: set[str]) -> list[Row]:
         }
         answer = run(server, [f"{name}=1" if name in valued else name])
         note(row, [m for m in answer.messages if is_mentioned(m, name)])
-        found.append(row)
-    return found
+        rows.append(row)
+    return rows
 
 
 def accepted_names(server: Server, names: list[str], value: str) -> set[str]:
     """The names that the server accepts with this suffix: with the prefix loose_ it warns about each unknown one."""
     task = VALIDATE if server.name.startswith("mysql-9") else HELP
-    found: set[str] = set()
+    accepted: set[str] = set()
     for start in range(0, len(names), 200):
         batch = names[start : start + 200]
         answer = run(server, [f"loose_{n}{value}" for n in batch], task=task)
         unknown = " ".join(m for m in answer.messages if "unknown" in m.lower()).lower().replace("-", "_")
         may = set(batch) - {w.removeprefix("loose_") for w in re.findall(r"\w+", unknown)}
-        found |= {n for n in may if run(server, [n + value], task=task).status == 0}
-    return found
+        accepted |= {n for n in may if run(server, [n + value], task=task).status == 0}
+    return accepted
 
 
 def find_host_dependent(server: Server, base: dict[str, str]) -> set[str]:

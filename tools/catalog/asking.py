@@ -126,14 +126,14 @@ def run(server: Server, lines: list[str], *, before: Sequence[str] = (), task: S
 
 def printed_values(text: list[str]) -> dict[str, str]:
     """The values after the dashed line, by canonical name."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     start = next((i for i, line in enumerate(text) if line.startswith("-----")), len(text))
     for line in text[start + 1 :]:
         if not line.strip():
             break
         name, _, value = line.partition(" ")
-        found[canonical(name)] = value.strip()
-    return found
+        values[canonical(name)] = value.strip()
+    return values
 
 
 def blamed_option(answer: Answer, batch: Mapping[str, str | None]) -> str | None:

@@ -86,25 +86,25 @@ def decimal(limit: object) -> object:
 
 def probed_facts(row: Row) -> dict[str, object]:
     """The remaining facts in a row of probes.tsv."""
-    found: dict[str, object] = {}
+    facts: dict[str, object] = {}
     if row["kind"] in ("int", "uint", "double") and row["option"] not in LIMITED:
-        found |= {f: n for f in ("min", "max") if (n := number(row[f])) is not None}
-        found |= {"bits": int(row["bits"])} if row.get("bits") else {}
+        facts |= {f: n for f in ("min", "max") if (n := number(row[f])) is not None}
+        facts |= {"bits": int(row["bits"])} if row.get("bits") else {}
     elif row["option"] in LIMITED_ABOVE and (least := number(row["min"])) is not None:
-        found["min"] = least
+        facts["min"] = least
     if row["kind"] in ("int", "uint") and row["block"] not in ("", "1"):
-        found["block"] = number(row["block"])
+        facts["block"] = number(row["block"])
     if row["values"]:
-        found["values"] = row["values"].split("|")
-    return found | remarks(row)
+        facts["values"] = row["values"].split("|")
+    return facts | remarks(row)
 
 
 def remarks(row: Row) -> dict[str, object]:
     """Facts from warnings: ignored, deprecated, replaced; and whether the value depends on the host."""
-    found: dict[str, object] = {f: True for f in ("ignored", "host") if row.get(f)}
+    facts: dict[str, object] = {f: True for f in ("ignored", "host") if row.get(f)}
     if row["deprecated"]:
-        found["warned"] = True
-    return found | ({"replaced_by": row["replaced_by"]} if row["replaced_by"] else {})
+        facts["warned"] = True
+    return facts | ({"replaced_by": row["replaced_by"]} if row["replaced_by"] else {})
 
 
 def add_hidden(build: Build, name: str) -> None:
@@ -147,14 +147,14 @@ def told_range(row: Row) -> dict[str, object]:
         row.get("min_value") or row.get("numeric_min_value"),
         row.get("max_value") or row.get("numeric_max_value"),
     )
-    found: dict[str, object] = {}
+    facts: dict[str, object] = {}
     if low and high and low != "NULL" and (low, high) != ("0", "0"):
-        found |= {"min": number(low), "max": number(high)}
+        facts |= {"min": number(low), "max": number(high)}
     if (block := row.get("numeric_block_size", "NULL")) not in ("NULL", "0", "1"):
-        found["block"] = number(block)
+        facts["block"] = number(block)
     if (members := row.get("enum_value_list", "NULL")) != "NULL" and row["variable_type"] != "BOOLEAN":
-        found["values"] = members.split(",")
-    return found
+        facts["values"] = members.split(",")
+    return facts
 
 
 def told_scope(row: Row) -> dict[str, object]:
@@ -182,14 +182,14 @@ def add_declared(build: Build, name: str) -> None:
 
 def declared_facts(row: Row) -> dict[str, object]:
     """The facts of one declaration; expressions that are not plain numbers are ignored."""
-    found = kinds.declared_kind(row) | {"variable": row["name"], "dynamic": row["change"] == "dynamic"}
-    if found.get("kind") in ("int", "uint", "double"):
-        found |= {
+    facts = kinds.declared_kind(row) | {"variable": row["name"], "dynamic": row["change"] == "dynamic"}
+    if facts.get("kind") in ("int", "uint", "double"):
+        facts |= {
             f: n for f in ("min", "max") if (n := number(row[f])) is not None and (f, n) != ("max", 0)
         }  # 0 means no limit
         if (block := number(row["block"])) not in (None, 0, 1):
-            found["block"] = block
-    return found
+            facts["block"] = block
+    return facts
 
 
 def add_printed(build: Build, folder: str, name: str) -> None:
@@ -258,12 +258,12 @@ def add_spellings(build: Build, name: str) -> None:
     """Add aliases: two options are names of one variable if each, set alone, changes the other."""
     rows = read("servers", name, "effects.tsv")
     moves = {(r["option"], r["other"]) for r in rows}
-    for one, other in sorted(moves):
-        same = (other, one) in moves and build[one]["kind"].value == build[other]["kind"].value
-        if (same or SPELLINGS.get(one) == other) and lesser(build[one], one) > lesser(build[other], other):
-            put(build[one], {"alias_of": other}, "asked")
-            if SPELLINGS.get(one) == other:
-                build[one] |= {f: build[other][f] for f in ("kind", "bits", "min", "max") if f in build[other]}
+    for option, other in sorted(moves):
+        same = (other, option) in moves and build[option]["kind"].value == build[other]["kind"].value
+        if (same or SPELLINGS.get(option) == other) and lesser(build[option], option) > lesser(build[other], other):
+            put(build[option], {"alias_of": other}, "asked")
+            if SPELLINGS.get(option) == other:
+                build[option] |= {f: build[other][f] for f in ("kind", "bits", "min", "max") if f in build[other]}
 
 
 def lesser(record: Record, option: str) -> tuple[bool, bool, bool, str]:
@@ -302,12 +302,12 @@ def add_bool_arguments(build: Build, name: str) -> None:
 
 def declared_arguments(source: str) -> dict[str, str | None]:
     """The arguments of the booleans in a source, by option; None for options that are not booleans."""
-    found: dict[str, str | None] = {}
+    arguments: dict[str, str | None] = {}
     for row in read("declared", f"{source}.tsv"):
         words = row["flags"].split()
         argument = next((arg for word, arg in PLUGIN_ARGUMENTS.items() if word in words), "optional")
-        found[canonical(row["name"])] = argument if kinds.declared_kind(row).get("kind", "bool") == "bool" else None
-    return found
+        arguments[canonical(row["name"])] = argument if kinds.declared_kind(row).get("kind", "bool") == "bool" else None
+    return arguments
 
 
 def of_version(name: str) -> Version:

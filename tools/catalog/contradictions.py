@@ -105,26 +105,26 @@ def missing(catalog: Catalog, recorded: dict[tuple[str, str], str]) -> Iterator[
 
 def declared_defaults() -> dict[tuple[str, str], str]:
     """The plain numbers and booleans declared in the source of 8.4.8."""
-    found: dict[tuple[str, str], str] = {}
+    defaults: dict[tuple[str, str], str] = {}
     for row in read("declared", f"{FORK}.tsv"):
         name, kind = canonical(row["name"]), kinds.declared_kind(row).get("kind")
         if kind in ("int", "uint", "double"):
             limits = {end: row[end] for end in ("min", "max") if number(row[end]) is not None}
-            found |= {(name, end): value for end, value in limits.items() if (end, value) != ("max", "0")}
+            defaults |= {(name, end): value for end, value in limits.items() if (end, value) != ("max", "0")}
         literal = row["default"].lower() in ("true", "false") if kind == "bool" else row["default"].isdigit()
         if literal and kind in ("bool", "int", "uint"):
-            found[name, "default"] = row["default"].upper()
-    return found
+            defaults[name, "default"] = row["default"].upper()
+    return defaults
 
 
 def changed_defaults() -> dict[tuple[str, str], str]:
     """The defaults of 8.4.8 in the version reference: changed ones, and the original ones of new options."""
-    found = {}
+    defaults = {}
     for name in history.EVENTS:
         default = history.documented_default(name, (0,), MYSQL.version)
         if default is not None and default[1] not in AUTOSIZED:
-            found[name, "default"] = default[1]
-    return found
+            defaults[name, "default"] = default[1]
+    return defaults
 
 
 def names(catalog: Catalog, flavour: str) -> Iterator[Contradiction]:
@@ -151,21 +151,21 @@ def listed_before(name: str, flavour: str, at: Version) -> bool:
 def contradictions() -> list[Contradiction]:
     """All contradictions, including those with a reason in facts/explained.tsv."""
     mysql, mariadb, asked = load(MYSQL), load(MARIADB), load(ASKED_MARIADB)
-    found = [
+    conflicts = [
         *find_contradictions(mysql, recorded_defaults()),
         *find_contradictions(mysql, declared_defaults()),
         *find_contradictions(mysql, changed_defaults()),
     ]
     # If the documentation names no version and a server of 10.11 contradicts it too, the error is a general one.
     general = {c[1:] for c in find_contradictions(asked, manuals.mariadb(ASKED_MARIADB.version))}
-    found += [c for c in find_contradictions(mariadb, manuals.mariadb(MARIADB.version)) if c[1:] not in general]
+    conflicts += [c for c in find_contradictions(mariadb, manuals.mariadb(MARIADB.version)) if c[1:] not in general]
     # The same of 12.3, whose facts are those of 11.8.9 but for what the documentation and recorded help tell.
     general = {c[1:] for c in find_contradictions(load(ASKED_118), manuals.mariadb(ASKED_118.version))}
-    found += [
+    conflicts += [
         c for c in find_contradictions(load(MARIADB_123), manuals.mariadb(MARIADB_123.version)) if c[1:] not in general
     ]
-    found += [*find_contradictions(mariadb, recorded_mariadb()), *missing(mariadb, recorded_mariadb())]
-    return [*found, *names(mysql, "mysql"), *names(mariadb, "mariadb")]
+    conflicts += [*find_contradictions(mariadb, recorded_mariadb()), *missing(mariadb, recorded_mariadb())]
+    return [*conflicts, *names(mysql, "mysql"), *names(mariadb, "mariadb")]
 
 
 def explained_contradictions() -> set[tuple[str, str, str]]:

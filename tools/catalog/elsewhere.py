@@ -15,25 +15,25 @@ Catalogs = dict[str, dict[str, dict[str, object]]]
 
 def spans(made: Catalogs) -> dict[str, dict[str, list[Version]]]:
     """For each option and flavour the first and last version that are known to have it."""
-    found: dict[str, dict[str, list[Version]]] = {}
+    ranges: dict[str, dict[str, list[Version]]] = {}
     for (option, flavour), runs in history.PRESENCE.items():
-        found.setdefault(option, {})[flavour] = [runs[0][0], runs[-1][1]]
+        ranges.setdefault(option, {})[flavour] = [runs[0][0], runs[-1][1]]
     for series, options in made.items():
         flavour, number = series.split("-")
         for option, record in options.items():
             if not record.get("shown", True) and record.get("ignored"):
                 continue  # accepted only for old option files
             at = version(number)
-            first, last = found.setdefault(option, {}).setdefault(flavour, [at, at])
+            first, last = ranges.setdefault(option, {}).setdefault(flavour, [at, at])
             gone = version(str(record["gone"])) if "gone" in record else None
             ends = at if gone is None or gone[:2] != at else last
-            found[option][flavour] = [min(first, at), max(last, ends, key=lambda v: (v[:2], v))]
+            ranges[option][flavour] = [min(first, at), max(last, ends, key=lambda v: (v[:2], v))]
     newest = max(version(series.split("-")[1]) for series in made if series.startswith("mariadb"))
     for option in history.MARIADB_EVENTS:
         came = min(history.documented_versions(option, "introduced", "mariadb"), default=newest)
-        if came[:2] > newest and "mariadb" not in found.get(option, {}):
-            found.setdefault(option, {})["mariadb"] = [came, came]  # newer than every catalog
-    return found
+        if came[:2] > newest and "mariadb" not in ranges.get(option, {}):
+            ranges.setdefault(option, {})["mariadb"] = [came, came]  # newer than every catalog
+    return ranges
 
 
 def removal_version(option: str, flavour: str, last: Version) -> str | None:
@@ -53,25 +53,25 @@ def introductions(option: str, flavour: str, first: Version) -> list[str]:
 
 def replacements() -> dict[str, str]:
     """Documented successors, and those that the servers' messages name for renamed and removed options."""
-    found = {row["option"]: row["replaced_by"] for row in read("replaced.tsv")}
+    successors = {row["option"]: row["replaced_by"] for row in read("replaced.tsv")}
     for option in history.EVENTS:
         if new := history.replacement(option):
-            found.setdefault(option, new)
-    return found
+            successors.setdefault(option, new)
+    return successors
 
 
 def span(option: str, flavour: str, first: Version, last: Version) -> list[object]:
     """First and last version known to have it, then from the manuals: its removal, its introduction, its owner."""
-    found: list[object] = [
+    fields: list[object] = [
         history.dotted_version(first),
         history.dotted_version(last),
         removal_version(option, flavour, last),
     ]
     plugin = owner(option, flavour) if never_built_in(option, flavour) else None
-    found += [introductions(option, flavour, first) or None, plugin]
-    while found[-1] is None:
-        found.pop()
-    return found
+    fields += [introductions(option, flavour, first) or None, plugin]
+    while fields[-1] is None:
+        fields.pop()
+    return fields
 
 
 def text(made: Catalogs) -> str:

@@ -113,22 +113,22 @@ def catalog(name: str) -> dict[str, dict[str, object]]:
     """All options of a series."""
     number, merged = SERIES[name]
     flavour = name.split("-", maxsplit=1)[0]
-    found = {}
+    options = {}
     for option, (facts, before) in sorted(merged().items()):
         if test_plugin(option):
             continue
         record = history.with_lifecycle(option, facts, flavour, number)
         if "warned" in record and "deprecated" not in record:
             record = record | {"deprecated": Fact(STANDS_FOR[name].split("-")[1], record["warned"].source)}
-        found[option] = entry(option, with_plugin(option, record, flavour, name), before, name)
-    for written in found.values():
-        part_alias(written, found, number)
-    return found
+        options[option] = entry(option, with_plugin(option, record, flavour, name), before, name)
+    for written in options.values():
+        part_alias(written, options, number)
+    return options
 
 
-def part_alias(record: dict[str, Any], found: dict[str, dict[str, Any]], number: Version) -> None:
+def part_alias(record: dict[str, Any], options: dict[str, dict[str, Any]], number: Version) -> None:
     """Limit an alias to the patches that have the other name; remove it if the other name is unknown."""
-    other = found.get(record.get("alias_of", ""))
+    other = options.get(record.get("alias_of", ""))
     if other is None:
         record.pop("alias_of", None)
     elif "since" in other and version(other["since"])[:2] == number:

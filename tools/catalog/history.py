@@ -21,18 +21,18 @@ def dotted_version(numbers: Version) -> str:
 
 
 def _presence() -> dict[tuple[str, str], list[tuple[Version, Version]]]:
-    found = {}
+    presence = {}
     for row in read("changes", "presence.tsv"):
         runs = [tuple(version(end) for end in run.split("..")) for run in row["runs"].split(",")]
-        found[row["option"], row["flavour"]] = [(first, last) for first, last in runs]
-    return found
+        presence[row["option"], row["flavour"]] = [(first, last) for first, last in runs]
+    return presence
 
 
 def _events(*tables: str) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
+    events: dict[str, list[Row]] = {}
     for row in (r for table in tables for r in read("changes", table)):
-        found.setdefault(row["name"], []).append(row)
-    return found
+        events.setdefault(row["name"], []).append(row)
+    return events
 
 
 PRESENCE = _presence()
@@ -174,9 +174,9 @@ def lend_running(builds: dict[Version, Build]) -> None:
                 record["running"] = Fact(other["running"].value, "inferred")
 
 
-def same_default(one: Record, other: Record) -> bool:
+def same_default(record: Record, other: Record) -> bool:
     """Whether two builds print the same default."""
-    return "default" in one and "default" in other and one["default"].value == other["default"].value
+    return "default" in record and "default" in other and record["default"].value == other["default"].value
 
 
 def complete(records: list[Record]) -> Record:
@@ -246,9 +246,9 @@ def with_lifecycle(option: str, record: Record, flavour: str, series: Version) -
     came, went = introduction(option, flavour, series), removal(option, flavour, series)
     if hidden or (went and went[:2] <= series):
         went = went if went and flavour == "mysql" and not hidden else None  # the queried server still accepts it
-    for field, event, found in (("since", "introduced", None if hidden else came), ("gone", "removed", went)):
-        if found:
-            record.setdefault(field, Fact(dotted_version(found), by_whom(option, event, found, flavour)))
+    for field, event, release in (("since", "introduced", None if hidden else came), ("gone", "removed", went)):
+        if release:
+            record.setdefault(field, Fact(dotted_version(release), by_whom(option, event, release, flavour)))
     versions = in_manuals(option, "deprecated", flavour)
     if versions:
         record.setdefault("deprecated", Fact(dotted_version(versions[0]), "documented"))

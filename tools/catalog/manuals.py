@@ -10,12 +10,12 @@ Said = dict[tuple[str, str], str]
 
 def mariadb(at: Version) -> Said:
     """Facts from MariaDB's documentation for a version, by name and fact; contradictory ones are left out."""
-    found: dict[tuple[str, str], dict[str, bool]] = {}
+    claims: dict[tuple[str, str], dict[str, bool]] = {}
     for row in read("manual", "mariadb.tsv"):
         if covers(row, at):
             bounded = bool(row["low"] or row["high"])
-            found.setdefault((row["name"], row["fact"]), {})[row["value"]] = bounded
-    return {key: value for key, values in found.items() if (value := one(values)) is not None}
+            claims.setdefault((row["name"], row["fact"]), {})[row["value"]] = bounded
+    return {key: value for key, values in claims.items() if (value := one(values)) is not None}
 
 
 def one(values: dict[str, bool]) -> str | None:

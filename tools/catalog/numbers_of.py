@@ -20,16 +20,16 @@ def is_number(text: str | None) -> bool:
 
 def kind(printed: Printed, messages: list[str]) -> str:  # noqa: PLR0911 - one return a kind
     """The kind that the answers show; empty if they show none (the option's own handler rejects them)."""
-    zero, one, word = printed.get("0"), printed.get("1"), printed.get("zzz")
-    if one is None or zero is None:
+    at_zero, at_one, word = printed.get("0"), printed.get("1"), printed.get("zzz")
+    if at_one is None or at_zero is None:
         return ""
-    if {zero, one} == {"TRUE", "FALSE"}:
+    if {at_zero, at_one} == {"TRUE", "FALSE"}:
         return "bool"
     if word == "zzz" or printed.get(PADDED) == PADDED:
         return "string"
     if word is not None:
         return ""
-    if is_number(one) and is_number(zero):
+    if is_number(at_one) and is_number(at_zero):
         if any("." in (v or "") for v in printed.values()):
             return "double"
         if is_signed(printed, messages):
@@ -37,10 +37,10 @@ def kind(printed: Printed, messages: list[str]) -> str:  # noqa: PLR0911 - one r
         if is_unsigned(printed, messages) or printed.get(MOST) is not None:
             return "uint"
         return "int" if printed.get(SIGNED_MOST) is not None else ""  # beyond the signed range it is rejected
-    two, three = printed.get("2"), printed.get("3")
-    if zero in ("", "OFF") and two and three == f"{one},{two}":
+    at_two, at_three = printed.get("2"), printed.get("3")
+    if at_zero in ("", "OFF") and at_two and at_three == f"{at_one},{at_two}":
         return "set"
-    return "enum" if zero and one and zero != one and not is_number(zero) else ""
+    return "enum" if at_zero and at_one and at_zero != at_one and not is_number(at_zero) else ""
 
 
 def is_signed(printed: Printed, messages: list[str]) -> bool:
@@ -63,13 +63,17 @@ def is_unsigned(printed: Printed, messages: list[str]) -> bool:
     return large or wraps(printed) or any("unsigned value" in m for m in messages)
 
 
-def span(printed: Printed, found: str) -> tuple[str, str]:
+def span(printed: Printed, number_kind: str) -> tuple[str, str]:
     """The minimum and maximum that the server accepts, as it prints them."""
     low = [
-        printed[v] for v in ((LEAST, "-1", "0") if found in ("int", "double") else ("0",)) if is_number(printed.get(v))
+        printed[v]
+        for v in ((LEAST, "-1", "0") if number_kind in ("int", "double") else ("0",))
+        if is_number(printed.get(v))
     ]
     high = [
-        printed[v] for v in ((SIGNED_MOST,) if found == "int" else (MOST, SIGNED_MOST)) if is_number(printed.get(v))
+        printed[v]
+        for v in ((SIGNED_MOST,) if number_kind == "int" else (MOST, SIGNED_MOST))
+        if is_number(printed.get(v))
     ]
     if wraps(printed):
         high = ["4294967295"]

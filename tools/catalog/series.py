@@ -77,7 +77,7 @@ def after_full(full: Build, build: Build, at: Version, upto: Version) -> Build:
     The tests mask values and set options, so known options keep the full build's facts. Documented changes since then
     are applied.
     """
-    found: Build = {}
+    completed: Build = {}
     for option, record in build.items():
         if option in full:
             record = {f: v for f, v in record.items() if f not in ("default", "arg", "shown")} | {  # noqa: PLW2901
@@ -87,13 +87,13 @@ def after_full(full: Build, build: Build, at: Version, upto: Version) -> Build:
                 record["arg"] = Fact("optional", "declared")  # a boolean that became an enumeration
             if option in COUNTED:
                 record["default"] = Fact(None, "declared")
-            found[option] = history.with_documented_default(option, record, at, upto)
+            completed[option] = history.with_documented_default(option, record, at, upto)
         elif option in RUNNING_97 or option in history.EVENTS or option in SUCCESSORS:
             masked = "#" in str(record["default"].value) if "default" in record else False
-            found[option] = record | ({"default": Fact(None, "inferred")} if masked else {})
+            completed[option] = record | ({"default": Fact(None, "inferred")} if masked else {})
     for option in full.keys() - build.keys():
-        found[option] = history.with_documented_default(option, full[option], at, upto)
-    return found
+        completed[option] = history.with_documented_default(option, full[option], at, upto)
+    return completed
 
 
 def mysql_84() -> Merged:
@@ -105,7 +105,7 @@ def mysql_84() -> Merged:
     fork = with_declared(recorded_build("mysql-8.4.8-shannon", "mysql-8.4.8"), "mysql-8.4.8-shannon")
     names = {o for o in fork if o in older or o in newer or o in history.EVENTS}
     names |= {o for o in older.keys() | newer.keys() if in_84(o, o in older, o in newer)}
-    found: Merged = {}
+    merged: Merged = {}
     for option in sorted(n for n in names if not test_plugin(n)):
         moved = history.documented_default(option, (8, 4, 8), (9, 7, 4))
         near = [m[option][0] for m in ((older, newer) if moved else (newer, older)) if option in m]
@@ -117,8 +117,8 @@ def mysql_84() -> Merged:
             after = (8, 0, 43) if option in older else (0,)
             record = history.with_documented_default(option, record, after, (8, 4, 8))
         if "arg" in record:
-            found[option] = (record, [])
-    return found
+            merged[option] = (record, [])
+    return merged
 
 
 def recorded_build(folder: str, name: str) -> Build:
@@ -163,7 +163,7 @@ def mariadb_106() -> Merged:
     recorded = {canonical(r["option"]): r["value"] for r in read("others", RECORDED_106, "help-values.tsv")}
     older = builds.printed_build("mariadb-10.4.12", "mariadb-10.4.12")
     newer = mariadb("mariadb-10.11.19")
-    found: Merged = {}
+    merged: Merged = {}
     for option in sorted(older.keys() | newer.keys()):
         came = history.documented_versions(option, "introduced", "mariadb")
         went = history.documented_versions(option, "removed", "mariadb")
@@ -174,10 +174,10 @@ def mariadb_106() -> Merged:
             continue
         record = newer[option][0] if option in newer else older[option]
         record = with_recorded(weaken(record), recorded.get(option))
-        found[option] = (with_documented(record, others.get(option, {})), [])
+        merged[option] = (with_documented(record, others.get(option, {})), [])
     for option, record in only_documented().items():
-        found.setdefault(option, (record, []))
-    return found
+        merged.setdefault(option, (record, []))
+    return merged
 
 
 def with_recorded(record: builds.Record, value: str | None) -> builds.Record:
@@ -190,7 +190,7 @@ def with_recorded(record: builds.Record, value: str | None) -> builds.Record:
 
 def only_documented() -> Build:
     """Options removed between 10.6 and 10.11 according to the documentation; no queried build has them."""
-    found: Build = {}
+    removed: Build = {}
     documented = manuals.mariadb((10, 6, 24))
     for option in sorted({name for name, fact in documented if fact == "arg"}):
         went = history.documented_versions(option, "removed", "mariadb")
@@ -199,17 +199,17 @@ def only_documented() -> Build:
             if facts["kind"] == "bool":
                 facts["default"] = {"ON": "TRUE", "OFF": "FALSE"}.get(facts.get("default", ""), "FALSE")
             record = {f: Fact(value, "documented") for f, value in facts.items()}
-            found |= builds.fill({option: record | {"variable": Fact(option, "documented")}})
-    return found
+            removed |= builds.fill({option: record | {"variable": Fact(option, "documented")}})
+    return removed
 
 
 def facts_of_106() -> dict[str, builds.Record]:
     """Documented facts of 10.6 that differ from 10.11; None for unknown facts if 10.4.12 differs."""
-    found: dict[str, builds.Record] = {}
+    facts: dict[str, builds.Record] = {}
     for row in read("changes", "mariadb-10.6.tsv"):
         value = FACT_OF_TEXT.get(row["fact"], str)(row["value"]) if row["value"] else None
-        found.setdefault(row["option"], {})[row["fact"]] = Fact(value, "documented")
-    return found
+        facts.setdefault(row["option"], {})[row["fact"]] = Fact(value, "documented")
+    return facts
 
 
 def with_documented(record: builds.Record, others: builds.Record) -> builds.Record:
@@ -235,24 +235,24 @@ def mariadb_123() -> Merged:
     arguments. The facts that it alone tells are inferred, because they are another series' own.
     """
     changes = facts_of_123()
-    found: Merged = {}
+    merged: Merged = {}
     for option, (record, _) in mariadb("mariadb-11.8.9").items():
         went = history.documented_versions(option, "removed", "mariadb")
         if not went or not (11, 8) < went[0][:2] <= (12, 3):
-            found[option] = (with_documented(weaken(record), changes.pop(option, {})), [])
+            merged[option] = (with_documented(weaken(record), changes.pop(option, {})), [])
     for option, record in changes.items():
-        found[option] = (builds.fill({option: record})[option], [])
-    return found
+        merged[option] = (builds.fill({option: record})[option], [])
+    return merged
 
 
 def facts_of_123() -> Build:
     """What MariaDB 12.0 to 12.3 added or changed since 11.8; None for an unknown fact that 11.8's does not stand for."""
-    found: Build = {}
+    facts: Build = {}
     for row in read("changes", "mariadb-12.3.tsv"):
         value = FACT_OF_TEXT.get(row["fact"], str)(row["value"]) if row["value"] != "unknown" else None
         source = row["source"] if row["source"] == "documented" else "inferred"
-        found.setdefault(row["option"], {})[row["fact"]] = Fact(value, source)
-    return found
+        facts.setdefault(row["option"], {})[row["fact"]] = Fact(value, source)
+    return facts
 
 
 def with_declared(build: Build, source: str) -> Build:

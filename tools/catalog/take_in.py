@@ -94,15 +94,15 @@ def take_presence(folder: str) -> None:
 
 def runs(had: list[Version], builds: list[Version]) -> str:
     """Consecutive builds as first..last, joined by commas."""
-    found: list[list[Version]] = []
+    groups: list[list[Version]] = []
     for build in builds:
         if build not in had:
-            found.append([])
-        elif found and found[-1]:
-            found[-1].append(build)
+            groups.append([])
+        elif groups and groups[-1]:
+            groups[-1].append(build)
         else:
-            found.append([build])
-    return ",".join(f"{dotted_version(r[0])}..{dotted_version(r[-1])}" for r in found if r)
+            groups.append([build])
+    return ",".join(f"{dotted_version(r[0])}..{dotted_version(r[-1])}" for r in groups if r)
 
 
 def dotted_version(numbers: Version) -> str:
@@ -115,17 +115,17 @@ def take_changes(folder: str) -> None:
     events: list[Row] = []
     with open(f"{folder}/changes/sysvars-9.6.json", encoding="utf-8") as f:
         known: list[dict[str, Any]] = json.load(f)
-    for one in known:
-        name = canonical(one["name"])
+    for entry in known:
+        name = canonical(entry["name"])
         for key, event in (
             ("version", "introduced"),
             ("deprecation", "deprecated"),
             ("removal", "removed"),
             ("replacement", "replaced"),
         ):
-            if key in one and canonical(str(one[key])) != name:  # one entry names an option as its own successor
-                events.append(event_of(name, event, str(one[key])))
-        for change in [{**one.get("initial", {}), "version": one.get("version")}, *one.get("changes", [])]:
+            if key in entry and canonical(str(entry[key])) != name:  # one entry names an option as its own successor
+                events.append(event_of(name, event, str(entry[key])))
+        for change in [{**entry.get("initial", {}), "version": entry.get("version")}, *entry.get("changes", [])]:
             default = change.get("all", {}).get("default", {})
             widths = [w for w in ("all", "64") if isinstance(default, dict) and w in default and change["version"]]
             events += [event_of(name, "default", change["version"], plain_default(str(default[w]))) for w in widths]

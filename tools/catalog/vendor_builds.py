@@ -37,15 +37,17 @@ def differences(
     rows_of_build: dict[str, Row], base: Options, entry: Callable[[str, Record], dict[str, Any]]
 ) -> dict[str, dict[str, Any] | None]:
     """The options that differ from `base`, as catalog records: None for an option that the build lacks."""
-    found: dict[str, dict[str, Any] | None] = {}
+    records: dict[str, dict[str, Any] | None] = {}
     for option, row in rows_of_build.items():
         if row["arg"] == LACKS:
-            found[option] = None
+            records[option] = None
         elif not row["arg"]:
-            found[option] = changed_record(base[option], record(row))
+            records[option] = changed_record(base[option], record(row))
         else:
-            found[option] = entry(option, record(row) | {"variable": Fact(variable(row), source(row))})
-    return {option: value for option, value in found.items() if value != base.get(option) and (value or option in base)}
+            records[option] = entry(option, record(row) | {"variable": Fact(variable(row), source(row))})
+    return {
+        option: value for option, value in records.items() if value != base.get(option) and (value or option in base)
+    }
 
 
 def record(row: Row) -> Record:
@@ -59,13 +61,13 @@ def record(row: Row) -> Record:
         facts["dynamic"] = row["dynamic"] == "yes"
     if row["kind"] == "flag":
         facts["shown"] = False
-    found = {field: Fact(value, source(row)) for field, value in facts.items()}
+    sourced = {field: Fact(value, source(row)) for field, value in facts.items()}
     for field in ("since", "gone"):
         if row[field]:
-            found[field] = Fact(row[field], "documented" if field == "gone" else "inferred")
+            sourced[field] = Fact(row[field], "documented" if field == "gone" else "inferred")
     if row["default"] or (row["kind"] == "string" and not row["plugin"] and row["by"].startswith("recorded")):
-        found["default"] = Fact(row["default"], row["by"].split()[0])
-    return found
+        sourced["default"] = Fact(row["default"], row["by"].split()[0])
+    return sourced
 
 
 def source(row: Row) -> str:
