@@ -68,15 +68,15 @@ def main() -> int:
     parser.add_argument("--keep", metavar="FILE")
     asked = parser.parse_args()
     commit = _commit()
-    found = []
+    figures = []
     for family in asked.only or SOURCES:
         for figure in SOURCES[family](TOP):
-            found.append(figure)
+            figures.append(figure)
             print(_line(figure, commit), flush=True)
     if asked.keep:
-        changed = table.keep(asked.keep, found, commit)
+        changed = table.keep(asked.keep, figures, commit)
         print(f"kept in {asked.keep}", *changed, sep="\n  ")
-    return int(any(figure.missed for figure in found))
+    return int(any(figure.missed for figure in figures))
 
 
 def _line(figure: Figure, commit: str) -> str:

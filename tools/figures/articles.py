@@ -124,9 +124,9 @@ def _difference(result: ProbeResult, effect: PublishedEffect, name: str) -> Diff
     """A variant's ratio to its baseline, or the one that a fact of the run states in words."""
     concluded = conclude(result)
     compared = concluded.varied if effect.of_variation else concluded.comparisons
-    found = next((comparison for comparison in compared if comparison.arm == name), None)
-    if found is not None:
-        return Difference(found.low, found.high, found.claim in CLAIMS)
+    comparison = next((c for c in compared if c.arm == name), None)
+    if comparison is not None:
+        return Difference(comparison.low, comparison.high, comparison.claim in CLAIMS)
     stated = re.search(r"([\d.]+) to ([\d.]+)\)", str(result.facts.get(name, "")))
     stated = stated or re.search(rf"in {name} \(([\d.]+) to ([\d.]+) times", str(result.facts.get(ANSWER, "")))
     if not stated:

@@ -26,12 +26,12 @@ def put(top: str, section: str) -> None:
         file.write(page.replace(BEFORE, f"{section}\n{BEFORE}", 1))
 
 
-def section(found: Mapping[str, Mapping[str, Took]], version: str) -> str:
+def section(costs: Mapping[str, Mapping[str, Took]], version: str) -> str:
     """The section with its marker comments."""
-    return "\n".join(["<!-- large server -->", *_lines(found, version), "<!-- /large server -->", ""])
+    return "\n".join(["<!-- large server -->", *_lines(costs, version), "<!-- /large server -->", ""])
 
 
-def _lines(found: Mapping[str, Mapping[str, Took]], version: str) -> Iterator[str]:
+def _lines(costs: Mapping[str, Mapping[str, Took]], version: str) -> Iterator[str]:
     yield f"## On a server with {TABLES:,} tables and {CONNECTIONS:,} connections\n"
     yield f"{BUSY * CROWDS} of the connections are at work. The tools run in turn, each from its start to its end; the"
     yield "median counts, the range stands behind it. mycnf runs with `--window 0`, since MySQLTuner"
@@ -42,11 +42,11 @@ def _lines(found: Mapping[str, Mapping[str, Took]], version: str) -> Iterator[st
     heads = ("server", "tool", "whole run", "its processor time", "statements", "connections", "time in the server")
     yield f"| {' | '.join(heads)} | longest statement | rows examined |"
     yield "|:--|:--|--:|--:|--:|--:|--:|--:|--:|"
-    for name, by in found.items():
+    for name, by in costs.items():
         for tool, took in by.items():
             yield _row(name, tool, took)
     yield ""
-    for name, by in found.items():
+    for name, by in costs.items():
         ours, theirs = by["mycnf"], by["mysqltuner"]
         least = "at least " if theirs.ended_error else ""
         yield f"- {name}: mycnf is {least}{theirs.median / ours.median:.1f} times as fast. Longest statements:"

@@ -93,15 +93,15 @@ def figures(top: str) -> Iterator[Figure]:  # noqa: ARG001 - every family is cal
 
 def main() -> int:
     """Measure, and write the section of the page."""
-    found = {}
+    costs = {}
     for name in sys.argv[1:] or SERVERS:
         if reason := _lacking(name):
             print(f"{name}: not measured: {reason}")
             continue
-        found[name] = measure(name)
-        print(name, *found[name].items(), sep="\n  ", flush=True)
-    put(TOP, section(found, _version()))
-    return int(any(t["mycnf"].median * FASTER > t["mysqltuner"].median for t in found.values()))
+        costs[name] = measure(name)
+        print(name, *costs[name].items(), sep="\n  ", flush=True)
+    put(TOP, section(costs, _version()))
+    return int(any(t["mycnf"].median * FASTER > t["mysqltuner"].median for t in costs.values()))
 
 
 def measure(name: str) -> dict[str, Took]:
@@ -116,10 +116,10 @@ def measure(name: str) -> dict[str, Took]:
         for tool in TOOLS:
             with logged(sandbox) as logs:
                 _run(tool, sandbox, home)
-            one = runs[tool]
-            processor = statistics.median(run.processor for run in one)
+            timed = runs[tool]
+            processor = statistics.median(run.processor for run in timed)
             load = logs.of(ACCOUNTS[tool])
-            took[tool] = Took(tuple(run.seconds for run in one), processor, _end(one), load)
+            took[tool] = Took(tuple(run.seconds for run in timed), processor, _end(timed), load)
         return took
 
 

@@ -38,23 +38,23 @@ def _run(top: str, *words: str) -> str:
 
 def _reader(top: str) -> Iterator[Figure]:
     printed = _run(top, "--what", "reader", "--files", FILES)
-    found = READ.search(printed)
-    if found is None:
+    match = READ.search(printed)
+    if match is None:
         yield Figure("made-up files read as my_print_defaults does", None, reason_missing=printed.strip()[-100:])
         return
-    yield Figure("made-up files put to my_print_defaults", int(found[1]), "files", ">=", 100_000)
-    yield Figure("of these, read otherwise", int(found[2]), "files", "<=", 0)
+    yield Figure("made-up files put to my_print_defaults", int(match[1]), "files", ">=", 100_000)
+    yield Figure("of these, read otherwise", int(match[2]), "files", "<=", 0)
 
 
 def _mangled_figures(top: str) -> Iterator[Figure]:
     printed = _run(top, "--what", "mangled", "--files", FILES)
-    found = MANGLED.search(printed)
-    if found is None:
+    match = MANGLED.search(printed)
+    if match is None:
         yield Figure("mutated files that lint bears", None, reason_missing=printed.strip()[-100:])
         return
-    yield Figure("mutated files put to lint", int(found[1]), "files", ">=", 100_000)
-    yield Figure("of these, a traceback or over a second", int(found[2]), "files", "<=", 0)
-    yield Figure("the slowest of them, processor time", int(found[3]), "ms", "<=", 1000)
+    yield Figure("mutated files put to lint", int(match[1]), "files", ">=", 100_000)
+    yield Figure("of these, a traceback or over a second", int(match[2]), "files", "<=", 0)
+    yield Figure("the slowest of them, processor time", int(match[3]), "ms", "<=", 1000)
 
 
 def _settings(top: str) -> Iterator[Figure]:

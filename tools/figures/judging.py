@@ -42,8 +42,8 @@ def killed_share(top: str) -> Iterator[Figure]:
     name = "mutants of the rules' conditions killed"
     tool = [sys.executable, os.path.join(top, "tools", "mutate"), "--every", "2", "--seed", "1"]
     ran = subprocess.run(tool, capture_output=True, text=True, check=False)
-    found = KILLED.search(ran.stdout)
-    if found is None:
+    match = KILLED.search(ran.stdout)
+    if match is None:
         yield Figure(name, None, reason_missing=ran.stderr.strip()[-100:])
         return
-    yield Figure(name, 100 * int(found[1]) / int(found[2]), "%", ">=", 90)
+    yield Figure(name, 100 * int(match[1]) / int(match[2]), "%", ">=", 90)

@@ -101,15 +101,15 @@ def _asked_snapshots(scratch: str) -> Iterator[bytes]:
 def vary_snapshot(recorded: bytes, order: int) -> bytes:
     """The snapshot as another server: name, patch, sizes, age, counters and option files differ."""
     dice = random.Random(SEED + order)  # noqa: S311 - no secret comes of it
-    found = json.loads(recorded)
-    _variables(found["server"], order, dice)
+    snapshot = json.loads(recorded)
+    _variables(snapshot["server"], order, dice)
     age = dice.randrange(1, 400) * DAYS + dice.randrange(DAYS)
-    found["server"]["status"].update(_counters(found["server"]["status"], dice, str), uptime=str(age))
-    if found.get("workload"):
-        _window(found["workload"], age, dice)
-    for file in (found.get("files") or {"files": ()})["files"]:
+    snapshot["server"]["status"].update(_counters(snapshot["server"]["status"], dice, str), uptime=str(age))
+    if snapshot.get("workload"):
+        _window(snapshot["workload"], age, dice)
+    for file in (snapshot.get("files") or {"files": ()})["files"]:
         file["text"] = _lines(file["text"] or "", order, dice)
-    return msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n"
+    return msgspec.json.format(msgspec.json.encode(snapshot), indent=1) + b"\n"
 
 
 def _variables(server: dict[str, Any], order: int, dice: random.Random) -> None:

@@ -43,10 +43,10 @@ def figures(_: str) -> Iterator[Figure]:
 def main() -> int:
     """Measure, and write the page."""
     with tempfile.TemporaryDirectory() as scratch:
-        found = list(_runs(sys.argv[1] if len(sys.argv) > 1 else scratch))
-    for absent in (one for one in found if isinstance(one, Figure)):
+        outcomes = list(_runs(sys.argv[1] if len(sys.argv) > 1 else scratch))
+    for absent in (one for one in outcomes if isinstance(one, Figure)):
         print(absent.name, absent.shown)
-    runs = [one for one in found if isinstance(one, Run)]
+    runs = [one for one in outcomes if isinstance(one, Run)]
     with open(PAGE, "w", encoding="utf-8") as page:
         page.write(page_text(runs))
     return int(any(run.lasting > run.ceiling for run in runs))
