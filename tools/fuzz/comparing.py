@@ -52,11 +52,11 @@ def judge(lines: list[str], target: Target) -> FileVerdict:
 def compare(lines: list[str], truth: Truth, target: Target) -> list[Disagreement]:
     """All settings for which the two differ, one entry each."""
     verdict = judge(lines, target)
-    found = {
+    disagreements = {
         d.at: d
         for d in [*_values(verdict, truth), *_compare_adjusted(verdict, truth), *_compare_refused(verdict, truth)]
     }
-    return [found[at] for at in sorted(found)]
+    return [disagreements[at] for at in sorted(disagreements)]
 
 
 def _at(line: LineVerdict) -> int:
@@ -75,9 +75,9 @@ def _compare_refused(verdict: FileVerdict, truth: Truth) -> list[Disagreement]:
         if also is not None:
             only_ours = [other for other in only_ours if other != also]
             only_theirs.remove(at)
-    found = [Disagreement(at, "refused by the server alone", truth.refused[at].said) for at in only_theirs]
-    found += [Disagreement(at, "refused by the verdict alone", ours[at].reason) for at in only_ours]
-    return found + [
+    disagreements = [Disagreement(at, "refused by the server alone", truth.refused[at].said) for at in only_theirs]
+    disagreements += [Disagreement(at, "refused by the verdict alone", ours[at].reason) for at in only_ours]
+    return disagreements + [
         Disagreement(at, "refused under another name", f"{stop.said} | {ours[at].outcome}")
         for at, stop in truth.refused.items()
         if at in ours and not _same_name(stop, ours[at])
@@ -95,16 +95,18 @@ def _compare_adjusted(verdict: FileVerdict, truth: Truth) -> list[Disagreement]:
     for line in verdict.lines:
         if line.outcome is Outcome.ADJUSTED:
             ours.setdefault(line.canonical or "", []).append(line)
-    found = []
+    disagreements = []
     for name, moved in truth.last.moved.items():
         if name not in ours and not any(written_name(line) == name for lines in ours.values() for line in lines):
-            found.append(Disagreement(_line_of(name, verdict), "adjusted by the server alone", f"{name}: {moved}"))
+            disagreements.append(
+                Disagreement(_line_of(name, verdict), "adjusted by the server alone", f"{name}: {moved}")
+            )
     for name, lines in ours.items():
         last = lines[-1]
         silent = truth.last.values.get(name) not in (None, _requested_number(last))
         if name not in truth.last.moved and not silent and _at(last) not in truth.refused:
-            found.append(Disagreement(_at(last), "adjusted by the verdict alone", f"{name}: {last.reason}"))
-    return found
+            disagreements.append(Disagreement(_at(last), "adjusted by the verdict alone", f"{name}: {last.reason}"))
+    return disagreements
 
 
 def _requested_number(line: LineVerdict) -> str | None:
@@ -132,14 +134,16 @@ def number(raw: str | None) -> str | None:
 def _values(verdict: FileVerdict, truth: Truth) -> list[Disagreement]:
     if truth.last is None:
         return []
-    found = []
+    disagreements = []
     for name, line in verdict.effective.items():
         # Spaces before a value cannot be distinguished from those that separate the columns.
         value, foretold = truth.last.values.get(name, ""), (line.value or "").lstrip(" ")
         if _at(line) in truth.refused or name in HOST.split() or foretold == value or _of_host(value, line):
             continue
-        found.append(Disagreement(_at(line), "another value", f"{name}: server {value!r} verdict {line.value!r}"))
-    return found
+        disagreements.append(
+            Disagreement(_at(line), "another value", f"{name}: server {value!r} verdict {line.value!r}")
+        )
+    return disagreements
 
 
 def _of_host(message: str, line: LineVerdict) -> bool:

@@ -37,15 +37,15 @@ class Setting(NamedTuple):
 
 def decks(entries: list[Entry], seed: str) -> dict[str, list[Cell]]:
     """All cells (an option with a class of values) in random order, by the usual reaction of servers."""
-    found: dict[str, list[Cell]] = {slot: [] for slot in SLOTS}
+    by_slot: dict[str, list[Cell]] = {slot: [] for slot in SLOTS}
     for entry in entries:
         for name, made in classes(entry).items():
             place = entry.where if entry.where in SLOTS else "stranger"
-            found["harsh" if made.harsh and place == "known" else place].append((entry, name, made))
-    found["odd name"] = list(found["known"])
-    for slot, cells in found.items():
+            by_slot["harsh" if made.harsh and place == "known" else place].append((entry, name, made))
+    by_slot["odd name"] = list(by_slot["known"])
+    for slot, cells in by_slot.items():
         random.Random(f"{seed} {slot}").shuffle(cells)
-    return found
+    return by_slot
 
 
 def compose(dealt: dict[str, list[Cell]], seed: str, number: int) -> list[Setting | str]:

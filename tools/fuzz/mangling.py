@@ -39,14 +39,14 @@ class Ended(NamedTuple):
 
 def sources(*folders: str) -> list[bytes]:
     """The files to mangle: those in the folders, and the small readable ones in /etc."""
-    found: list[bytes] = []
+    contents: list[bytes] = []
     for folder in (*folders, "/etc"):
         for path in sorted(glob.glob(f"{folder}/**/*", recursive=True)):
             with contextlib.suppress(OSError):
                 if os.path.isfile(path) and os.path.getsize(path) <= LARGEST:
                     with open(path, "rb") as f:
-                        found.append(f.read())
-    return [data for data in found if data]
+                        contents.append(f.read())
+    return [data for data in contents if data]
 
 
 def mangle(data: bytes, others: list[bytes], chance: random.Random) -> bytes:

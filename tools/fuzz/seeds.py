@@ -30,23 +30,23 @@ KINDS = {
 def files(kind: str) -> list[bytes]:
     """The small files of a kind that are available."""
     shared = os.environ.get("MYCNF_SHARED", os.path.join(TOP, "..", "shared"))
-    found = []
+    contents = []
     for pattern in KINDS[kind]:
         for path in sorted(glob.glob(pattern.format(shared=shared, top=TOP), recursive=True)):
             with contextlib.suppress(OSError), open(path, "rb") as file:
-                found.append(file.read(LARGEST))
-    return [data for data in found if data]
+                contents.append(file.read(LARGEST))
+    return [data for data in contents if data]
 
 
 @functools.cache
 def recorded_snapshots() -> list[dict[str, Any]]:
     """Snapshots of real servers."""
-    found = []
+    snapshots = []
     for pattern in RECORDED:
         for path in sorted(glob.glob(os.path.join(TOP, pattern))):
             with open(path, encoding="utf-8") as file:
-                found.append(json.load(file))
-    return found
+                snapshots.append(json.load(file))
+    return snapshots
 
 
 @functools.cache

@@ -35,10 +35,10 @@ def strange(chance: random.Random) -> Any:
 def spoilt(tree: Any, chance: random.Random) -> Any:
     """The tree with one to three random changes anywhere."""
     for _ in range(chance.randrange(1, 4)):
-        found = list(_places(tree))
-        if not found:
+        places = list(_places(tree))
+        if not places:
             return strange(chance)
-        _accident(*chance.choice(found), found, chance)
+        _accident(*chance.choice(places), places, chance)
     return tree
 
 
@@ -50,12 +50,12 @@ def _places(tree: Any) -> Iterator[tuple[Any, Any]]:
         yield from _places(tree[key])
 
 
-def _accident(holder: Any, key: Any, found: list[tuple[Any, Any]], chance: random.Random) -> None:
+def _accident(holder: Any, key: Any, places: list[tuple[Any, Any]], chance: random.Random) -> None:
     kind = chance.randrange(8)
     if kind == 0:
         del holder[key]
     elif kind == 1:
-        elsewhere, there = chance.choice(found)
+        elsewhere, there = chance.choice(places)
         holder[key] = copy.deepcopy(elsewhere[there])
     elif kind == 2:
         holder[key] = [holder[key]]

@@ -72,14 +72,14 @@ def vocabulary(binary: Binary) -> list[Entry]:
     heads = [line.split()[0].lstrip("-") for line in help_text.splitlines() if line.startswith("  --")]
     listed = {head.partition("=")[0].partition("[")[0].replace("-", "_") for head in heads}
     own = _data(f"{binary.target.flavour}-{binary.target.series}")
-    found = {}
+    entries = {}
     for name in sorted({*printed, *listed, *own}):
         raw = own.get(name, {})
         known = name in printed or name in listed
         where = "known" if known else "plugin" if raw.get("plugin") else "hidden"
-        found[name] = _entry(name, raw, where, printed.get(name, ""))
+        entries[name] = _entry(name, raw, where, printed.get(name, ""))
     for file in sorted(os.listdir(DATA)):
         for name, raw in _data(file.removesuffix(".json")).items() if file.startswith(("mysql-", "mariadb-")) else ():
-            if name not in found:
-                found[name] = _entry(name, raw, "elsewhere", "")
-    return [entry for name, entry in found.items() if not name.startswith((*NEVER.split(), *NOT_HERE))]
+            if name not in entries:
+                entries[name] = _entry(name, raw, "elsewhere", "")
+    return [entry for name, entry in entries.items() if not name.startswith((*NEVER.split(), *NOT_HERE))]
