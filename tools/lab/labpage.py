@@ -69,8 +69,8 @@ def blank(lab: Lab, skipped: str = "") -> Row:
 
 def row_of(lab: Lab, advice: Advice, result: ProbeResult) -> Row:
     """The row of a measured lab, with a verdict by the probes' own statistics."""
-    found = conclude(result)
-    comparison = found.of(AFTER)
+    conclusion = conclude(result)
+    comparison = conclusion.of(AFTER)
     row = blank(lab)._replace(
         server=result.server or lab.server,
         driver=result.driver,
@@ -79,7 +79,7 @@ def row_of(lab: Lab, advice: Advice, result: ProbeResult) -> Row:
         rounds=result.rounds,
         applied=advice.lines,
         left=advice.left,
-        notes=(*result.notes, *found.limits),
+        notes=(*result.notes, *conclusion.limits),
         blocks={arm.name: [block.metrics[lab.metric.name] for block in arm.blocks] for arm in result.arms},
     )
     if comparison is None:

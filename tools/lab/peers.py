@@ -89,9 +89,13 @@ def _release(work: str) -> str:
 
 def _judge(server: str, statement: Said, judgements: list[dict[str, str]]) -> Judged:
     words = f"{statement.heading}: {statement.words}"
-    for one in judgements:
-        if one["tool"] == statement.tool and re.search(one.get("on", ""), server) and re.search(one["said"], words):
-            return Judged(server, statement, one["kind"], one["why"])
+    for judgement in judgements:
+        if (
+            judgement["tool"] == statement.tool
+            and re.search(judgement.get("on", ""), server)
+            and re.search(judgement["said"], words)
+        ):
+            return Judged(server, statement, judgement["kind"], judgement["why"])
     return Judged(server, statement, UNJUDGED, "")
 
 
