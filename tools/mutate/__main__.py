@@ -74,9 +74,9 @@ def _chosen(
         if name not in modules:
             judge = LEFT_OUT.get(name)
             sys.exit(f"mutate: {path}: " + (f"no case judges it, but {judge}" if judge else "no module of rules/"))
-    found = [(name, mutant) for name in names or modules for mutant in mutants(modules[name].tree)]
-    sample = random.Random(seed).sample(range(len(found)), -(-len(found) // every))  # noqa: S311 - no secret
-    picked = [found[number] for number in sorted(sample)]
+    changes = [(name, mutant) for name in names or modules for mutant in mutants(modules[name].tree)]
+    sample = random.Random(seed).sample(range(len(changes)), -(-len(changes) // every))  # noqa: S311 - no secret
+    picked = [changes[number] for number in sorted(sample)]
     return [(modules[name], [m for of, m in picked if of == name]) for name in names or modules]
 
 

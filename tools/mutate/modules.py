@@ -69,10 +69,10 @@ def compile_tree(tree: ast.Module, path: str) -> CodeType:
 
 def concerned_modules(name: str, modules: Mapping[str, Module]) -> list[str]:
     """A module and all modules that import it, directly or indirectly, in import order."""
-    found = {name}
-    while more := {m.name for m in modules.values() if m.imports & found} - found:
-        found |= more
-    return in_order(found, modules)
+    concerned = {name}
+    while more := {m.name for m in modules.values() if m.imports & concerned} - concerned:
+        concerned |= more
+    return in_order(concerned, modules)
 
 
 def in_order(names: Collection[str], modules: Mapping[str, Module]) -> list[str]:

@@ -79,10 +79,10 @@ def _codes(names: Sequence[str], modules: Mapping[str, Module]) -> dict[str, Cod
 
 
 def _case_answers(posed: Posed, rules: Mapping[str, Rule]) -> Noticed:
-    found = _find_findings(rules[posed.case.rule], posed.known)
-    if not _as_tabled(posed.case, found):
+    findings = _find_findings(rules[posed.case.rule], posed.known)
+    if not _as_tabled(posed.case, findings):
         return Noticed.BY_TABLE
-    return Noticed.NOT_AT_ALL if found == posed.found else Noticed.BY_ADVICE
+    return Noticed.NOT_AT_ALL if findings == posed.found else Noticed.BY_ADVICE
 
 
 def _find_findings(rule: Rule, known: RuleContext) -> tuple[Found, ...]:
@@ -100,13 +100,16 @@ def _find_findings(rule: Rule, known: RuleContext) -> tuple[Found, ...]:
     )
 
 
-def _as_tabled(case: Case, found: Sequence[Found]) -> bool:
+def _as_tabled(case: Case, findings: Sequence[Found]) -> bool:
     """The check of tests/rules/test_cases.py."""
-    if [f.severity for f in found][:1] != ([case.finds] if case.finds else []):
+    if [f.severity for f in findings][:1] != ([case.finds] if case.finds else []):
         return False
-    if case.line is not None and found[0].line != case.line:
+    if case.line is not None and findings[0].line != case.line:
         return False
-    return (not case.about or found[0].option == case.about) and case.sure in ("", *(f.confidence for f in found[:1]))
+    return (not case.about or findings[0].option == case.about) and case.sure in (
+        "",
+        *(f.confidence for f in findings[:1]),
+    )
 
 
 @contextmanager

@@ -29,15 +29,15 @@ class Changed(NamedTuple):
 
 def try_verdicts(top: str, paths: Sequence[str], sample: int, seed: int) -> bool:
     """Try a sample of the changes, print those that no test detects, and return whether there were none."""
-    found = [mutant for path in paths or _modules(top) for mutant in _changed_verdicts(top, path)]
-    chosen = random.Random(seed).sample(found, min(sample, len(found)))  # noqa: S311 - no secret
+    changes = [mutant for path in paths or _modules(top) for mutant in _changed_verdicts(top, path)]
+    chosen = random.Random(seed).sample(changes, min(sample, len(changes)))  # noqa: S311 - no secret
     with tempfile.TemporaryDirectory() as folder:
         tree = os.path.join(folder, "tree")
         shutil.copytree(top, tree, ignore=shutil.ignore_patterns(".venv", ".git", "__pycache__", "dist", "build"))
         if not _pass(tree):
             sys.exit(f"mutate: {TESTS} must pass before anything is changed")
         survivors = [mutant for mutant in sorted(chosen) if _survives(top, tree, mutant)]
-    print(f"verdict: {len(chosen)} of {len(found)} changes tried, {len(survivors)} not noticed")
+    print(f"verdict: {len(chosen)} of {len(changes)} changes tried, {len(survivors)} not noticed")
     return not survivors
 
 
