@@ -48,10 +48,10 @@ def _arguments() -> argparse.Namespace:
 
 
 def _newest_wheel() -> str:
-    found = glob.glob(os.path.join(os.path.dirname(os.path.dirname(HERE)), "dist", "*.whl"))
-    if not found:
+    wheels = glob.glob(os.path.join(os.path.dirname(os.path.dirname(HERE)), "dist", "*.whl"))
+    if not wheels:
         sys.exit("zipapp: there is no wheel in dist/: make wheel")
-    return max(found, key=os.path.getmtime)
+    return max(wheels, key=os.path.getmtime)
 
 
 def _install(wheel: str, site: str, *, dependencies: bool) -> None:
