@@ -38,11 +38,11 @@ PAUSE = 2.1  # seconds; times in a zip have a resolution of two seconds
 def main() -> int:
     """Build twice, and print the hash of each file; 1 if they differ."""
     with tempfile.TemporaryDirectory(prefix="mycnf-twice-") as scratch:
-        for one in ROUNDS:  # copy both at once, because files in the checkout may change
-            _copy(os.path.join(scratch, one.folder, "mycnf"), time.time() - one.age)
+        for build_round in ROUNDS:  # copy both at once, because files in the checkout may change
+            _copy(os.path.join(scratch, build_round.folder, "mycnf"), time.time() - build_round.age)
         made = []
-        for one in ROUNDS:
-            made.append(_built(os.path.join(scratch, one.folder), one))
+        for build_round in ROUNDS:
+            made.append(_built(os.path.join(scratch, build_round.folder), build_round))
             time.sleep(PAUSE)
     first, second = made
     for name in sorted(first | second):
@@ -51,12 +51,12 @@ def main() -> int:
     return int(first != second)
 
 
-def _built(place: str, one: Round) -> dict[str, str]:
+def _built(place: str, build_round: Round) -> dict[str, str]:
     """The hashes of the files built from a copy of the checkout."""
     source, out = os.path.join(place, "mycnf"), os.path.join(place, "out")
-    before = os.umask(one.umask)
+    before = os.umask(build_round.umask)
     try:
-        environment = {k: v for k, v in os.environ.items() if k != "SOURCE_DATE_EPOCH"} | one.environment
+        environment = {k: v for k, v in os.environ.items() if k != "SOURCE_DATE_EPOCH"} | build_round.environment
         build = [sys.executable, "-m", "build", "--wheel", "--sdist", "--no-isolation", "--outdir", out, source]
         subprocess.run(build, env=environment, cwd=place, capture_output=True, check=True)
         (wheel,) = (name for name in os.listdir(out) if name.endswith(".whl"))
