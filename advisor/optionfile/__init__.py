@@ -295,12 +295,12 @@ class _Walk:
             message = f"servers ignore a path of more than {LONGEST_PATH} bytes"
             self.parsed.add_problem(path, line.number, "missing-include", message)
             return
-        found = next((place for place in places if self.parsed.exists(place)), None)
-        if found is None:
+        included_path = next((place for place in places if self.parsed.exists(place)), None)
+        if included_path is None:
             message = f"{places[0]}: no such file here; servers start without it"
             self.parsed.add_problem(path, line.number, "missing-include", message)
         else:
-            self._read_included(path, line, found)
+            self._read_included(path, line, included_path)
 
     def _read_included(self, path: str, line: Line, place: str) -> None:
         if self.reads >= MAX_READS or self.lines >= MAX_LINES:
