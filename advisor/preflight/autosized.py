@@ -342,13 +342,13 @@ def _sync_binlog_expiry(views: dict[str, NextValue], now: RuleContext) -> None:
     days, seconds = views.get(DAYS), views.get(SECONDS)
     if not now.target.is_mariadb or days is None or seconds is None:
         return
-    for one, other in ((DAYS, SECONDS), (SECONDS, DAYS)):
-        source = views[one]
-        setting = now.settings.get(one)
+    for name, other in ((DAYS, SECONDS), (SECONDS, DAYS)):
+        source = views[name]
+        setting = now.settings.get(name)
         moved = source.line is not None or (setting is not None and setting.origin in EXPLICIT_ORIGINS)
         text = _convert_expiry(source.value, to_days=other == DAYS) if moved and views[other].line is None else None
         if text is not None:
-            views[other] = views[other]._replace(value=text, cause=(one,))
+            views[other] = views[other]._replace(value=text, cause=(name,))
 
 
 def _convert_expiry(value: str | None, *, to_days: bool) -> str | None:

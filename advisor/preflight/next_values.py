@@ -79,16 +79,16 @@ def next_values(now: RuleContext, start: NextStartOptions) -> dict[str, NextValu
     """Return the next value of every variable of the running server, before derived variables are computed."""
     lines, settings = lines_by_variable(start.early, now.catalog), Settings.from_file(start.early)
     others = _other_names(now.catalog)
-    found = {}
+    values = {}
     for name, running in now.server.variables.items():
         line = lines.get(name)
         if line is not None:
-            found[name] = NextValue(_text(name, line, settings), start.origin(line), line)
+            values[name] = NextValue(_text(name, line, settings), start.origin(line), line)
         elif now.has("files") or _origin(name, now) is Origin.RUNTIME:
-            found[name] = NextValue(_default(name, now, others.get(name, ())), Origin.COMPILED)
+            values[name] = NextValue(_default(name, now, others.get(name, ())), Origin.COMPILED)
         else:
-            found[name] = NextValue(running, _origin(name, now))
-    return found
+            values[name] = NextValue(running, _origin(name, now))
+    return values
 
 
 def apply_late_persisted(views: dict[str, NextValue], now: RuleContext, start: NextStartOptions) -> None:
@@ -114,13 +114,13 @@ def _origin(name: str, now: RuleContext) -> Origin:
 
 def lines_by_variable(verdict: FileVerdict, catalog: Catalog) -> dict[str, LineVerdict]:
     """Return the effective line of each variable; two names of one setting share the later line."""
-    found: dict[str, LineVerdict] = {}
+    lines: dict[str, LineVerdict] = {}
     others = _other_names(catalog)
     for canonical, line in verdict.effective.items():
         for name in (canonical, *others.get(canonical, ())):
             option = catalog.get(name)
-            found[(option.variable if option else None) or name] = line
-    return found
+            lines[(option.variable if option else None) or name] = line
+    return lines
 
 
 def origin_of(name: str, now: RuleContext) -> Origin:

@@ -200,19 +200,19 @@ def _read_persisted(files: OptionFiles, catalog: Catalog) -> _Persisted:
     return _Persisted(early, late, strays)
 
 
-def _json_member(number: int, one: PersistedOption) -> str:
+def _json_member(number: int, option: PersistedOption) -> str:
     """Return one variable in a section of its own; the section's name says how it is read."""
-    kind = "static" if one.static else "dynamic"
-    return f', "mysql_{kind}_{number}": {{{json.dumps(one.name)}: {{"Value": {json.dumps(one.value)}}}}}'
+    kind = "static" if option.static else "dynamic"
+    return f', "mysql_{kind}_{number}": {{{json.dumps(option.name)}: {{"Value": {json.dumps(option.value)}}}}}'
 
 
-def _at_persisted_place(line: Line, one: PersistedOption) -> Line:
-    end = one.column + len(one.name)
-    return line._replace(number=one.line, column=one.column, end_column=end, group=GROUP)
+def _at_persisted_place(line: Line, option: PersistedOption) -> Line:
+    end = option.column + len(option.name)
+    return line._replace(number=option.line, column=option.column, end_column=end, group=GROUP)
 
 
-def _place_of(one: PersistedOption, files: OptionFiles) -> Location:
-    return Location(files.persisted, one.line, one.column, one.line, one.column + len(one.name))
+def _place_of(option: PersistedOption, files: OptionFiles) -> Location:
+    return Location(files.persisted, option.line, option.column, option.line, option.column + len(option.name))
 
 
 class NextStart:

@@ -48,9 +48,9 @@ class StartCommand(NamedTuple):
 def next_command(facts: Facts) -> StartCommand:
     """Return the next start's command line, as far as the facts allow."""
     if facts.service is not None:
-        found = command_of(facts.service)
-        if found is not None:
-            return found
+        command = command_of(facts.service)
+        if command is not None:
+            return command
     known = facts.files is not None and bool(facts.files.command_line)
     words_now = tuple(StartArgument(text) for text in running_arguments(facts.files))
     return split_command(words_now, known=known, note=_why_not_unit(facts, known=known))
@@ -104,25 +104,25 @@ class _Unit:
         self.variables: dict[str, StartArgument] = {n: StartArgument(v) for n, v in service.environment.items()}
         own: list[tuple[str, StartArgument]] = []
         for copy in service.unit_files:
-            for one in systemd.assigned_words(copy.text or ""):
-                if one.section == "Service":
-                    self._take(copy.path, one, own)
+            for assignment in systemd.assigned_words(copy.text or ""):
+                if assignment.section == "Service":
+                    self._take(copy.path, assignment, own)
         self.variables.update(own)
         for copy in service.environment_files:
             for name, value, line in systemd.file_variables(copy.text or ""):
                 self.variables[name] = StartArgument(value, copy.path, line)
 
-    def _take(self, path: str, one: Assigned, own: list[tuple[str, StartArgument]]) -> None:
+    def _take(self, path: str, assignment: Assigned, own: list[tuple[str, StartArgument]]) -> None:
         from advisor.carriers import systemd
 
-        if one.key == "ExecStart":
-            self.start = [*self.start, (path, one)] if one.value else []
-        elif one.key == "LimitNOFILE":
-            self.limit = one.value
-        elif one.key == "Environment":
-            if not one.value:
+        if assignment.key == "ExecStart":
+            self.start = [*self.start, (path, assignment)] if assignment.value else []
+        elif assignment.key == "LimitNOFILE":
+            self.limit = assignment.value
+        elif assignment.key == "Environment":
+            if not assignment.value:
                 own.clear()
-            for word in one.words:
+            for word in assignment.words:
                 name, equals, value = systemd.expand_specifiers(word.text, self.name).partition("=")
                 own += [(name, StartArgument(value, path, word.line, word.column))] if equals else []
 
@@ -130,31 +130,32 @@ class _Unit:
 def command_of(service: Service) -> StartCommand | None:
     """Return the command of a service's unit; None if it does not start a server directly."""
     unit = _Unit(service)
-    for path, one in unit.start:
-        found = list(_arguments(unit, path, one))
-        program = found[0].text.lstrip(_PREFIXES) if found else ""
+    for path, assignment in unit.start:
+        arguments = list(_arguments(unit, path, assignment))
+        program = arguments[0].text.lstrip(_PREFIXES) if arguments else ""
         if posixpath.basename(program) in SERVER_PROGRAMS:
-            named = "@" in found[0].text[: len(found[0].text) - len(program)]  # the next word is the name that ps shows
-            behind = tuple(found[2:] if named else found[1:])
-            return split_command(behind, unit=unit.name, limit=_limit(unit.limit), note=_manager_note(unit, one))
+            # With @ the next word is the name that ps shows.
+            named = "@" in arguments[0].text[: len(arguments[0].text) - len(program)]
+            behind = tuple(arguments[2:] if named else arguments[1:])
+            return split_command(behind, unit=unit.name, limit=_limit(unit.limit), note=_manager_note(unit, assignment))
     return None
 
 
-def _arguments(unit: _Unit, path: str, one: Assigned) -> Iterable[StartArgument]:
+def _arguments(unit: _Unit, path: str, assignment: Assigned) -> Iterable[StartArgument]:
     """Yield the arguments with variables expanded; words from a variable have its location."""
     from advisor.carriers import systemd
 
     values = {name: argument.text for name, argument in unit.variables.items()}
-    for word in one.words:
+    for word in assignment.words:
         whole = unit.variables.get(word.text.removeprefix("$")) if word.text.startswith("$") else None
         place = whole if whole and whole.line else StartArgument("", path, word.line, word.column)
         for text in systemd.expand_variables(systemd.expand_specifiers(word.text, unit.name), values):
             yield place._replace(text=text)
 
 
-def _manager_note(unit: _Unit, one: Assigned) -> str:
+def _manager_note(unit: _Unit, assignment: Assigned) -> str:
     """Return a note on variables that no file sets: the running process got them from elsewhere."""
-    named = [word.text.removeprefix("$") for word in one.words if word.text.startswith("$")]
+    named = [word.text.removeprefix("$") for word in assignment.words if word.text.startswith("$")]
     foreign = [n for n in named if n in unit.variables and not unit.variables[n].line and unit.variables[n].text]
     if not foreign:
         return ""
