@@ -120,14 +120,14 @@ def redact_name(name: str) -> str:
 def redact_text(text: str) -> Redacted:
     """Mask every secret in an option file's text, including comments; line numbers stay the same."""
     lines = text.split("\n")
-    found = []
+    secret_lines = []
     for number, line in enumerate(lines, start=1):
         masked = _redact_line(line)
         if masked != line:
             lines[number - 1] = masked
             if _redact_line(line, sure=True) != line:
-                found.append(number)
-    return Redacted("\n".join(lines), tuple(found))
+                secret_lines.append(number)
+    return Redacted("\n".join(lines), tuple(secret_lines))
 
 
 def redact_arguments(arguments: tuple[str, ...]) -> tuple[str, ...]:
@@ -264,8 +264,8 @@ def mask_passwords(text: str, lower: str, equals: str) -> str:
         text = re.sub(_CLIENT, _mask_after_lead, text)
     if not equals:
         return text
-    if "identified" in lower and (found := re.search(_IDENTIFIED, text)):
-        text = text[: found.end()] + re.sub(_LITERAL, _mask_match, text[found.end() :])
+    if "identified" in lower and (match := re.search(_IDENTIFIED, text)):
+        text = text[: match.end()] + re.sub(_LITERAL, _mask_match, text[match.end() :])
     if "passw" in lower:
         text = re.sub(_SET_PASSWORD, rf"\g<lead> {MASK}", text)
         text = re.sub(_PASSWORD_CALL, _mask_after_lead, text)
@@ -280,9 +280,9 @@ def mask_literals(value: str) -> str:
     end = value.rfind(quote) if quote else len(value)
     inner = value[len(quote) : end]
 
-    def show_match(found: re.Match[str]) -> str:
-        before = inner[max(0, found.start() - _BEFORE) : found.start()]
-        return found[0] if re.search(_NO_SECRET, before) else _mask_match(found)
+    def show_match(match: re.Match[str]) -> str:
+        before = inner[max(0, match.start() - _BEFORE) : match.start()]
+        return match[0] if re.search(_NO_SECRET, before) else _mask_match(match)
 
     return quote + re.sub(_LITERAL, show_match, inner) + value[end:]
 
@@ -293,8 +293,8 @@ def _mask_login(word: str) -> str:
 
     head, at, host = word.rpartition("@")
     begins = r"^[^:]+:" if host.startswith(("(", "tcp(", "unix(")) else r"://[^/:@]*:" if "://" in head else ""
-    found = re.search(begins, head) if begins else None
-    return head[: found.end()] + MASK + at + host if found and found.end() < len(head) else word
+    match = re.search(begins, head) if begins else None
+    return head[: match.end()] + MASK + at + host if match and match.end() < len(head) else word
 
 
 def _mask_pairs(text: str, equals: str) -> str:
@@ -311,12 +311,12 @@ def _mask_pairs(text: str, equals: str) -> str:
     return "".join(kept) + text[done:]
 
 
-def _mask_after_lead(found: re.Match[str]) -> str:
-    return found["lead"] + _mask(found["value"])
+def _mask_after_lead(match: re.Match[str]) -> str:
+    return match["lead"] + _mask(match["value"])
 
 
-def _mask_match(found: re.Match[str]) -> str:
-    return _mask(found[0])
+def _mask_match(match: re.Match[str]) -> str:
+    return _mask(match[0])
 
 
 def _mask(value: str) -> str:
