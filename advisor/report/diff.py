@@ -50,32 +50,36 @@ SIZES = (*BYTES, "_limit_bytes", "_max_ram", "_max_mmap")
 VERSION = 1
 
 
-def document(found: Comparison, *, every: bool = False) -> Document:
+def document(comparison: Comparison, *, every: bool = False) -> Document:
     """The comparison; `every` lists all that differs by nature, and all that only one side has."""
     sides = tuple(
-        (letter, (Code(side.name), f"  {about(side)}")) for letter, side in zip("AB", (found.a, found.b), strict=True)
+        (letter, (Code(side.name), f"  {about(side)}"))
+        for letter, side in zip("AB", (comparison.a, comparison.b), strict=True)
     )
-    blocks: list[Block] = [Facts(sides), Paragraph(_sentence(found, every)), *_areas(found)]
-    blocks.append(_only_in("A", found.only_a, _lacks("B", found.b, found.a), every))
-    blocks.append(_only_in("B", found.only_b, _lacks("A", found.a, found.b), every))
+    blocks: list[Block] = [Facts(sides), Paragraph(_sentence(comparison, every)), *_areas(comparison)]
+    blocks.append(_only_in("A", comparison.only_a, _lacks("B", comparison.b, comparison.a), every))
+    blocks.append(_only_in("B", comparison.only_b, _lacks("A", comparison.a, comparison.b), every))
     blocks += [
-        _aside(found, Category.BY_NATURE, every),
-        _aside(found, Category.BY_HOST, every),
-        _unknown_section(found),
+        _aside(comparison, Category.BY_NATURE, every),
+        _aside(comparison, Category.BY_HOST, every),
+        _unknown_section(comparison),
     ]
-    return Document(("mycnf diff", _total(found)), tuple(blocks))
+    return Document(("mycnf diff", _total(comparison)), tuple(blocks))
 
 
-def _total(found: Comparison) -> str:
-    total = len(found.of(Category.DIFFERS)) + sum(one.counts for one in (*found.only_a, *found.only_b))
+def _total(comparison: Comparison) -> str:
+    total = len(comparison.of(Category.DIFFERS)) + sum(one.counts for one in (*comparison.only_a, *comparison.only_b))
     return plural(total, "difference") if total else "no difference"
 
 
-def _sentence(found: Comparison, every: bool) -> str:
+def _sentence(comparison: Comparison, every: bool) -> str:
     """How much differs, and what does not count, in one line."""
-    count = {lot: len(found.of(lot)) for lot in Category}
+    count = {lot: len(comparison.of(lot)) for lot in Category}
     nature = f"{plural(count[Category.BY_NATURE], 'differs', 'differ')} by nature" if count[Category.BY_NATURE] else ""
-    lone = [(sum(one.counts for one in part), letter) for part, letter in ((found.only_a, "A"), (found.only_b, "B"))]
+    lone = [
+        (sum(one.counts for one in part), letter)
+        for part, letter in ((comparison.only_a, "A"), (comparison.only_b, "B"))
+    ]
     counted = [
         plural(count[Category.DIFFERS], "setting differs", "settings differ") if count[Category.DIFFERS] else "",
         *(f"{number:,} only in {letter}" for number, letter in lone if number),
@@ -91,37 +95,39 @@ def _sentence(found: Comparison, every: bool) -> str:
     return f"{differences}; {'; '.join(part for part in aside if part)}."
 
 
-def _areas(found: Comparison) -> Iterator[Section]:
+def _areas(comparison: Comparison) -> Iterator[Section]:
     """A table for each area."""
-    for at, (area, pairs) in enumerate(groupby(found.of(Category.DIFFERS), key=lambda pair: pair.area)):
-        yield Section(area.value, (_table(pairs, found, headed=not at),))
+    for at, (area, pairs) in enumerate(groupby(comparison.of(Category.DIFFERS), key=lambda pair: pair.area)):
+        yield Section(area.value, (_table(pairs, comparison, headed=not at),))
 
 
-def _table(pairs: Iterable[SettingPair], found: Comparison, *, sources: bool = True, headed: bool = False) -> Table:
-    rows = tuple(_row(pair, found, sources) for pair in pairs)
+def _table(
+    pairs: Iterable[SettingPair], comparison: Comparison, *, sources: bool = True, headed: bool = False
+) -> Table:
+    rows = tuple(_row(pair, comparison, sources) for pair in pairs)
     return Table(HEADS, rows, widths=(NAMES, VALUES), headed=headed)
 
 
-def _row(pair: SettingPair, found: Comparison, sources: bool) -> tuple[Value, ...]:
+def _row(pair: SettingPair, comparison: Comparison, sources: bool) -> tuple[Value, ...]:
     """The values of both sides; of long lists what the other side lacks."""
     texts = values_of(pair)
     short = len(texts[0]) <= VALUES and len(texts[1]) <= ROOM
     members = None if short else members_of(pair)
     if members is not None:
         texts = (", ".join(members.only_a) or NOTHING, ", ".join(members.only_b) or NOTHING)
-    notes = _sources(pair, found) if sources else ("", "")
+    notes = _sources(pair, comparison) if sources else ("", "")
     lead = "only" if members is not None else ""
     cells = (Value(Code(text), note, lead) for text, note in zip(texts, notes, strict=True))
     return Value(Code(name_of(pair))), *cells
 
 
-def _sources(pair: SettingPair, found: Comparison) -> tuple[str, str]:
+def _sources(pair: SettingPair, comparison: Comparison) -> tuple[str, str]:
     """Both sources; empty if the value is set on neither side."""
     if pair.derived:
         return "not set, derived", ""
     if not pair.a.is_set and not pair.b.is_set:
         return "", ""
-    return source_of(pair.a, found.a), source_of(pair.b, found.b)
+    return source_of(pair.a, comparison.a), source_of(pair.b, comparison.b)
 
 
 def _only_in(letter: str, part: tuple[OneSided, ...], lacks: str, every: bool) -> Section:
@@ -145,22 +151,22 @@ def _lacks(letter: str, side: Side, other: Side) -> str:
     return "" if side.target == other.target else f": not in {side.target.label}"
 
 
-def _aside(found: Comparison, lot: Category, every: bool) -> Section:
+def _aside(comparison: Comparison, lot: Category, every: bool) -> Section:
     """What does not count; with where it comes from where all is wanted."""
     titles = {
         Category.BY_NATURE: "differs by nature" + ("" if every else " (--all counts it)"),
         Category.BY_HOST: "left to the host (by its memory, processors, limits or file system)",
     }
-    pairs = found.of(lot)
+    pairs = comparison.of(lot)
     shown = [pair for pair in pairs if every or lot is Category.BY_HOST or None not in (pair.a.value, pair.b.value)]
     others = ", ".join(pair.name for pair in pairs if pair not in shown)
     more = Paragraph(f"by host on one side: {others}" if others else "")
-    return Section(titles[lot], (_table(shown, found, sources=every), more))
+    return Section(titles[lot], (_table(shown, comparison, sources=every), more))
 
 
-def _unknown_section(found: Comparison) -> Section:
-    lines = [(Code(name_of(pair)), f": {pair.reason}") for pair in found.of(Category.UNDETERMINED)]
-    names = ", ".join(held.name for held in found.not_shown)
+def _unknown_section(comparison: Comparison) -> Section:
+    lines = [(Code(name_of(pair)), f": {pair.reason}") for pair in comparison.of(Category.UNDETERMINED)]
+    names = ", ".join(held.name for held in comparison.not_shown)
     more = Paragraph(f"no server shows whether these are set: {names}" if names else "")
     return Section("unknown", (Items(tuple(lines)), more))
 
@@ -230,11 +236,11 @@ def members_of(pair: SettingPair) -> Members | None:
     if all("=" in part for part in (*mine, *other)):
         return _switches(mine, other)
     theirs, ours = ({part.upper() for part in parts} for parts in (other, mine))
-    found = Members(
+    members = Members(
         tuple(part for part in mine if part.upper() not in theirs),
         tuple(part for part in other if part.upper() not in ours),
     )
-    return found if any(found) else None
+    return members if any(members) else None
 
 
 def _switches(mine: list[str], other: list[str]) -> Members | None:
@@ -245,22 +251,24 @@ def _switches(mine: list[str], other: list[str]) -> Members | None:
     return found if moved else None
 
 
-def as_json(found: Comparison, *, every: bool = False) -> str:
+def as_json(comparison: Comparison, *, every: bool = False) -> str:
     """The whole comparison, what matters first; `every` says that what differs by nature counts."""
     return dumps(
         {
             "version": VERSION,
-            "differs": found.differs(by_nature=every),
-            "a": _side_fields(found.a),
-            "b": _side_fields(found.b),
-            "differences": [_pair_fields(pair) for pair in found.of(Category.DIFFERS)],
-            "only_a": [_one_sided_fields(one) for one in found.only_a],
-            "only_b": [_one_sided_fields(one) for one in found.only_b],
-            "by_nature": [_pair_fields(pair) for pair in found.of(Category.BY_NATURE)],
-            "by_host": [_pair_fields(pair) for pair in found.of(Category.BY_HOST)],
-            "not_told": [{"variable": pair.name, "reason": pair.reason} for pair in found.of(Category.UNDETERMINED)],
-            "not_shown": [_setting_fields(held) for held in found.not_shown],
-            "alike": len(found.of(Category.ALIKE)),
+            "differs": comparison.differs(by_nature=every),
+            "a": _side_fields(comparison.a),
+            "b": _side_fields(comparison.b),
+            "differences": [_pair_fields(pair) for pair in comparison.of(Category.DIFFERS)],
+            "only_a": [_one_sided_fields(one) for one in comparison.only_a],
+            "only_b": [_one_sided_fields(one) for one in comparison.only_b],
+            "by_nature": [_pair_fields(pair) for pair in comparison.of(Category.BY_NATURE)],
+            "by_host": [_pair_fields(pair) for pair in comparison.of(Category.BY_HOST)],
+            "not_told": [
+                {"variable": pair.name, "reason": pair.reason} for pair in comparison.of(Category.UNDETERMINED)
+            ],
+            "not_shown": [_setting_fields(held) for held in comparison.not_shown],
+            "alike": len(comparison.of(Category.ALIKE)),
         }
     )
 

@@ -47,14 +47,14 @@ def passages(identities: Sequence[str], page: PageEvidence, finding: Finding | N
     """
     blocks: list[Block] = []
     for identity in identities:
-        found = find_evidence(identity)
-        if found is None:
+        evidence = find_evidence(identity)
+        if evidence is None:
             blocks.append(Items(((Code(identity),),)))
         elif identity in page.cited:
             blocks.append(Items(((Link.to(f"#{_name(identity)}", identity), ", above"),)))
         else:
             page.cited.add(identity)
-            blocks.append(passage(found, finding, newest_result(found, page.probes)))
+            blocks.append(passage(evidence, finding, newest_result(evidence, page.probes)))
     return tuple(blocks)
 
 
@@ -138,12 +138,12 @@ def axis_marks(finding: Finding, axis: str) -> tuple[AxisMark, ...]:
         return ()
     change = value_of_actions(finding)
     advised = change.after if change is not None and change.option == option else ""
-    found = []
+    marks = []
     for name, text in (("you", finding.value), ("advice", advised)):
         number = _parse((text or "").strip())
         if number:  # zero has no place by its logarithm
-            found.append(AxisMark(f"{name}: {exact_size(number)}", number / _SCALES[unit]))
-    return tuple(found)
+            marks.append(AxisMark(f"{name}: {exact_size(number)}", number / _SCALES[unit]))
+    return tuple(marks)
 
 
 def _parse(text: str) -> int:

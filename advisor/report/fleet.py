@@ -113,10 +113,10 @@ def _absent(survey: Survey) -> Iterator[Words]:
         yield Code(row.name), f"  {why}; {row.remedy}"
 
 
-def fixes(found: Sequence[CommonFix], servers: int) -> Table:
-    """The advice that most of these servers need; `found` has the most common first."""
+def fixes(ranked_fixes: Sequence[CommonFix], servers: int) -> Table:
+    """The advice that most of these servers need; `ranked_fixes` has the most common first."""
     rows: list[tuple[Words | Value, ...]] = []
-    for fix in found[:FIXES]:
+    for fix in ranked_fixes[:FIXES]:
         advice: Words = (
             Code(short_value(fix.option, fix.settings[0])) if len(fix.settings) == 1 else shorten_text(fix.words, WORDS)
         )
@@ -143,10 +143,10 @@ def matrix(servers: Cells) -> Table:
     )
 
 
-def _cell(found: Mapping[Severity, int]) -> Value:
-    worse = [severity for severity in (Severity.ERROR, Severity.WARNING) if found.get(severity)]
-    shown = worse or [severity for severity in (Severity.NOTE,) if found.get(severity)]
-    words = " ".join(f"{found[severity]}{severity.value[0].upper()}" for severity in shown)
+def _cell(by_severity: Mapping[Severity, int]) -> Value:
+    worse = [severity for severity in (Severity.ERROR, Severity.WARNING) if by_severity.get(severity)]
+    shown = worse or [severity for severity in (Severity.NOTE,) if by_severity.get(severity)]
+    words = " ".join(f"{by_severity[severity]}{severity.value[0].upper()}" for severity in shown)
     return Value(words or "·", severity=shown[0] if shown else None)
 
 
@@ -164,38 +164,41 @@ def _hosts(judged: Iterable[Judged]) -> Table:
     return Table(heads, tuple(map(_host, judged)), (2, 3, 4, 5), grows=True)
 
 
-def _worst(one: Judged) -> tuple[int, ...]:
+def _worst(server: Judged) -> tuple[int, ...]:
     """What sorts the servers that need most to the top."""
-    found = counts(one.findings)
-    return tuple(-found[severity] for severity in Severity)
+    by_severity = counts(server.findings)
+    return tuple(-by_severity[severity] for severity in Severity)
 
 
-def _host(one: Judged) -> tuple[Words, ...]:
-    found = counts(one.findings)
-    lost = f"{one.row.status.value}: {one.row.reason}" if one.row.reason else ""
-    machine = f"without its machine: {one.row.host}" if one.row.host else ""
+def _host(server: Judged) -> tuple[Words, ...]:
+    by_severity = counts(server.findings)
+    lost = f"{server.row.status.value}: {server.row.reason}" if server.row.reason else ""
+    machine = f"without its machine: {server.row.host}" if server.row.host else ""
     remark = "; ".join(part for part in (lost, machine) if part)
-    numbers = (f"{found[severity]:,}" for severity in Severity)
-    return Code(one.row.name), one.target.label, *numbers, f"{len(one.skipped):,}", remark
+    numbers = (f"{by_severity[severity]:,}" for severity in Severity)
+    return Code(server.row.name), server.target.label, *numbers, f"{len(server.skipped):,}", remark
 
 
-def _outliers(found: Sequence[Outlier]) -> Iterator[Block]:
+def _outliers(outliers: Sequence[Outlier]) -> Iterator[Block]:
     """By host where few differ in a variable, by variable where many do."""
-    chosen = [one for one in found if one.is_set] or found
-    for host in by_host(one for one in chosen if len(one.others) <= FEW):
+    chosen = [outlier for outlier in outliers if outlier.is_set] or outliers
+    for host in by_host(outlier for outlier in chosen if len(outlier.others) <= FEW):
         lines: list[Words] = []
-        for one, value in host.variables:
+        for outlier, value in host.variables:
             where = f" ({value.where})" if value.where else ""
-            mine, usual = Code(short_value(one.variable, value.text)), Code(short_value(one.variable, one.usual))
-            lines.append((Code(one.variable), " ", mine, where, ", ", usual, f" on {differs(one)}"))
+            mine = Code(short_value(outlier.variable, value.text))
+            usual = Code(short_value(outlier.variable, outlier.usual))
+            lines.append((Code(outlier.variable), " ", mine, where, ", ", usual, f" on {differs(outlier)}"))
         remark = f"differs from its siblings in {plural(len(host.variables), 'variable')}"
         yield Section(Code(host.name), (Items(tuple(lines), grows=True),), remark=remark)
-    for one in chosen:
-        if len(one.others) > FEW:
-            lines = [(Code(name), "  ", Code(short_value(one.variable, value.text))) for name, value in one.others]
-            lines.append((Code(short_value(one.variable, one.usual)), f" on {differs(one)}"))
-            yield Section(Code(one.variable), (Items(tuple(lines), grows=True),))
-    yield from _followed_items(one.variable for one in found if one not in chosen)
+    for outlier in chosen:
+        if len(outlier.others) > FEW:
+            lines = [
+                (Code(name), "  ", Code(short_value(outlier.variable, value.text))) for name, value in outlier.others
+            ]
+            lines.append((Code(short_value(outlier.variable, outlier.usual)), f" on {differs(outlier)}"))
+            yield Section(Code(outlier.variable), (Items(tuple(lines), grows=True),))
+    yield from _followed_items(outlier.variable for outlier in outliers if outlier not in chosen)
 
 
 def _followed_items(variables: Iterable[str]) -> Iterator[Items]:
@@ -205,13 +208,15 @@ def _followed_items(variables: Iterable[str]) -> Iterator[Items]:
         yield Items((f"sized by the servers themselves: {', '.join(names)}",))
 
 
-def _equals(one: PeerGroup) -> Section:
-    versions = f" · {', '.join(one.versions)}" if len(one.versions) > 1 else ""
-    chosen = [d for d in one.differences if d.is_set] or one.differences
+def _equals(group: PeerGroup) -> Section:
+    versions = f" · {', '.join(group.versions)}" if len(group.versions) > 1 else ""
+    chosen = [d for d in group.differences if d.is_set] or group.differences
     lines = tuple(_difference(d.variable, d.values) for d in chosen)
-    alike = Paragraph("" if one.differences else "no variable differs that should be alike")
-    rest = _followed_items(d.variable for d in one.differences if d not in chosen)
-    return Section(group_name(one), (Paragraph(few(one.members) + versions), alike, Items(lines, grows=True), *rest))
+    alike = Paragraph("" if group.differences else "no variable differs that should be alike")
+    rest = _followed_items(d.variable for d in group.differences if d not in chosen)
+    return Section(
+        group_name(group), (Paragraph(few(group.members) + versions), alike, Items(lines, grows=True), *rest)
+    )
 
 
 def _difference(variable: str, values: Iterable[tuple[str, Sequence[str]]]) -> Words:
@@ -256,7 +261,7 @@ def as_json(survey: Survey) -> str:
     )
 
 
-def _host_fields(row: HostRow, one: Judged | None) -> dict[str, Any]:
+def _host_fields(row: HostRow, server: Judged | None) -> dict[str, Any]:
     return {
         "host": row.name,
         "groups": list(row.groups),
@@ -265,42 +270,42 @@ def _host_fields(row: HostRow, one: Judged | None) -> dict[str, Any]:
         "place": row.place or None,
         "seconds": row.seconds,
         "snapshot": row.snapshot or None,
-        "machine": None if one is None else (row.host or "read"),
-        "target": str(one.target) if one else None,
-        "vendor": one.vendor if one else None,
-        "hostname": one.hostname if one else None,
-        "findings": [finding(f) for f in one.findings] if one else [],
-        "skipped": [{"code": s.code, "reason": s.reason} for s in one.skipped] if one else [],
+        "machine": None if server is None else (row.host or "read"),
+        "target": str(server.target) if server else None,
+        "vendor": server.vendor if server else None,
+        "hostname": server.hostname if server else None,
+        "findings": [finding(f) for f in server.findings] if server else [],
+        "skipped": [{"code": s.code, "reason": s.reason} for s in server.skipped] if server else [],
     }
 
 
-def _outlier_fields(one: Outlier) -> dict[str, Any]:
+def _outlier_fields(outlier: Outlier) -> dict[str, Any]:
     return {
-        "group": one.group,
-        "series": one.series,
-        "variable": one.variable,
-        "usual": redact_value(one.variable, one.usual),
-        "members": one.members,
-        "set": one.is_set,
+        "group": outlier.group,
+        "series": outlier.series,
+        "variable": outlier.variable,
+        "usual": redact_value(outlier.variable, outlier.usual),
+        "members": outlier.members,
+        "set": outlier.is_set,
         "others": [
-            {"host": name, "value": redact_value(one.variable, v.text), "set": v.is_set, "where": v.where or None}
-            for name, v in one.others
+            {"host": name, "value": redact_value(outlier.variable, v.text), "set": v.is_set, "where": v.where or None}
+            for name, v in outlier.others
         ],
     }
 
 
-def _peer_group_fields(one: PeerGroup) -> dict[str, Any]:
+def _peer_group_fields(group: PeerGroup) -> dict[str, Any]:
     return {
-        "kind": one.kind,
-        "name": one.name,
-        "members": list(one.members),
-        "versions": list(one.versions),
+        "kind": group.kind,
+        "name": group.name,
+        "members": list(group.members),
+        "versions": list(group.versions),
         "differences": [
             {
                 "variable": d.variable,
                 "set": d.is_set,
                 "values": [{"value": redact_value(d.variable, v), "hosts": list(names)} for v, names in d.values],
             }
-            for d in one.differences
+            for d in group.differences
         ],
     }

@@ -111,11 +111,11 @@ class Series(NamedTuple):
 def by_rule(judged: Iterable[Judged]) -> list[Seen]:
     """The rules that found something: worst first, then those on most servers."""
     seen: dict[str, Seen] = {}
-    for one in judged:
-        for f in one.findings:
+    for server in judged:
+        for f in server.findings:
             known = seen.get(f.code, Seen(f.code, f.name, f.severity, ()))
             worst = min(known.severity, f.severity, key=lambda s: RANK[s])
-            hosts = known.hosts if one.row.name in known.hosts[-1:] else (*known.hosts, one.row.name)
+            hosts = known.hosts if server.row.name in known.hosts[-1:] else (*known.hosts, server.row.name)
             seen[f.code] = known._replace(severity=worst, hosts=hosts)
     return sorted(seen.values(), key=lambda s: (RANK[s.severity], -len(s.hosts), s.code))
 
@@ -123,8 +123,8 @@ def by_rule(judged: Iterable[Judged]) -> list[Seen]:
 def common_fixes(judged: Iterable[Judged]) -> list[CommonFix]:
     """What errors and warnings advise, by rule and option: on most servers first, then the worst."""
     fixes: Fixes = {}
-    for one in judged:
-        count_advice(fixes, one.row.name, map(advice_of, one.findings))
+    for server in judged:
+        count_advice(fixes, server.row.name, map(advice_of, server.findings))
     return most_common(fixes)
 
 
@@ -169,9 +169,9 @@ def _advised_setting(f: Finding) -> str:
     return next((kept for action in f.actions if (kept := permanent_setting(action))), "")
 
 
-def by_area(one: Judged) -> dict[Area, dict[Severity, int]]:
+def by_area(server: Judged) -> dict[Area, dict[Severity, int]]:
     """How many findings of each severity a server has in each area where it has any."""
-    return {area: counts(found) for area, found in group_by_area(one.findings).items()}
+    return {area: counts(found) for area, found in group_by_area(server.findings).items()}
 
 
 class DifferingHost(NamedTuple):
@@ -184,9 +184,9 @@ class DifferingHost(NamedTuple):
 def by_host(outliers: Iterable[Outlier]) -> list[DifferingHost]:
     """The hosts that differ from their group, those with most such variables first."""
     hosts: dict[str, list[tuple[Outlier, MemberValue]]] = {}
-    for one in outliers:
-        for name, value in one.others:
-            hosts.setdefault(name, []).append((one, value))
+    for outlier in outliers:
+        for name, value in outlier.others:
+            hosts.setdefault(name, []).append((outlier, value))
     found = [DifferingHost(name, tuple(variables)) for name, variables in hosts.items()]
     return sorted(found, key=lambda host: (-len(host.variables), host.name))
 
@@ -194,15 +194,15 @@ def by_host(outliers: Iterable[Outlier]) -> list[DifferingHost]:
 def by_series(judged: Iterable[Judged], now: str) -> list[Series]:
     """Which versions there are: those that lack support first, then by number."""
     hosts: dict[Target, list[str]] = {}
-    for one in judged:
-        hosts.setdefault(one.target, []).append(one.row.name)
-    found = []
+    for server in judged:
+        hosts.setdefault(server.target, []).append(server.row.name)
+    versions = []
     for target, names in hosts.items():
         end = END_OF_LIFE.get(target.flavour, {}).get(target.version[:2])
         ends = "-".join(f"{part:02}" for part in end if part) if end else ""
-        found.append((target, Series(target.label, ends, bool(ends) and ends < now[: len(ends)], tuple(names))))
-    found.sort(key=lambda pair: (not pair[1].ended, pair[0].flavour, pair[0].version))
-    return [series for _, series in found]
+        versions.append((target, Series(target.label, ends, bool(ends) and ends < now[: len(ends)], tuple(names))))
+    versions.sort(key=lambda pair: (not pair[1].ended, pair[0].flavour, pair[0].version))
+    return [series for _, series in versions]
 
 
 def unseen_parts(judged: Sequence[Judged]) -> list[tuple[str, tuple[str, ...], int]]:
@@ -212,24 +212,24 @@ def unseen_parts(judged: Sequence[Judged]) -> list[tuple[str, tuple[str, ...], i
     """
     reasons: dict[str, dict[str, int]] = {}
     words: dict[str, str] = {}
-    for one in judged:
-        for skip in one.skipped:
+    for server in judged:
+        for skip in server.skipped:
             key = skip.reason.partition(" (")[0]
             words.setdefault(key, skip.reason)
             hosts = reasons.setdefault(key, {})
-            hosts[one.row.name] = hosts.get(one.row.name, 0) + 1
+            hosts[server.row.name] = hosts.get(server.row.name, 0) + 1
     kinds = [
         (words[key] if len(hosts) == 1 else key, tuple(hosts), sum(hosts.values())) for key, hosts in reasons.items()
     ]
-    return sorted(kinds, key=lambda one: (-len(one[1]), -one[2], one[0]))
+    return sorted(kinds, key=lambda kind: (-len(kind[1]), -kind[2], kind[0]))
 
 
 def counts(findings: Iterable[Finding]) -> dict[Severity, int]:
     """How many of each severity."""
-    found = dict.fromkeys(Severity, 0)
+    by_severity = dict.fromkeys(Severity, 0)
     for f in findings:
-        found[f.severity] += 1
-    return found
+        by_severity[f.severity] += 1
+    return by_severity
 
 
 def few(names: Sequence[str], most: int = 6, count: int = 0) -> str:
@@ -238,19 +238,19 @@ def few(names: Sequence[str], most: int = 6, count: int = 0) -> str:
     return f"{shown} and {left:,} more" if left > 0 else shown
 
 
-def state(one: Series) -> str:
+def state(series: Series) -> str:
     """Whether the vendor still supports it, in words."""
-    if not one.ends:
+    if not series.ends:
         return "end of support unknown"
-    return f"support ended {one.ends}" if one.ended else f"supported until {one.ends}"
+    return f"support ended {series.ends}" if series.ended else f"supported until {series.ends}"
 
 
-def group_name(one: PeerGroup) -> str:
+def group_name(group: PeerGroup) -> str:
     """What a set of equals is, in words."""
-    return KINDS[one.kind].format(name=one.name)
+    return KINDS[group.kind].format(name=group.name)
 
 
-def differs(one: Outlier) -> str:
+def differs(outlier: Outlier) -> str:
     """`the other 5 of 6 in db (MySQL 8.0)`: how many have the usual value, of whom."""
-    series = f" ({one.series})" if one.series else ""
-    return f"the other {one.members - len(one.others)} of {one.members} in {one.group}{series}"
+    series = f" ({outlier.series})" if outlier.series else ""
+    return f"the other {outlier.members - len(outlier.others)} of {outlier.members} in {outlier.group}{series}"

@@ -126,17 +126,17 @@ def machine(hardware: str) -> tuple[int | None, int | None, tuple[str, ...]]:
 
 def servers(versions: str) -> list[tuple[str, str]]:
     """The flavours and series that a source was measured on: ("mysql", "5.1"); the series is empty where not said."""
-    found: list[tuple[str, str]] = []
+    flavour_series: list[tuple[str, str]] = []
     flavour = ""
     for server, other, series in re.findall(SERVER, versions):
         if server:
             flavour = "mariadb" if server == "MariaDB" else "mysql"
-            found.append((flavour, ""))
+            flavour_series.append((flavour, ""))
         elif other:
             flavour = ""
         elif flavour:
-            found = [pair for pair in found if pair != (flavour, "")] + [(flavour, series)]
-    return list(dict.fromkeys(found))
+            flavour_series = [pair for pair in flavour_series if pair != (flavour, "")] + [(flavour, series)]
+    return list(dict.fromkeys(flavour_series))
 
 
 def _other_server(servers: list[tuple[str, str]], here: Target) -> Iterator[str]:

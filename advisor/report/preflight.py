@@ -29,33 +29,33 @@ LISTED = 3  # paths in the head; more of them are counted
 VERSION = 1
 
 
-def document(found: Preflight) -> Document:
+def document(preflight: Preflight) -> Document:
     """The whole report."""
-    own = [item for item in found.items if not item.cause]
-    blocks: list[Block] = [Facts(tuple(_head(found))), Paragraph(_sentence(found), indent=2)]
+    own = [item for item in preflight.items if not item.cause]
+    blocks: list[Block] = [Facts(tuple(_head(preflight))), Paragraph(_sentence(preflight), indent=2)]
     blocks += map(_entry, own)
-    blocks.append(_followers([item for item in found.items if item.cause]))
-    blocks.append(Section("skipped", (Items(tuple(f"{s.code}: {s.reason}" for s in found.skipped)),)))
-    return Document(_title(found), tuple(blocks))
+    blocks.append(_followers([item for item in preflight.items if item.cause]))
+    blocks.append(Section("skipped", (Items(tuple(f"{s.code}: {s.reason}" for s in preflight.skipped)),)))
+    return Document(_title(preflight), tuple(blocks))
 
 
-def _title(found: Preflight) -> tuple[str, ...]:
-    server = found.facts.server
+def _title(preflight: Preflight) -> tuple[str, ...]:
+    server = preflight.facts.server
     name = server.variables.get("hostname", "")
-    statements = plural(found.facts.statements, "statement")
-    return "mycnf preflight", name, found.target.label, f"up {format_duration(server.uptime)}", statements
+    statements = plural(preflight.facts.statements, "statement")
+    return "mycnf preflight", name, preflight.target.label, f"up {format_duration(server.uptime)}", statements
 
 
-def _head(found: Preflight) -> Iterator[tuple[str, str]]:
+def _head(preflight: Preflight) -> Iterator[tuple[str, str]]:
     """What the next start reads."""
-    files, unit = found.facts.files, found.command.unit
+    files, unit = preflight.facts.files, preflight.command.unit
     yield "Files", _paths([copy.path for copy in files.files if copy.text is not None]) if files else "unknown"
     if files and files.persisted:
         yield "Persisted", f"{files.persisted}, {plural(len(files.persisted_options or ()), 'variable')}"
-    if unit and found.facts.service:
-        copies = [*found.facts.service.unit_files, *found.facts.service.environment_files]
+    if unit and preflight.facts.service:
+        copies = [*preflight.facts.service.unit_files, *preflight.facts.service.environment_files]
         yield "Service", f"{unit}: {_paths([copy.path for copy in copies])}"
-    elif found.command.known:
+    elif preflight.command.known:
         yield "Service", "none is known: the running process's command line is taken for the next start's"
 
 
@@ -64,9 +64,9 @@ def _paths(paths: list[str]) -> str:
     return (", ".join(paths[:LISTED]) + (f" and {more} more" if more > 0 else "")) or "none"
 
 
-def _sentence(found: Preflight) -> str:
+def _sentence(preflight: Preflight) -> str:
     """What to expect, in one breath."""
-    refused, lost, changed = (len(found.of(kind)) for kind in RestartEffect)
+    refused, lost, changed = (len(preflight.of(kind)) for kind in RestartEffect)
     rest = [f"lose {plural(lost, 'value')}"] if lost else []
     rest += [f"change {plural(changed, 'value')}"] if changed else []
     if refused:
@@ -74,7 +74,7 @@ def _sentence(found: Preflight) -> str:
         return f"{stops} Once that is corrected, it will {' and '.join(rest)}." if rest else stops
     if rest:
         return f"The next restart will {' and '.join(rest)}."
-    known = found.facts.files is not None
+    known = preflight.facts.files is not None
     return "The next restart changes nothing." if known else "No change is known, but its files were not read."
 
 
@@ -136,14 +136,14 @@ def _followers(items: list[RestartItem]) -> Section:
     return Section("changed along with them", tuple(blocks), Severity.NOTE)
 
 
-def as_json(found: Preflight) -> str:
+def as_json(preflight: Preflight) -> str:
     """The whole of it, worst first; `skipped` names what could not be looked at."""
-    facts, files = found.facts, found.facts.files
+    facts, files = preflight.facts, preflight.facts.files
     return dumps(
         {
             "version": VERSION,
             "server": {
-                "target": str(found.target),
+                "target": str(preflight.target),
                 "version": facts.server.version,
                 "hostname": facts.server.variables.get("hostname"),
                 "uptime": facts.server.uptime,
@@ -153,13 +153,13 @@ def as_json(found: Preflight) -> str:
             "start": {
                 "files": [copy.path for copy in files.files] if files else None,
                 "persisted": (files.persisted or None) if files else None,
-                "service": found.command.unit or None,
+                "service": preflight.command.unit or None,
                 "arguments": list(
-                    redact_arguments((*found.command.leading, *(a.text for a in found.command.arguments)))
+                    redact_arguments((*preflight.command.leading, *(a.text for a in preflight.command.arguments)))
                 ),
             },
-            "items": [_item_fields(item) for item in found.items],
-            "skipped": [{"part": s.code, "reason": s.reason} for s in found.skipped],
+            "items": [_item_fields(item) for item in preflight.items],
+            "skipped": [{"part": s.code, "reason": s.reason} for s in preflight.skipped],
         }
     )
 

@@ -68,13 +68,13 @@ def document(move: UpgradeChanges, *, every: bool = False) -> Document:
 
 def _groups_once(lines: Iterable[LineChange]) -> tuple[LineChange, ...]:
     """The lines; that a group goes unread, or is read anew, is said at its first line in a file."""
-    heard: set[tuple[str, str]] = set()
+    seen: set[tuple[str, str]] = set()
     kept = []
     for change in lines:
         key = change.placed.path, change.message
-        kept.append(change._replace(message="") if key in heard else change)
+        kept.append(change._replace(message="") if key in seen else change)
         if change.kind in {LineEffect.NOT_READ, LineEffect.NEWLY_READ}:
-            heard.add(key)
+            seen.add(key)
     return tuple(kept)
 
 

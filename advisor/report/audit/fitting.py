@@ -84,14 +84,14 @@ def _forms(
         yield entry, size
 
 
-def fit_whole(things: Sequence[Thing], left: int, size: Callable[[Thing], int]) -> tuple[Thing, ...]:
+def fit_whole(items: Sequence[Thing], left: int, size: Callable[[Thing], int]) -> tuple[Thing, ...]:
     """As many of the first things as `left` takes, each of them whole."""
     kept = []
-    for thing in things:
-        left -= size(thing)
+    for item in items:
+        left -= size(item)
         if left < 0:
             break
-        kept.append(thing)
+        kept.append(item)
     return tuple(kept)
 
 

@@ -79,10 +79,10 @@ def head(metric: Metric) -> str:
     return f"# HELP mycnf_{metric.name} {metric.help}\n# TYPE mycnf_{metric.name} gauge\n"
 
 
-def lines(metric: Metric, found: list[Sample]) -> str:
+def lines(metric: Metric, family_samples: list[Sample]) -> str:
     """The samples, a line each; of samples with the same labels the first alone, as a second one spoils the file."""
     values: dict[str, float] = {}
-    for labels, value in found:
+    for labels, value in family_samples:
         values.setdefault(",".join(f'{name}="{_label(words)}"' for name, words in labels.items()), value)
     return "".join(f"mycnf_{metric.name}{{{labels}}} {value:.17g}\n" for labels, value in values.items())
 

@@ -65,9 +65,9 @@ def cards(audited: Audited, names: Mapping[int, str]) -> Cards:
 def _risks(audited: Audited, names: Mapping[int, str]) -> Section:
     """How many findings each area has, each leading to the worst of them."""
     rows: list[Words] = []
-    for area, found in group_by_area(audited.findings).items():
-        worst = min(found, key=lambda f: list(Severity).index(f.severity))
-        rows.append((Link.to(f"#{names[id(worst)]}", area.in_words(len(found))), f": {count_findings(found)}"))
+    for area, findings in group_by_area(audited.findings).items():
+        worst = min(findings, key=lambda f: list(Severity).index(f.severity))
+        rows.append((Link.to(f"#{names[id(worst)]}", area.in_words(len(findings))), f": {count_findings(findings)}"))
     tally = f"{count_findings(audited.findings)} · {plural(len(audited.passed), 'check')} passed"
     tally += f" · {len(audited.skipped):,} skipped" if audited.skipped else ""
     return Section("risks", (Paragraph(tally), Items(tuple(rows))))

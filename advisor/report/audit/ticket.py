@@ -120,11 +120,11 @@ def _page(audited: Audited, room: Room) -> Document:
     foot = _version(audited)
     words = (Paragraph(" · ".join(title)), Paragraph(foot))
     left = room.most - TITLES - LOST - NAMED * EACH - sum(map(room.size, (*words, *before, *behind)))
-    found = fit_findings(audited.findings, left, room, audited.facts.probes)
+    fitted = fit_findings(audited.findings, left, room, audited.facts.probes)
     areas = tuple(area.value for area in group_by_area(audited.findings))
-    entries = Entries(found.entries, what="findings", orders=ORDERS, areas=areas)
-    lost = audited.findings[-found.without :] if found.without else ()
-    shorter = Paragraph(tuple(_shorter(found, lost, room)))
+    entries = Entries(fitted.entries, what="findings", orders=ORDERS, areas=areas)
+    lost = audited.findings[-fitted.without :] if fitted.without else ()
+    shorter = Paragraph(tuple(_shorter(fitted, lost, room)))
     return Document(title, (*before, Section("findings", (entries, shorter), name="findings"), *behind), foot)
 
 
@@ -195,13 +195,13 @@ def _nothing(audited: Audited) -> str:
     return f"No findings: {'every check that could run passed' if audited.asked else 'no rule ran'}."
 
 
-def _shorter(found: Fitted, lost: Sequence[Finding], room: Room) -> Iterator[str]:
+def _shorter(fitted: Fitted, lost: Sequence[Finding], room: Room) -> Iterator[str]:
     """What is shown shorter, and which rules' findings are not shown."""
     pieces: list[tuple[str, ...]] = []
-    if found.named:
-        pieces.append((f"{plural(found.named, 'finding')} with the names of their evidence only",))
-    if found.brief:
-        pieces.append((f"{plural(found.brief, 'finding')} on one line",))
+    if fitted.named:
+        pieces.append((f"{plural(fitted.named, 'finding')} with the names of their evidence only",))
+    if fitted.brief:
+        pieces.append((f"{plural(fitted.brief, 'finding')} on one line",))
     if lost:
         pieces.append((f"{plural(len(lost), 'finding')} not at all (", *_rules(lost), ")"))
     for at, piece in enumerate(pieces):

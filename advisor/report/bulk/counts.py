@@ -167,12 +167,12 @@ def summarize(path: str, audited: Audited, makers: Mapping[str, PieceMaker | Non
     """What these formats need of one snapshot."""
     from advisor.analysis import fails
 
-    found = tuple(
+    briefs = tuple(
         Brief(f.code, f.name, f.severity.value, _about(f), advice_of(mask_finding(f))) for f in audited.findings
     )
     pieces = {form: make(path, audited, page) for form, make in makers.items() if make}
     failed = fails(audited.findings, page.fail_on)
-    return SnapshotSummary(path, "", name_of(audited), str(audited.known.target), found, failed, pieces=pieces)
+    return SnapshotSummary(path, "", name_of(audited), str(audited.known.target), briefs, failed, pieces=pieces)
 
 
 def _about(f: Finding) -> str:

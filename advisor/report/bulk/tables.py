@@ -63,9 +63,9 @@ def title(tally: Tally) -> str:
 def summary(tally: Tally) -> str:
     """`9,998 read, 2 broken; 12 errors, 30 warnings; nothing found on 7`."""
     broken = f", {tally.broken:,} broken" if tally.broken else ""
-    found = [plural(tally.severities[s.value], s.value) for s in Severity if tally.severities[s.value]]
+    finding_counts = [plural(tally.severities[s.value], s.value) for s in Severity if tally.severities[s.value]]
     clean = [f"nothing found on {plural(tally.clean, 'server')}"] if tally.clean else []
-    return "; ".join([f"{tally.read:,} read{broken}", *([", ".join(found)] if found else []), *clean])
+    return "; ".join([f"{tally.read:,} read{broken}", *([", ".join(finding_counts)] if finding_counts else []), *clean])
 
 
 def fix_first(tally: Tally) -> Section:

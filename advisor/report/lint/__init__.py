@@ -35,12 +35,12 @@ class Outdated(NamedTuple):
 
 def outdated_options(checked: Checked) -> list[Outdated]:
     """The deprecated lines of a file, those first that the nearest series refuses; none where they are few."""
-    found = [f for f in checked.findings if f.code == RULE and f.severity is Severity.NOTE and f.canonical]
-    if len(found) < FEWEST:
+    findings = [f for f in checked.findings if f.code == RULE and f.severity is Severity.NOTE and f.canonical]
+    if len(findings) < FEWEST:
         return []
     newer = [Target(checked.target.flavour, patch) for patch in sorted(SERIES[checked.target.flavour].values())]
     newer = [target for target in newer if target.version > checked.target.version]
-    made = [Outdated(f, _refusing(f.canonical or "", newer)) for f in found]
+    made = [Outdated(f, _refusing(f.canonical or "", newer)) for f in findings]
     return sorted(made, key=lambda one: (one.refused_by is None, one.refused_by or checked.target, _line(one.finding)))
 
 
@@ -52,30 +52,30 @@ def _line(finding: Finding) -> int:
     return finding.location.line if finding.location else 0
 
 
-def heading(found: Sequence[Outdated]) -> str:
+def heading(options: Sequence[Outdated]) -> str:
     """How many options, and which series refuses the first of them."""
-    first = found[0].refused_by
+    first = options[0].refused_by
     if first is None:
-        return f"{len(found)} options are deprecated; no known series refuses them yet."
-    count = sum(one.refused_by == first for one in found)
+        return f"{len(options)} options are deprecated; no known series refuses them yet."
+    count = sum(one.refused_by == first for one in options)
     some = "one" if count == 1 else str(count)
-    return f"{len(found)} options are deprecated; {_label(first)} is the first to refuse {some} of them."
+    return f"{len(options)} options are deprecated; {_label(first)} is the first to refuse {some} of them."
 
 
 def _label(target: Target) -> str:
     return f"{target.label.rpartition(' ')[0]} {target.series}"
 
 
-def rows(found: Sequence[Outdated], path: str) -> list[tuple[str, str, str, str]]:
+def rows(options: Sequence[Outdated], path: str) -> list[tuple[str, str, str, str]]:
     """Place, option, the series that refuses it, and what to do with the fix, for each line."""
     made = []
-    for one in found:
-        f = one.finding
+    for option in options:
+        f = option.finding
         place = str(_line(f))
         if f.location is not None and f.location.path != path:
             place = f"{f.location.path}:{place}"
         fix = f" (fix: {f.fix.applicability})" if f.fix else ""
-        made.append((escape_text(place), escape_text(f.option or ""), one.when, escape_text(f.help) + fix))
+        made.append((escape_text(place), escape_text(f.option or ""), option.when, escape_text(f.help) + fix))
     return made
 
 

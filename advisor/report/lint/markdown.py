@@ -23,9 +23,9 @@ OUTDATED = ("Line", "Setting", "Refused by", "What to do")
 
 def report(files: Sequence[Checked], page: Page) -> str:
     """The whole page: counts, then what was found in each file, then what could not be read."""
-    found = count_findings(f for c in files for f in c.findings)
+    finding_counts = count_findings(f for c in files for f in c.findings)
     unread = [plural(len(page.broken), "file") + " not read"] if page.broken else []
-    title = f"mycnf lint: {', '.join([*([found] if files else []), *unread])}"
+    title = f"mycnf lint: {', '.join([*([finding_counts] if files else []), *unread])}"
     blocks = [Section((Code(c.path), f" for {c.target.label}"), tuple(_file(c))) for c in files]
     not_read = Section("Not read", (Items(tuple((Code(why),) for _, why in page.broken)),))
     return write(Document((title,), (*blocks, not_read)), Paper())

@@ -52,9 +52,9 @@ def rows(result: ProbeResult) -> tuple[Row, ...]:
     metric = result.metrics[0]
     compared = {comparison.arm: comparison for comparison in compare_in_groups(result.arms, metric, result.baseline)}
     made = []
-    found, first = metric_means(result, metric), baselines(result.arms, result.baseline).values()
+    means, first = metric_means(result, metric), baselines(result.arms, result.baseline).values()
     for arm in result.arms:
-        value, beside = found.get(arm.name), compared.get(arm.name)
+        value, beside = means.get(arm.name), compared.get(arm.name)
         if arm.name in first:
             made.append(Row(arm.name, arm.point, value, 1.0, 1.0, 1.0, "baseline"))
         elif beside is not None:
@@ -108,9 +108,9 @@ def curve_of(result: ProbeResult) -> dict[str, str]:
     if None in points or len(set(points)) == len(points):
         return dict.fromkeys((arm.name for arm in result.arms), "")
     telling, by = _telling(result), _separator(result)
-    found = {a.name: by.join(p for p in a.name.split(by) if p not in telling) for a in result.arms}
-    places = {(found[arm.name], arm.point) for arm in result.arms}
-    return found if len(places) == len(points) else {}
+    curve_names = {a.name: by.join(p for p in a.name.split(by) if p not in telling) for a in result.arms}
+    places = {(curve_names[arm.name], arm.point) for arm in result.arms}
+    return curve_names if len(places) == len(points) else {}
 
 
 def labels(result: ProbeResult) -> dict[str, str]:
@@ -169,19 +169,19 @@ def curves(result: ProbeResult) -> tuple[Curve, ...]:
         if row.ratio is not None and row.low is not None and row.high is not None:
             shares[row.name] = (row.ratio, row.low, row.high)
     grouped = is_grouped(result)
-    found = _local(result, shares)
+    chart_curves = _local(result, shares)
     if grouped:
         first = set(baselines(result.arms, result.baseline).values())
         named = curve_of(result)
         telling = {named.get(arm.name, "") for arm in result.arms if arm.name in shares and arm.name not in first}
-        found = [curve for curve in found if curve.name.removeprefix(HERE).removeprefix(", ") in telling]
-    if sum(len(curve.points) for curve in found) < ENOUGH:
+        chart_curves = [curve for curve in chart_curves if curve.name.removeprefix(HERE).removeprefix(", ") in telling]
+    if sum(len(curve.points) for curve in chart_curves) < ENOUGH:
         return ()
     if grouped:
-        return tuple(found)
+        return tuple(chart_curves)
     for source, table in tables(result):
-        found += _published_curves(result, result.metrics[0], source, table)
-    return tuple(found)
+        chart_curves += _published_curves(result, result.metrics[0], source, table)
+    return tuple(chart_curves)
 
 
 def own_marks(result: ProbeResult, variables: Mapping[str, str]) -> tuple[AxisMark, ...]:
@@ -218,23 +218,23 @@ def match_rows(result: ProbeResult, table: Table) -> dict[str, int]:
     """Which row of a published table stands for which variant, by its point on the axis or by its name."""
     by_value = {value: i for i, value in enumerate(table.values)}
     by_label = {label.lower(): i for i, label in enumerate(table.labels)}
-    found: dict[str, int] = {}
+    row_by_variant: dict[str, int] = {}
     for arm in result.arms:
         named = by_label.get(arm.name.lower(), by_label.get(short_name(result, arm.name).lower()))
         place = named if arm.point is None else by_value.get(arm.point)
         if place is not None:
-            found[arm.name] = place
-    return found
+            row_by_variant[arm.name] = place
+    return row_by_variant
 
 
 def _local(result: ProbeResult, shares: Mapping[str, Share]) -> list[Curve]:
-    found, named = curve_of(result), labels(result)
+    curve_names, named = curve_of(result), labels(result)
     points: dict[str, list[Point]] = {}
     for order, arm in enumerate(result.arms):
         if arm.name not in shares:
             continue
-        place = arm.point if arm.point is not None and found else float(order)
-        points.setdefault(found.get(arm.name, ""), []).append(Point(named[arm.name], place, *shares[arm.name]))
+        place = arm.point if arm.point is not None and curve_names else float(order)
+        points.setdefault(curve_names.get(arm.name, ""), []).append(Point(named[arm.name], place, *shares[arm.name]))
     return [Curve(f"{HERE}, {name}" if name else HERE, tuple(ps), here=True) for name, ps in points.items()]
 
 

@@ -124,7 +124,7 @@ def listing_json(entries: Iterable[ProbeEntry]) -> str:
 
 def kept_json(shelf: Iterable[KeptResult], here: str) -> str:
     """The kept results without their samples; `here` tells those of this host."""
-    found = [
+    results = [
         {
             "id": k.id,
             "probe": k.result.probe,
@@ -138,7 +138,7 @@ def kept_json(shelf: Iterable[KeptResult], here: str) -> str:
         }
         for k in shelf
     ]
-    return dumps(finite({"version": VERSION, "results": found}))
+    return dumps(finite({"version": VERSION, "results": results}))
 
 
 def _entry_fields(e: ProbeEntry) -> dict[str, Any]:

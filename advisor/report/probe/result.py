@@ -154,15 +154,15 @@ def measured_metrics(result: ProbeResult) -> list[Metric]:
 def _by_variant(result: ProbeResult) -> Section:
     """The main metric of each variant, what it differs from the baseline by, and what published curves differ by."""
     metric = result.metrics[0]
-    found = rows(result)
+    variant_rows = rows(result)
     published = [c for c in curves(result) if not c.here]
-    marked = any(row.claim in CLAIMS for row in found)
-    compared = len(found) > 1
+    marked = any(row.claim in CLAIMS for row in variant_rows)
+    compared = len(variant_rows) > 1
     heads = [axis_name(result), metric.unit or metric.name]
     heads += [f"to {beside(result)}", "95 %"] if compared else []
     heads += [curve.name for curve in published]
     made = []
-    for row in found:
+    for row in variant_rows:
         cells = [short_name(result, row.name), number(row.value)]
         cells += _beside(row, marked) if compared else []
         cells += [_share(curve, row, short_name(result, row.name)) for curve in published]
@@ -188,12 +188,12 @@ def _by_curve(result: ProbeResult, metric: Metric) -> Section:
     compared = rows(result) if metric == result.metrics[0] else ()
     claimed = {row.name for row in compared if row.claim in CLAIMS}
     values = metric_means(result, metric)
-    found, named = curve_of(result), labels(result)
-    columns = list(dict.fromkeys(found.values()))
+    curve_names, named = curve_of(result), labels(result)
+    columns = list(dict.fromkeys(curve_names.values()))
     cells: dict[tuple[float, str], tuple[str, str]] = {}
     for arm in result.arms:
         mark = CLAIMED if arm.name in claimed else " " * bool(claimed)
-        cells[arm.point or 0.0, found[arm.name]] = (named[arm.name], number(values.get(arm.name)) + mark)
+        cells[arm.point or 0.0, curve_names[arm.name]] = (named[arm.name], number(values.get(arm.name)) + mark)
     made = []
     for point in sorted({place for place, _ in cells}):
         line = [cells.get((point, column), ("", "")) for column in columns]
@@ -203,16 +203,16 @@ def _by_curve(result: ProbeResult, metric: Metric) -> Section:
 
 def _changes(result: ProbeResult) -> list[Section]:
     """A row for each point and a column for each curve: the change against its baseline with the 95 % interval."""
-    found, named = curve_of(result), labels(result)
+    curve_names, named = curve_of(result), labels(result)
     compared = {row.name: row for row in rows(result) if row.claim != "baseline" and row.ratio is not None}
-    columns = list(dict.fromkeys(found[name] for name in compared))
+    columns = list(dict.fromkeys(curve_names[name] for name in compared))
     if not is_grouped(result) or not compared:
         return []
     cells: dict[tuple[float, str], str] = {}
     for arm in result.arms:
         if arm.name in compared:
             change_of, interval = _beside(compared[arm.name], marked=True)
-            cells[arm.point or 0.0, found[arm.name]] = f"{change_of.strip()} ({interval})"
+            cells[arm.point or 0.0, curve_names[arm.name]] = f"{change_of.strip()} ({interval})"
     points = {arm.point or 0.0: named[arm.name] for arm in result.arms}
     made = [
         (points[point], *(cells.get((point, column), "") for column in columns))
