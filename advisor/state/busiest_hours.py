@@ -38,9 +38,9 @@ def summarize_samples(entries: Sequence[RingSample]) -> SampledHours | None:
     if not entries:
         return None
     spans = list(hour_spans(entries))
-    found = [_busiest(kind, weigh, entries, spans) for kind, weigh in KINDS.items()]
+    hours = [_busiest(kind, weigh, entries, spans) for kind, weigh in KINDS.items()]
     times = [entry.time for entry in entries]
-    return SampledHours(_utc(min(times)), _utc(max(times)), len(entries), tuple(hour for hour in found if hour))
+    return SampledHours(_utc(min(times)), _utc(max(times)), len(entries), tuple(hour for hour in hours if hour))
 
 
 def hour_spans(entries: Sequence[RingSample]) -> Iterator[HourSpan]:
@@ -132,13 +132,13 @@ def read_rings() -> tuple[list[SampleRing], list[str]]:
         names = sorted(name for name in os.listdir(folder) if name.endswith(ENDING))
     except OSError:
         return [], []
-    found, damaged = [], []
+    rings, damaged = [], []
     for path in (os.path.join(folder, name) for name in names):
         try:
             head, entries = sample_ring.read(path)
-            found.append(SampleRing(head.server, path, summarize_samples(entries)))
+            rings.append(SampleRing(head.server, path, summarize_samples(entries)))
         except sample_ring.RingError as error:
             damaged.append(str(error))
         except OSError as error:
             damaged.append(f"{path} can't be read ({error.strerror}); it was ignored")
-    return sorted(found, key=lambda one: one[:2]), damaged
+    return sorted(rings, key=lambda one: one[:2]), damaged

@@ -53,10 +53,10 @@ def make_private_folders(top: str, *names: str) -> None:
         top = os.path.join(top, name)
         with contextlib.suppress(FileExistsError):
             os.mkdir(top, PRIVATE_FOLDER)
-        found = os.stat(top)
-        if not stat.S_ISDIR(found.st_mode):
+        status = os.stat(top)
+        if not stat.S_ISDIR(status.st_mode):
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), top)
-        if found.st_mode & 0o777 != PRIVATE_FOLDER:  # because of the umask or a manual change
+        if status.st_mode & 0o777 != PRIVATE_FOLDER:  # because of the umask or a manual change
             os.chmod(top, PRIVATE_FOLDER)
 
 

@@ -31,23 +31,23 @@ class StoredServer(NamedTuple):
 
 def list_servers(tell: Callable[[str], object]) -> list[StoredServer]:
     """Return every server with a readable snapshot, sorted by name; damaged ones are reported and ignored."""
-    found = []
+    servers = []
     for folder in _folders():
         paths = _paths(folder, tell)
         newest = next(newest_first(paths, tell), None)
         if newest is not None:
-            found.append(StoredServer(os.path.basename(folder), server_name(newest.server.variables), tuple(paths)))
-    return sorted(found, key=lambda one: (one.name, one.id))
+            servers.append(StoredServer(os.path.basename(folder), server_name(newest.server.variables), tuple(paths)))
+    return sorted(servers, key=lambda one: (one.name, one.id))
 
 
 def find_server(kept: Sequence[StoredServer], word: str) -> StoredServer:
     """Return the server of that name, id or id prefix; raises MycnfError if there is none, or several."""
     for fits in (lambda one: word in (one.name, one.id), lambda one: one.id.startswith(word)):
-        found = [one for one in kept if fits(one)]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise MycnfError(f"{word!r} is several servers; name one by its id: {', '.join(one.id for one in found)}")
+        matches = [one for one in kept if fits(one)]
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            raise MycnfError(f"{word!r} is several servers; name one by its id: {', '.join(one.id for one in matches)}")
     raise MycnfError(f"no snapshot of a server {word!r} is kept; mycnf history lists those that are")
 
 

@@ -144,11 +144,11 @@ def _newest(handle: int, head: Head) -> int:
     while first and high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if _number(handle, middle + 1, head) == first + middle else (low, middle)
-    found = first + low
+    newest = first + low
     after = _number(handle, low + 2, head) if low + 1 < head.slots else 0
-    sound = first % head.slots == 1 % head.slots and after in (0, found + 1 - head.slots)
-    if sound and _slot(handle, first, head) and _slot(handle, found, head):
-        return found
+    sound = first % head.slots == 1 % head.slots and after in (0, newest + 1 - head.slots)
+    if sound and _slot(handle, first, head) and _slot(handle, newest, head):
+        return newest
     there = min(head.slots, (os.fstat(handle).st_size - HEAD) // (_width(head.names) * WORD) + 1)  # may be truncated
     numbers = sorted((_number(handle, slot, head) for slot in range(1, there + 1)), reverse=True)
     return next((n for n in numbers if n and _number(handle, n, head) == n and _slot(handle, n, head)), 0)
