@@ -142,9 +142,9 @@ def _oldest(blocking: Blocking) -> Iterator[StatusLine]:
     """The oldest open transaction, if it is not in the tree already."""
     shown = {number for wait in blocking.waits for number in (wait.waiter, wait.blocker)}
     opened = [
-        (one.transaction.age, one)
-        for one in blocking.sessions
-        if one.transaction is not None and one.transaction.age is not None and one.id not in shown
+        (session.transaction.age, session)
+        for session in blocking.sessions
+        if session.transaction is not None and session.transaction.age is not None and session.id not in shown
     ]
     if opened:
         age, session = max(opened, key=lambda pair: (pair[0], -pair[1].id))

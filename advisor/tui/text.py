@@ -86,13 +86,13 @@ def bar(amount: float, whole: float, cells: int = CELLS) -> str:
 
 def format_ranges(numbers: Iterable[int]) -> str:
     """Join consecutive numbers: 0-19,40-59."""
-    found: list[list[int]] = []
+    ranges: list[list[int]] = []
     for number in sorted(set(numbers)):
-        if found and number == found[-1][1] + 1:
-            found[-1][1] = number
+        if ranges and number == ranges[-1][1] + 1:
+            ranges[-1][1] = number
         else:
-            found.append([number, number])
-    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in found)
+            ranges.append([number, number])
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in ranges)
 
 
 SPARK_STEPS = "▁▂▃▄▅▆▇█"

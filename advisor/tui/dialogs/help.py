@@ -37,20 +37,22 @@ class KeyHelp(NamedTuple):
 
 def active_keys(screen: Screen[object]) -> list[KeyHelp]:
     """The actions that keys run on this screen, those nearest to the focus first; each once."""
-    found: dict[str, KeyHelp] = {}
+    help_by_action: dict[str, KeyHelp] = {}
     for active in screen.active_bindings.values():
         binding = active.binding
         if not binding.description or not active.enabled or binding.system:
             continue
         shown = screen.app.get_key_display(binding)
-        known = found.get(binding.action)
+        known = help_by_action.get(binding.action)
         if known is None:
             run = partial(screen.app.run_action, binding.action, active.node)
-            found[binding.action] = KeyHelp(shown, binding.tooltip or binding.description, binding.id or "", run)
+            help_by_action[binding.action] = KeyHelp(
+                shown, binding.tooltip or binding.description, binding.id or "", run
+            )
         elif shown not in known.keys.split(", "):
             ids = ", ".join(filter(None, (known.id, binding.id)))
-            found[binding.action] = known._replace(keys=f"{known.keys}, {shown}", id=ids)
-    return list(found.values())
+            help_by_action[binding.action] = known._replace(keys=f"{known.keys}, {shown}", id=ids)
+    return list(help_by_action.values())
 
 
 def palette_commands(screen: Screen[object], others: Iterable[SystemCommand]) -> Iterator[SystemCommand]:

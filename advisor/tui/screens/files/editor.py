@@ -79,7 +79,7 @@ def run_editor(words: list[str]) -> None:
 def file_stamp(path: str) -> FileStamp:
     """Inode, size and mtime, which change when a file is written; None if it cannot be read."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except (OSError, ValueError):
         return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    return status.st_ino, status.st_size, status.st_mtime_ns

@@ -84,7 +84,7 @@ def build_model(view: View) -> FilesModel:
 
 
 def _verdict_marks(context: RuleContext) -> dict[str, dict[int, LineMark]]:
-    found: dict[str, dict[int, LineMark]] = {}
+    marks: dict[str, dict[int, LineMark]] = {}
     verdict = context.file_verdict
     overridden = {id(line): name for name, lines in verdict.overridden.items() for line in lines}
     for line in verdict.lines:
@@ -93,8 +93,8 @@ def _verdict_marks(context: RuleContext) -> dict[str, dict[int, LineMark]]:
             f"{winner.placed.path}:{winner.placed.line.number}" if winner is not None else _higher_source(context, line)
         )
         at = line.placed
-        found.setdefault(at.path, {})[at.line.number] = LineMark((), line, by)
-    return found
+        marks.setdefault(at.path, {})[at.line.number] = LineMark((), line, by)
+    return marks
 
 
 def _higher_source(context: RuleContext, line: LineVerdict) -> str:
@@ -210,7 +210,7 @@ def parse_files(files: OptionFiles, context: RuleContext) -> Lines:
     """The lines by path of each file with text, ignored files included."""
     target = context.target
     read = {file.path: file.lines for file in context.file_verdict.resolved.files}
-    found = {}
+    lines_by_path = {}
     for copy in files.files:
         if copy.text is None:
             continue
@@ -218,38 +218,38 @@ def parse_files(files: OptionFiles, context: RuleContext) -> Lines:
         if not lines:
             data = copy.text[:IGNORED_FILE_LIMIT].encode("utf-8", "surrogateescape")
             lines = parse(data, copy.path, dialect_of(target.flavour, target.version)).lines
-        found[copy.path] = lines
-    return found
+        lines_by_path[copy.path] = lines
+    return lines_by_path
 
 
 def build_tree(files: OptionFiles, lines: Lines) -> tuple[FileNode, ...]:
     """The files in the order in which the server reads them, then persisted variables and command line."""
-    found: list[FileNode] = []
+    nodes: list[FileNode] = []
     for copy in files.files:
         if not copy.included:
-            found += _with_includes(_file_node(copy.path, None, files), (), files, lines)
-    reached = {node.path for node in found}
-    found += [_file_node(copy.path, None, files) for copy in files.files if copy.path not in reached]
-    found = found[:MOST]
+            nodes += _with_includes(_file_node(copy.path, None, files), (), files, lines)
+    reached = {node.path for node in nodes}
+    nodes += [_file_node(copy.path, None, files) for copy in files.files if copy.path not in reached]
+    nodes = nodes[:MOST]
     if files.persisted:
-        found.append(FileNode(files.persisted, 0, NodeState.PERSISTED))
+        nodes.append(FileNode(files.persisted, 0, NodeState.PERSISTED))
     if files.command_line[1:]:
-        found.append(FileNode(COMMAND_LINE, 0, NodeState.COMMAND_LINE))
-    return tuple(found)
+        nodes.append(FileNode(COMMAND_LINE, 0, NodeState.COMMAND_LINE))
+    return tuple(nodes)
 
 
 def _with_includes(node: FileNode, within: tuple[str, ...], files: OptionFiles, lines: Lines) -> list[FileNode]:
     """A file and the files it includes, except those that include themselves."""
-    found = [node]
+    nodes = [node]
     within = (*within, node.path)
     if len(within) > MAX_DEPTH:
-        return found
+        return nodes
     for line in lines.get(node.path, ()):
         if line.kind in (LineKind.INCLUDE, LineKind.INCLUDEDIR) and not line.templated:
             for place in _included_paths(line, node.path, files):
-                if place not in within and len(found) < MOST:
-                    found += _with_includes(_file_node(place, node, files), within, files, lines)
-    return found
+                if place not in within and len(nodes) < MOST:
+                    nodes += _with_includes(_file_node(place, node, files), within, files, lines)
+    return nodes
 
 
 def _included_paths(line: Line, path: str, files: OptionFiles) -> Iterator[str]:

@@ -223,9 +223,9 @@ class FilesPane(Pane):
 
     @on(FileText.LineChosen)
     async def _show_finding(self) -> None:
-        found = self._model.mark(self.node.path, self.query_one(FileText).number).findings if self.node else ()
-        if found:
-            await self.app.show_finding(worst_first(found)[0])
+        findings = self._model.mark(self.node.path, self.query_one(FileText).number).findings if self.node else ()
+        if findings:
+            await self.app.show_finding(worst_first(findings)[0])
         else:
             self.notify("No findings on this line. n goes to the next line with a finding")
 
@@ -246,14 +246,14 @@ class FilesPane(Pane):
     def _matches(self, sought: str) -> list[tuple[str, int]]:
         """The lines that contain all of these words; dashes equal underscores, as in option names."""
         wanted = sought.lower().replace("-", "_").split()
-        found: dict[tuple[str, int], None] = {}
+        matches: dict[tuple[str, int], None] = {}
         files = self.files
         for node in self._model.nodes:
             for number, text in enumerate(node_lines(node, files) if files else (), 1):
                 plainer = text.lower().replace("-", "_")
                 if wanted and all(word in plainer for word in wanted):
-                    found[node.path, number] = None
-        return list(found)
+                    matches[node.path, number] = None
+        return list(matches)
 
     def action_back(self) -> None:
         """Return from the search field to the text, from the text to the tree."""

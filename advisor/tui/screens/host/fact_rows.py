@@ -44,13 +44,13 @@ class StorageStep(NamedTuple):
 
 def storage_tree(storage: Storage) -> list[StorageStep]:
     """The directory, its mount, and each device below the one that uses it."""
-    indent, found = "", [StorageStep("", "", storage.path or "the data directory")]
+    indent, steps = "", [StorageStep("", "", storage.path or "the data directory")]
     if storage.mount.point:
         indent = "   "
-        found.append(StorageStep("└─ ", indent, _describe_mount(storage)))
+        steps.append(StorageStep("└─ ", indent, _describe_mount(storage)))
     carried = {name for device in storage.devices for name in device.under}
     tops = [device for device in storage.devices if device.kernel_name not in carried]
-    return found + list(islice(_branches(tops, storage, indent, set()), MOST))
+    return steps + list(islice(_branches(tops, storage, indent, set()), MOST))
 
 
 def stripe_text(storage: Storage) -> str:
@@ -128,27 +128,27 @@ LIMITS = (
 LARGE = 1 << 60  # bytes or counts from here on mean: no limit set
 
 
-def process_rows(found: Process) -> Rows:
+def process_rows(process: Process) -> Rows:
     """The server process and its memory."""
-    swapped = f", {format_size(found.swapped)} swapped out" if found.swapped else ""
-    peak = f", peak {format_size(found.peak_resident)}" if found.peak_resident else ""
-    account = "" if found.uid is None else f", uid {found.uid}"
+    swapped = f", {format_size(process.swapped)} swapped out" if process.swapped else ""
+    peak = f", peak {format_size(process.peak_resident)}" if process.peak_resident else ""
+    account = "" if process.uid is None else f", uid {process.uid}"
     return [
-        ("process", f"{found.pid} {found.executable or found.name}{account}"),
-        ("resident", f"{format_size(found.resident)}{peak}{swapped}" if found.resident else ""),
-        ("threads", "" if found.threads is None else f"{found.threads:,}"),
-        ("processors", format_ranges(found.cpus)),
-        ("allocator", found.allocator or ""),
-        ("OOM score", "" if found.oom_score_adj is None else f"oom_score_adj {found.oom_score_adj}"),
+        ("process", f"{process.pid} {process.executable or process.name}{account}"),
+        ("resident", f"{format_size(process.resident)}{peak}{swapped}" if process.resident else ""),
+        ("threads", "" if process.threads is None else f"{process.threads:,}"),
+        ("processors", format_ranges(process.cpus)),
+        ("allocator", process.allocator or ""),
+        ("OOM score", "" if process.oom_score_adj is None else f"oom_score_adj {process.oom_score_adj}"),
     ]
 
 
-def limit_rows(found: Process, server: Server) -> Rows:
+def limit_rows(process: Process, server: Server) -> Rows:
     """The resource limits of the process, and the server's open_files_limit."""
-    if not found.limits:
-        return [("", f"not known: /proc/{found.pid}/limits cannot be read")]
+    if not process.limits:
+        return [("", f"not known: /proc/{process.pid}/limits cannot be read")]
     own = server.variables.get("open_files_limit", "")
-    rows = [(words, _limit(limit, size)) for name, words, size in LIMITS if (limit := found.limit(name)) is not None]
+    rows = [(words, _limit(limit, size)) for name, words, size in LIMITS if (limit := process.limit(name)) is not None]
     return [*rows, ("server uses", f"open_files_limit {own}" if own else "")]
 
 
@@ -163,20 +163,20 @@ def _amount(count: int | None, size: bool) -> str:
     return format_size(count) if size else f"{count:,}"
 
 
-def cgroup_rows(found: Cgroup) -> Rows:
+def cgroup_rows(cgroup: Cgroup) -> Rows:
     """The limits of the server's control group, its use and its OOM kills."""
-    at, cpus_at = (f" (set at {place})" if place else "" for place in (found.limit_at, found.cpus_at))
+    at, cpus_at = (f" (set at {place})" if place else "" for place in (cgroup.limit_at, cgroup.cpus_at))
     return [
-        ("group", f"{found.path}, version {found.version}"),
-        ("memory", f"at most {format_size(found.limit)}{at}" if found.limit else "no limit"),
-        ("throttled", f"above {format_size(found.high)}" if found.high else ""),
-        ("swap", "" if found.swap_limit is None else f"at most {format_size(found.swap_limit)}"),
-        ("in use", "" if found.usage is None else format_size(found.usage)),
+        ("group", f"{cgroup.path}, version {cgroup.version}"),
+        ("memory", f"at most {format_size(cgroup.limit)}{at}" if cgroup.limit else "no limit"),
+        ("throttled", f"above {format_size(cgroup.high)}" if cgroup.high else ""),
+        ("swap", "" if cgroup.swap_limit is None else f"at most {format_size(cgroup.swap_limit)}"),
+        ("in use", "" if cgroup.usage is None else format_size(cgroup.usage)),
         (
             "OOM kills",
-            f"{found.oom_kills:,}: processes of the group killed by the OOM killer" if found.oom_kills else "",
+            f"{cgroup.oom_kills:,}: processes of the group killed by the OOM killer" if cgroup.oom_kills else "",
         ),
-        ("processors", "all" if found.cpus is None else f"CPU quota of {found.cpus:g} processors{cpus_at}"),
+        ("processors", "all" if cgroup.cpus is None else f"CPU quota of {cgroup.cpus:g} processors{cpus_at}"),
     ]
 
 
@@ -189,7 +189,7 @@ def kernel_rows(host: Host, server: Server) -> Rows:
 
 
 def _memory_settings(memory: Memory) -> Rows:
-    found = {
+    settings = {
         "swappiness": memory.swappiness,
         "huge pages": memory.thp and f"transparent: {memory.thp}, defrag {memory.thp_defrag or 'unknown'}",
         "dirty pages": _dirty(memory),
@@ -197,7 +197,7 @@ def _memory_settings(memory: Memory) -> Rows:
         "zone reclaim": memory.zone_reclaim_mode,
         "balancing": memory.numa_balancing is not None and f"numa_balancing {memory.numa_balancing}",
     }
-    return [(name, str(value)) for name, value in found.items() if value not in (None, False, "")]
+    return [(name, str(value)) for name, value in settings.items() if value not in (None, False, "")]
 
 
 def _dirty(memory: Memory) -> str:

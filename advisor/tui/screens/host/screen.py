@@ -236,7 +236,7 @@ def memory_amounts(audited: Audited) -> list[MemoryAmount]:
     if estimate is None:
         return []
     resident = host is not None and host.process is not None and host.process.resident
-    found = [
+    amounts = [
         MemoryAmount("measured", estimate.measured or 0, "resident now" if resident else "as reported by the server"),
         MemoryAmount("likely", estimate.likely or 0, "shared buffers, and sessions as at their peak so far"),
         MemoryAmount(
@@ -245,7 +245,7 @@ def memory_amounts(audited: Audited) -> list[MemoryAmount]:
             f"{estimate.connections:,} connections, {format_size(estimate.per_session)} each, all at once",
         ),
     ]
-    return [amount for amount in found if amount.size]
+    return [amount for amount in amounts if amount.size]
 
 
 def usable_memory(host: Host | None) -> tuple[int, str] | None:

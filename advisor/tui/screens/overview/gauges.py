@@ -63,22 +63,22 @@ STORAGE_RULES = {
 
 def memory_text(audited: Audited, width: int) -> Content:
     """A stacked bar of the server's memory, and its legend."""
-    found, limit = memory_layers(audited), usable_memory(audited.facts.host)
-    if found is None:
+    layers, limit = memory_layers(audited), usable_memory(audited.facts.host)
+    if layers is None:
         return safe_text(wrap("not known: a size in the memory estimate is unknown", "", "", width))
-    whole = max(limit[0] if limit else 0, 0) or found.ceiling
-    worst = max(0, found.ceiling - found.likely_total)
-    legend = [f"█ pool {format_size(found.pool)}", f"▓ other {format_size(found.other)}"]
-    legend += [f"▒ sessions {format_size(found.sessions)} likely", f"░ worst case +{format_size(worst)}"]
-    measured = f"measured {format_size(found.measured)}" if found.measured else ""
+    whole = max(limit[0] if limit else 0, 0) or layers.ceiling
+    worst = max(0, layers.ceiling - layers.likely_total)
+    legend = [f"█ pool {format_size(layers.pool)}", f"▓ other {format_size(layers.other)}"]
+    legend += [f"▒ sessions {format_size(layers.sessions)} likely", f"░ worst case +{format_size(worst)}"]
+    measured = f"measured {format_size(layers.measured)}" if layers.measured else ""
     against = (
         f"limit {format_size(limit[0])}, {limit[1]}"
         if limit
         else f"limit not known: {missing_reason(audited.facts, 'memory')}"
     )
-    over = "worst case exceeds the limit" if limit and found.ceiling > limit[0] else ""
+    over = "worst case exceeds the limit" if limit and layers.ceiling > limit[0] else ""
     lines = [join_lines(legend, width), join_lines((measured, over, against), width)]
-    sizes = {"pool": found.pool, "other": found.other, "sessions": found.sessions}
+    sizes = {"pool": layers.pool, "other": layers.other, "sessions": layers.sessions}
     words = safe_text("\n" + "\n".join(lines))
     for sign, style in LAYERS.values():
         at = words.plain.index(f"{sign} ")
@@ -146,10 +146,10 @@ def storage_text(view: View, width: int, most: int) -> Content:
 def step_verdict(view: View, codes: tuple[str, ...]) -> StepVerdict:
     """The findings of these rules, and how many of them passed and were skipped."""
     audited = view.audited
-    found = tuple(f for f in view.open_findings if f.code in codes)
+    findings = tuple(f for f in view.open_findings if f.code in codes)
     skipped = {skip.code for skip in audited.skipped} & set(codes)
     passed = (set(audited.asked) & set(codes)) - skipped - {f.code for f in audited.findings}
-    return StepVerdict(found, len(passed), len(skipped))
+    return StepVerdict(findings, len(passed), len(skipped))
 
 
 def _verdict(judged: StepVerdict) -> Content:
@@ -251,9 +251,9 @@ def chart_text(name: str, intervals: Sequence[SampleInterval], width: int, *, li
     window = intervals_within(intervals, WINDOW)
     drawn = live and len(window) > 0 and window[-1].last.at > window[0].first.at
     rates = window_rates(window, column_spans(window, WINDOW, cells) if drawn else ())
-    found = {series.id: (series, rate) for series, rate in zip(SERIES, rates, strict=True)}
+    series_rates = {series.id: (series, rate) for series, rate in zip(SERIES, rates, strict=True)}
     latest = window[-1].last if window else None
-    shown = [found[identity] for identity in CHARTS[name] if found[identity][0].is_shown(latest)]
+    shown = [series_rates[identity] for identity in CHARTS[name] if series_rates[identity][0].is_shown(latest)]
     lines = []
     for series, rate in shown[: 1 if small else len(shown)]:
         value = rate.now if live else rate.mean

@@ -164,9 +164,9 @@ def _variants(plan: RunPlan) -> str:
     return plural(len(plan.variants), "variant")
 
 
-def objection_text(found: Objection) -> str:
+def objection_text(objection: Objection) -> str:
     """An objection with its name first, as typing the name overrides it."""
-    return replace_flags(f"{found.name}: {found.words}: {found.remedy}")
+    return replace_flags(f"{objection.name}: {objection.words}: {objection.remedy}")
 
 
 def labelled_text(label: str, words: str, width: int, style: str = "$text-accent") -> Content:
@@ -204,10 +204,10 @@ def answers_by_probe(results: Iterable[ProbeResult]) -> dict[str, tuple[ProbeAns
     """The results by probe, the newest first, with their answers; takes up to a second to compute."""
     from advisor.report.probe.words import answer
 
-    found: dict[str, tuple[ProbeAnswer, ...]] = {}
+    answers: dict[str, tuple[ProbeAnswer, ...]] = {}
     for result in sorted(results, key=lambda r: r.began_at, reverse=True):
-        found[result.probe] = (*found.get(result.probe, ()), ProbeAnswer(result, answer(result)))
-    return found
+        answers[result.probe] = (*answers.get(result.probe, ()), ProbeAnswer(result, answer(result)))
+    return answers
 
 
 TextKey = tuple[str, ...]  # identifies a long text

@@ -95,16 +95,16 @@ def preview_run(find: Callable[[str | None], ProbeSite], experiment: Experiment,
     entry = _plan_entry(experiment, site, request)
     if entry.plan is None:
         return RunPreview(wish, entry)
-    found = tuple(
+    objections = tuple(
         o for o in find_objections(site.environment, request, entry.plan.cost) if not _is_overridden(o, request)
     )
     earlier, rest = _resumable_run(experiment, site, request)
     order = None
-    if not found:
+    if not objections:
         order = PlannedRun(experiment, site.environment, request, entry.plan)
         if wish.resume and rest is not None:
             order = order._replace(request=rest, earlier=earlier)
-    return RunPreview(wish, entry, found, time.strftime("%H:%M:%S"), order, earlier)
+    return RunPreview(wish, entry, objections, time.strftime("%H:%M:%S"), order, earlier)
 
 
 def _resumable_run(
@@ -132,5 +132,5 @@ def probe_request(experiment: Experiment, wish: ProbeFormValues, directory: str)
     )
 
 
-def _is_overridden(found: Objection, request: ProbeRequest) -> bool:
-    return not found.final and found.name in request.force
+def _is_overridden(objection: Objection, request: ProbeRequest) -> bool:
+    return not objection.final and objection.name in request.force

@@ -184,9 +184,9 @@ class VariablesPane(Pane):
     @on(DataTable.RowSelected)
     async def action_finding(self) -> None:
         """Show the worst finding about the variable."""
-        found = self._open_findings(self.chosen) if self.chosen else []
-        if found:
-            await self.app.show_item("findings", found[0], "")
+        findings = self._open_findings(self.chosen) if self.chosen else []
+        if findings:
+            await self.app.show_item("findings", findings[0], "")
         else:
             self.notify("No finding is about this variable")
 

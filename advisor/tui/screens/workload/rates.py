@@ -164,11 +164,11 @@ def measure_intervals(samples: Sequence[Sample], known: Iterable[SampleInterval]
     """
     kept = {id(moment.last): moment for moment in known}
     pairs = [(samples[0], samples[0])] if len(samples) == 1 else pairwise(samples)
-    found = []
+    intervals = []
     for first, last in pairs:
         old = kept.get(id(last))
-        found.append(old if old and old.first is first and old.last is last else measure_interval(first, last))
-    return tuple(found)
+        intervals.append(old if old and old.first is first and old.last is last else measure_interval(first, last))
+    return tuple(intervals)
 
 
 def measure_interval(first: Sample, last: Sample) -> SampleInterval:
@@ -222,7 +222,7 @@ def column_spans(window: Sequence[SampleInterval], seconds: float | None, count:
     Without `seconds` the columns start at the oldest sample. An interval is in every column whose middle it covers; one
     that covers none is in the column of its own middle.
     """
-    found = [(0, 0)] * count
+    spans = [(0, 0)] * count
     end = window[-1].last.at if window else 0.0
     begin = end - seconds if seconds is not None else window[0].first.at if window else 0.0
     width = (end - begin) / count
@@ -233,9 +233,9 @@ def column_spans(window: Sequence[SampleInterval], seconds: float | None, count:
             low = min(count - 1, floor((first + last) / 2))
             high = low + 1
         for column in range(max(0, low), min(count, high)):
-            start, stop = found[column]
-            found[column] = (start if stop else place, place + 1)
-    return found
+            start, stop = spans[column]
+            spans[column] = (start if stop else place, place + 1)
+    return spans
 
 
 def window_rates(window: Sequence[SampleInterval], columns: Sequence[tuple[int, int]] = ()) -> list[SeriesRates]:

@@ -88,15 +88,15 @@ def live_rows(moments: Sequence[SampleInterval], seconds: float, width: int) -> 
 def snapshot_rows(moments: Sequence[SampleInterval]) -> WindowRows:
     """The rows of a snapshot's only window: rate and counters, no sparkline."""
     rows = []
-    for series, found in zip(SERIES, window_rates(moments), strict=True):
+    for series, rates in zip(SERIES, window_rates(moments), strict=True):
         if not series.is_shown(moments[-1].last):
             continue
         formula = series.formula_for(moments[-1].last)
         line = (
             _row_start(series)
-            + f"{format_value(found.mean, series.unit):>{FIGURE}}   {formula.source if formula else NO_VALUE}"
+            + f"{format_value(rates.mean, series.unit):>{FIGURE}}   {formula.source if formula else NO_VALUE}"
         )
-        rows.append(SeriesRow(series, found, line))
+        rows.append(SeriesRow(series, rates, line))
     return WindowRows(tuple(rows), _length(moments), len(moments) + 1)
 
 
@@ -109,14 +109,14 @@ def _spark_room(width: int) -> int:
     return max(LEAST, width - LABEL - UNIT - figures * FIGURE - (2 if figures > 1 else 1))
 
 
-def _row(series: Series, found: SeriesRates, width: int) -> SeriesRow:
-    drawn = sparkline(found.columns, *sparkline_scale(series, found.columns))
+def _row(series: Series, rates: SeriesRates, width: int) -> SeriesRow:
+    drawn = sparkline(rates.columns, *sparkline_scale(series, rates.columns))
     now, *rest = (
-        f"{format_value(x, series.unit):>{FIGURE}}" for x in (found.now, found.minimum, found.mean, found.maximum)
+        f"{format_value(x, series.unit):>{FIGURE}}" for x in (rates.now, rates.minimum, rates.mean, rates.maximum)
     )
     head = f"{_row_start(series)}{now} "
     line = f"{head}{drawn} {''.join(rest)}" if width >= WIDE else f"{head}{drawn}"
-    return SeriesRow(series, found, line, (len(head), len(head) + len(drawn)))
+    return SeriesRow(series, rates, line, (len(head), len(head) + len(drawn)))
 
 
 def _row_start(series: Series) -> str:

@@ -143,12 +143,12 @@ class WorkloadPane(Pane):
 
     def choose_item(self, item: object) -> bool:
         """Mark the row of the first of these counters that has one."""
-        found = series_of(map(str, item), self._latest_sample) if isinstance(item, tuple) else None
-        if found is None:
+        series = series_of(map(str, item), self._latest_sample) if isinstance(item, tuple) else None
+        if series is None:
             return False
         if self.watched:
             self._watch("")
-        self._row_to_mark = found.id
+        self._row_to_mark = series.id
         self._mark_row()
         return True
 
