@@ -72,12 +72,12 @@ def default_value(option: Option) -> str | None:
 
 def names_set(*verdicts: FileVerdict) -> frozenset[str]:
     """Return the options that the file sets for one of the servers, under all their names."""
-    found = set()
+    names = set()
     for verdict in verdicts:
         for line in verdict.lines:
             if line.canonical:
-                found |= {line.canonical, root(line.canonical, verdict.catalog)}
-    return frozenset(found)
+                names |= {line.canonical, root(line.canonical, verdict.catalog)}
+    return frozenset(names)
 
 
 def root(name: str, catalog: Catalog) -> str:

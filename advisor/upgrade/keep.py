@@ -235,8 +235,8 @@ def successor(line: LineVerdict, after: LineVerdict, old: FileVerdict, new: File
 
 def replacement_words(line: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileVerdict) -> str:
     """Return what replaces an option that has no equivalent line; empty if nothing does."""
-    found = _equivalent(line, after, old, new)
-    return found.words if found is not None and not found.lines else ""
+    equivalent = _equivalent(line, after, old, new)
+    return equivalent.words if equivalent is not None and not equivalent.lines else ""
 
 
 def shortened_line(after: LineVerdict, new: FileVerdict) -> str | None:
@@ -270,9 +270,9 @@ def _utf8mb3(name: str, value: str) -> str | None:
 def _successors(
     line: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileVerdict
 ) -> Iterator[tuple[str, str | None]]:
-    found = _equivalent(line, after, old, new)
-    if found is not None and found.lines:
-        yield from found.lines if len(found.lines) == 1 else ()
+    equivalent = _equivalent(line, after, old, new)
+    if equivalent is not None and equivalent.lines:
+        yield from equivalent.lines if len(equivalent.lines) == 1 else ()
         return
     name = line.canonical or after.canonical or ""
     presence = find_presence(name)

@@ -86,13 +86,13 @@ def _without_binlog(change: DefaultChange) -> DefaultChange:
 def changed_lines(old: FileVerdict, new: FileVerdict, paths: tuple[str, ...]) -> list[LineChange]:
     """Return the lines that change, worst severity first, then in reading order."""
     before, after = _by_place(old), _by_place(new)
-    found = list(_syntax_errors(new, paths))
+    changes = list(_syntax_errors(new, paths))
     for place in [*before, *(p for p in after if p not in before)]:
         change = _line_change(before.get(place), after.get(place), old, new)
         if change is not None:
-            found.append(change)
+            changes.append(change)
     severities = list(Severity)
-    return sorted(found, key=lambda c: severities.index(c.severity))
+    return sorted(changes, key=lambda c: severities.index(c.severity))
 
 
 def _by_place(verdict: FileVerdict) -> dict[Place, LineVerdict]:
