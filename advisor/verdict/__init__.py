@@ -121,8 +121,8 @@ def _read_switch(placed: list[PlacedLine], catalog: Catalog, name: str, *, on: b
         return False
     for at in placed:
         if (at.line.name or "").replace("-", "_").lower().endswith(name):
-            found, taken = judge_option(at.line.name or "", at.line.value, catalog, {})
-            on = taken.value != "FALSE" if found.canonical == name and taken.value else on
+            match, taken = judge_option(at.line.name or "", at.line.value, catalog, {})
+            on = taken.value != "FALSE" if match.canonical == name and taken.value else on
     return on
 
 
@@ -132,11 +132,11 @@ def _judge_line(
     line = placed.line
     if line.templated:
         return _judge_template_line(placed, catalog)
-    found, taken = judge_option(line.name or "", line.value, catalog, values, loaded, short=short)
-    option = catalog.get(found.canonical) if found.canonical else None
+    match, taken = judge_option(line.name or "", line.value, catalog, values, loaded, short=short)
+    option = catalog.get(match.canonical) if match.canonical else None
     if option is not None and taken.outcome not in REFUSED:
         taken = _value_after(taken, option, values)
-    return _build_verdict(placed, found, taken, option, certain=catalog.exact)
+    return _build_verdict(placed, match, taken, option, certain=catalog.exact)
 
 
 def _value_after(taken: TakenValue, option: Option, values: dict[str, str]) -> TakenValue:
@@ -153,7 +153,7 @@ def _value_after(taken: TakenValue, option: Option, values: dict[str, str]) -> T
 
 
 def _build_verdict(
-    placed: PlacedLine, found: NameMatch, taken: TakenValue, option: Option | None, *, certain: bool
+    placed: PlacedLine, match: NameMatch, taken: TakenValue, option: Option | None, *, certain: bool
 ) -> LineVerdict:
     outcome, value, reason, likely = taken
     reason = reason[:1].upper() + reason[1:] if reason.startswith(EMPTY) else reason
@@ -161,7 +161,7 @@ def _build_verdict(
     return LineVerdict(  # one of these a line: keywords would double the time
         placed, outcome, option.name if option else None, option, value, None,
         bool(option and option.deprecated), option.replaced_by if option else None,
-        found.loose and outcome in LOOSE_HELPS, certain, reason, found.candidates,
+        match.loose and outcome in LOOSE_HELPS, certain, reason, match.candidates,
     )  # fmt: skip
 
 
@@ -174,26 +174,26 @@ def _is_uncertain(option: Option | None, outcome: Outcome) -> bool:
 
 def _judge_template_line(placed: PlacedLine, catalog: Catalog) -> LineVerdict:
     """Judge a line with a template as its value: only the name is checked, and it is never refused."""
-    found, _ = judge_option(placed.line.name or "", placed.line.value, catalog, {})
-    option = catalog.get(found.canonical) if found.canonical else None
+    match, _ = judge_option(placed.line.name or "", placed.line.value, catalog, {})
+    option = catalog.get(match.canonical) if match.canonical else None
     reason = "The value is a template: it is unknown until the template is filled in."
     return LineVerdict(
         placed, Outcome.ACCEPTED, option.name if option else None, option, None, None,
-        bool(option and option.deprecated), option.replaced_by if option else None, found.loose, False, reason, (),
+        bool(option and option.deprecated), option.replaced_by if option else None, match.loose, False, reason, (),
     )  # fmt: skip
 
 
 def _accept_replaced(lines: list[LineVerdict]) -> list[LineVerdict]:
     """Accept values that fail a check after parsing if a later line replaces them: the check sees only the last one."""
     good: set[str] = set()
-    found = []
+    reversed_lines = []
     for line in reversed(lines):
         if line.outcome in REFUSED and line.value is not None and line.canonical in good:
             line = line._replace(outcome=Outcome.ACCEPTED, reason="A later line replaces the value.")  # noqa: PLW2901
         elif line.outcome not in REFUSED and line.value is not None and line.canonical:
             good.add(line.canonical)
-        found.append(line)
-    return found[::-1]
+        reversed_lines.append(line)
+    return reversed_lines[::-1]
 
 
 def _split_by_effect(lines: list[LineVerdict]) -> tuple[dict[str, LineVerdict], dict[str, tuple[LineVerdict, ...]]]:

@@ -111,8 +111,8 @@ def is_allowed(value: str, row: ProviderParameter) -> bool:
     return _NUMBER.fullmatch(text) is None and row.data_type not in NUMERIC
 
 
-def _in_range(text: str, found: re.Match[str]) -> bool:
-    return _NUMBER.fullmatch(text) is not None and float(found[1]) <= float(text) <= float(found[2])
+def _in_range(text: str, match: re.Match[str]) -> bool:
+    return _NUMBER.fullmatch(text) is not None and float(match[1]) <= float(text) <= float(match[2])
 
 
 def valid_values(option: Option) -> str:
@@ -285,11 +285,11 @@ def _tokens(text: str) -> Iterator[str]:
     """Yield numbers, names and marks; raises FormulaError for any other character."""
     at, text = 0, text.strip()
     while at < len(text):
-        found = _TOKEN.match(text, at)
-        if found is None:
+        match = _TOKEN.match(text, at)
+        if match is None:
             raise FormulaError(f"{text[at]!r} cannot be part of a formula")
-        yield found[1] or found[2] or found[3]
-        at = found.end()
+        yield match[1] or match[2] or match[3]
+        at = match.end()
 
 
 # Default parameter groups show that services have other defaults for these variables than their servers.

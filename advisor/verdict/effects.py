@@ -101,13 +101,13 @@ def settle_values(given: Values, catalog: Catalog, lines: Lines) -> SettledValue
 
 def find_refusals(values: Values, catalog: Catalog, lines: Lines) -> dict[str, str]:
     """Return the options that make the server refuse to start because of other options, each with the reason."""
-    found, target = {}, catalog.target
+    refusals, target = {}, catalog.target
     if _before_8(target) and "log_bin" in values and is_binary_log_on(values, lines) and "server_id" not in lines:
-        found["log_bin"] = "The binary log is on and server_id is not set: set server_id too."
+        refusals["log_bin"] = "The binary log is on and server_id is not set: set server_id too."
     if target.is_mysql and not CLASHING.isdisjoint(values):
-        found.update(_find_clashes(values, catalog, lines))
+        refusals.update(_find_clashes(values, catalog, lines))
     if values.get("chroot") == "":
-        found["chroot"] = "The server cannot change its root to an empty path."
+        refusals["chroot"] = "The server cannot change its root to an empty path."
     collation, charset = values.get("collation_server"), values.get("character_set_server", _default_charset(target))
     refused = "character_set_server" in lines and lines["character_set_server"].outcome in REFUSED
     if (
@@ -115,19 +115,19 @@ def find_refusals(values: Values, catalog: Catalog, lines: Lines) -> dict[str, s
         and not _is_collation_of(collation, charset)
         and not (refused and _is_collation_of(collation, _default_charset(target)))
     ):
-        found["collation_server"] = f"The collation {collation} does not belong to the character set {charset}."
-    return found
+        refusals["collation_server"] = f"The collation {collation} does not belong to the character set {charset}."
+    return refusals
 
 
 def _find_clashes(values: Values, catalog: Catalog, lines: Lines) -> dict[str, str]:
     """Return the options that MySQL refuses in combination; an option whose value is a template is not reported."""
-    found = _replication_clashes(values, catalog.target, lines)
+    clashes = _replication_clashes(values, catalog.target, lines)
     gtid = next((name for name in (CONSISTENT, MODE) if name in values), None)
     if gtid and _gtid_clash(values, catalog, lines):
-        found[gtid] = f"{MODE}=ON needs {CONSISTENT}=ON."
+        clashes[gtid] = f"{MODE}=ON needs {CONSISTENT}=ON."
     if values.get("log_bin_index", "").endswith("/") and _logs_by_default(values, catalog.target, lines):
-        found["log_bin_index"] = "It is the name of a directory: write a file's name."
-    return found
+        clashes["log_bin_index"] = "It is the name of a directory: write a file's name."
+    return clashes
 
 
 def _logs_by_default(values: Values, target: Target, lines: Lines) -> bool:
@@ -135,22 +135,22 @@ def _logs_by_default(values: Values, target: Target, lines: Lines) -> bool:
 
 
 def _replication_clashes(values: Values, target: Target, lines: Lines) -> dict[str, str]:
-    found = {}
+    clashes = {}
     modern = target.since("mysql", 8)
     bits = parse_digits(values.get("server_id_bits"))
     server_id = parse_digits(values.get("server_id"))
     if bits is not None and (int(modern) if server_id is None else server_id) >> bits:
-        found["server_id_bits"] = f"The server's id does not fit into {bits} bits."
+        clashes["server_id_bits"] = f"The server's id does not fit into {bits} bits."
     updates = values.get("log_slave_updates", values.get("log_replica_updates", "TRUE" if modern else "FALSE"))
     logged = _logs_by_default(values, target, lines)
     if values.get("replicate_same_server_id") == updates == "TRUE" and logged and not target.since("mysql", 8, 4):
-        found["replicate_same_server_id"] = "With log_slave_updates its own events would return endlessly."
+        clashes["replicate_same_server_id"] = "With log_slave_updates its own events would return endlessly."
     writeset = values.get("binlog_transaction_dependency_tracking", "").startswith("WRITESET")
     extraction = values.get("transaction_write_set_extraction", "XXHASH64" if modern else "OFF")
     if writeset and extraction == "OFF":
         why = "WRITESET needs transaction_write_set_extraction=XXHASH64."
-        found["binlog_transaction_dependency_tracking"] = why
-    return found
+        clashes["binlog_transaction_dependency_tracking"] = why
+    return clashes
 
 
 def _gtid_clash(values: Values, catalog: Catalog, lines: Lines) -> bool:

@@ -232,13 +232,13 @@ def parse_retry_errors(case: ValueContext) -> TakenValue:
 
 
 def _read_numbers(text: str) -> list[int]:
-    found: list[int] = []
+    numbers: list[int] = []
     while text and text[0] in "0123456789":
         number, text = leading_digits(text)
-        found.append(number)
+        numbers.append(number)
         while text and text[0] not in "0123456789":
             text = text[1:]
-    return found
+    return numbers
 
 
 def _print_numbers(numbers: list[int] | range) -> str:

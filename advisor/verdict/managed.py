@@ -114,7 +114,7 @@ def judge_managed(
     not judged.
     """
     context = _context_of(declared, catalog.target, parameters, instance)
-    judged = [_judge(one, context) for one in declared.options if _is_set(one, context)]
+    judged = [_judge(option, context) for option in declared.options if _is_set(option, context)]
     read = tuple(parameter.placed for parameter in judged if parameter.option is not None)
     verdict = judge_file(ResolvedFiles(_files(read), read, ()), context.catalog)
     by_place = {_key(line.placed): line for line in verdict.lines}
@@ -138,10 +138,11 @@ def _context_of(
     )  # fmt: skip
 
 
-def _judge(one: DeclaredOption, context: _Context) -> _Judged:
+def _judge(declared: DeclaredOption, context: _Context) -> _Judged:
     """Judge a parameter by the provider's list and documents alone."""
-    option, complaints = _option_of(one.name, context.catalog), _complaints(one, context)
-    return _Judged(one, option, complaints, PlacedLine(one.name_place.path, _line(one, option, complaints, context)))
+    option, complaints = _option_of(declared.name, context.catalog), _complaints(declared, context)
+    line = PlacedLine(declared.name_place.path, _line(declared, option, complaints, context))
+    return _Judged(declared, option, complaints, line)
 
 
 def _with_lines(verdict: FileVerdict, lines: Mapping[int, LineVerdict]) -> FileVerdict:
@@ -152,9 +153,9 @@ def _with_lines(verdict: FileVerdict, lines: Mapping[int, LineVerdict]) -> FileV
     return verdict._replace(lines=replaced, effective=effective, overridden=overridden)
 
 
-def _is_set(one: DeclaredOption, context: _Context) -> bool:
+def _is_set(declared: DeclaredOption, context: _Context) -> bool:
     """Whether a user set the parameter; a provider's list shows all others too."""
-    row = context.listed.get(normalise(one.name)) if context.own_list else None
+    row = context.listed.get(normalise(declared.name)) if context.own_list else None
     return row is None or row.is_set_by_user is not False
 
 
@@ -163,24 +164,24 @@ def _option_of(name: str, catalog: Catalog) -> Option | None:
     return catalog.find_variable(key) or catalog.get(key)
 
 
-def _complaints(one: DeclaredOption, context: _Context) -> list[_Complaint]:
+def _complaints(declared: DeclaredOption, context: _Context) -> list[_Complaint]:
     """Return what the provider's list and documents say against a parameter."""
-    name = normalise(one.name)
-    unknown = _unknown_complaint(one, name, context)
+    name = normalise(declared.name)
+    unknown = _unknown_complaint(declared, name, context)
     if unknown is not None:
         return [unknown]
-    fixed = _unchangeable(one, name, context)
-    found = [
+    fixed = _unchangeable(declared, name, context)
+    complaints = [
         fixed,
-        None if fixed else _wrong_level(one, name, context),
-        _immediate(one, name, context),
-        _refused_value(one, name, context),
+        None if fixed else _wrong_level(declared, name, context),
+        _immediate(declared, name, context),
+        _refused_value(declared, name, context),
     ]
-    return [complaint for complaint in found if complaint is not None]
+    return [complaint for complaint in complaints if complaint is not None]
 
 
-def _unknown_complaint(one: DeclaredOption, name: str, context: _Context) -> _Complaint | None:
-    written, label = _written_name(one), noun(context.target)
+def _unknown_complaint(declared: DeclaredOption, name: str, context: _Context) -> _Complaint | None:
+    written, label = _written_name(declared), noun(context.target)
     if context.listed:
         if name in context.listed:
             return None
@@ -231,14 +232,14 @@ def _version(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split("."))
 
 
-def _unchangeable(one: DeclaredOption, name: str, context: _Context) -> _Complaint | None:
-    written, service = _written_name(one), _service(context)
-    if not one.value:
+def _unchangeable(declared: DeclaredOption, name: str, context: _Context) -> _Complaint | None:
+    written, service = _written_name(declared), _service(context)
+    if not declared.value:
         return None
     row = context.listed.get(name)
     if row is not None and row.modifiable is False:
         message = f"{service} does not let you change {written}: its list marks it as not modifiable."
-        own = one.value in (row.default, row.value)
+        own = declared.value in (row.default, row.value)
         return None if own else _Complaint(UNCHANGEABLE, Severity.ERROR, message, f"remove {written}")
     reason = _fixed_by_manual(name, written, context) if row is None else ""
     if reason:
@@ -261,20 +262,16 @@ def _fixed_by_manual(name: str, written: str, context: _Context) -> str:
     return ""
 
 
-def _wrong_level(one: DeclaredOption, name: str, context: _Context) -> _Complaint | None:
-    if context.scope != "instance" or not one.value or name not in context.platform.cluster:
+def _wrong_level(declared: DeclaredOption, name: str, context: _Context) -> _Complaint | None:
+    if context.scope != "instance" or not declared.value or name not in context.platform.cluster:
         return None
-    written = _written_name(one)
-    return _Complaint(
-        LEVEL,
-        Severity.WARNING,
-        f"{written} is a cluster-level parameter: the parameter group of an instance does not have it.",
-        f"set {written} in the DB cluster parameter group",
-    )
+    written = _written_name(declared)
+    message = f"{written} is a cluster-level parameter: the parameter group of an instance does not have it."
+    return _Complaint(LEVEL, Severity.WARNING, message, f"set {written} in the DB cluster parameter group")
 
 
-def _immediate(one: DeclaredOption, name: str, context: _Context) -> _Complaint | None:
-    if one.apply_method != "immediate" or not one.value:
+def _immediate(declared: DeclaredOption, name: str, context: _Context) -> _Complaint | None:
+    if declared.apply_method != "immediate" or not declared.value:
         return None
     row, option = context.listed.get(name), _option_of(name, context.catalog)
     if row is not None and row.apply_type:
@@ -283,7 +280,7 @@ def _immediate(one: DeclaredOption, name: str, context: _Context) -> _Complaint 
         static, sure = option is not None and option.variable is not None and _is_static(option, context), False
     if not static:
         return None
-    written = _written_name(one)
+    written = _written_name(declared)
     why = "the provider's list calls it static" if sure else f"{context.catalog.read_as.label} reads it only at start"
     return _Complaint(
         IMMEDIATE,
@@ -300,47 +297,48 @@ def _is_static(option: Option, context: _Context) -> bool:
     return option.dynamic is False and (later is None or later.dynamic is False)
 
 
-def _refused_value(one: DeclaredOption, name: str, context: _Context) -> _Complaint | None:
-    if not one.value:
+def _refused_value(declared: DeclaredOption, name: str, context: _Context) -> _Complaint | None:
+    if not declared.value:
         return None
     row, option = context.listed.get(name), _option_of(name, context.catalog)
-    if is_formula(one.value):
-        return _bad_formula(one, name, context)
-    if "{" in one.value:
+    if is_formula(declared.value):
+        return _bad_formula(declared, name, context)
+    if "{" in declared.value:
         return None
     numeric = row.data_type in NUMERIC if row and row.data_type else bool(option and option.kind in NUMBERS)
-    suffixed = _SUFFIXED.fullmatch(one.value.strip()) if numeric else None
+    suffixed = _SUFFIXED.fullmatch(declared.value.strip()) if numeric else None
     if suffixed:
         number = int(suffixed[1]) << SUFFIXES[suffixed[2].lower()]
         return _Complaint(
             VALUE,
             Severity.ERROR if row and row.allowed else Severity.WARNING,
-            f"{_service(context)} takes numbers without a suffix, but {_written_name(one)} is {one.value.strip()}.",
+            f"{_service(context)} takes numbers without a suffix, but {_written_name(declared)} is {suffixed[0]}.",
             f"write {number}",
         )
-    return _not_allowed(one, name, row, context)
+    return _not_allowed(declared, name, row, context)
 
 
-def _not_allowed(one: DeclaredOption, name: str, row: ProviderParameter | None, context: _Context) -> _Complaint | None:
+def _not_allowed(
+    declared: DeclaredOption, name: str, row: ProviderParameter | None, context: _Context
+) -> _Complaint | None:
     """Complain about a value that the provider's list excludes, or its manual where there is no list."""
     if row is not None:
-        if not row.allowed or is_allowed(one.value or "", row):
+        if not row.allowed or is_allowed(declared.value or "", row):
             return None
         sure = not context.own_list or row.data_type in NUMERIC  # the service has accepted what its own list shows
         severity = Severity.ERROR if sure else Severity.WARNING
-        message = f"{_service(context)} does not allow {_shown_name(one)} for {_written_name(one)}."
+        message = f"{_service(context)} does not allow {_shown_name(declared)} for {_written_name(declared)}."
         return _Complaint(VALUE, severity, message, f"the provider's list allows {shorten_text(row.allowed)}")
     allowed = context.platform.allowed.get(name, "")
-    if not allowed or is_allowed(one.value or "", ProviderParameter(name, allowed=allowed, data_type="integer")):
+    if not allowed or is_allowed(declared.value or "", ProviderParameter(name, allowed=allowed, data_type="integer")):
         return None
-    message = (
-        f"{_service(context)} does not support {_shown_name(one)} for {_written_name(one)}, according to its manual."
-    )
+    written = _written_name(declared)
+    message = f"{_service(context)} does not support {_shown_name(declared)} for {written}, according to its manual."
     return _Complaint(VALUE, Severity.WARNING, message, f"valid: {allowed}")
 
 
-def _bad_formula(one: DeclaredOption, name: str, context: _Context) -> _Complaint | None:
-    text, written = one.value or "", _written_name(one)
+def _bad_formula(declared: DeclaredOption, name: str, context: _Context) -> _Complaint | None:
+    text, written = declared.value or "", _written_name(declared)
     if context.target.build not in ("rds", "aurora"):
         message = f"{written} is a formula, but only the parameter groups of Amazon RDS and Aurora take formulas."
         return _Complaint(VALUE, Severity.WARNING, message, "write a number")
@@ -361,13 +359,13 @@ def _bad_formula(one: DeclaredOption, name: str, context: _Context) -> _Complain
 
 def _server_complaints(parameter: _Judged, line: LineVerdict, context: _Context) -> list[_Complaint]:
     """Return what a server of this version makes of a value that the provider's list and manual do not judge."""
-    one, option, _, _ = parameter
-    name = normalise(one.name)
+    declared, option, _, _ = parameter
+    name = normalise(declared.name)
     row = context.listed.get(name)
     judged = name in context.platform.allowed if row is None else bool(row.allowed)
     if option is None or line.placed.line.templated or judged:
         return []
-    if (one.value or "").lower() in OWN_VALUES.get(name, ()):
+    if (declared.value or "").lower() in OWN_VALUES.get(name, ()):
         return []
     if NOT_LOADED in line.reason:  # the service decides which plugins are loaded
         return []
@@ -380,12 +378,12 @@ def _server_complaints(parameter: _Judged, line: LineVerdict, context: _Context)
     return []
 
 
-def _written_name(one: DeclaredOption) -> str:
-    return shorten_text(redact_name(one.name), LONGEST_NAME)
+def _written_name(declared: DeclaredOption) -> str:
+    return shorten_text(redact_name(declared.name), LONGEST_NAME)
 
 
-def _shown_name(one: DeclaredOption) -> str:
-    return quote_value(shorten_text(redact_value(one.name, one.value or "")))
+def _shown_name(declared: DeclaredOption) -> str:
+    return quote_value(shorten_text(redact_value(declared.name, declared.value or "")))
 
 
 def _service(context: _Context) -> str:
@@ -393,28 +391,28 @@ def _service(context: _Context) -> str:
     return BUILDS.get(target.build, target.label)
 
 
-def _line(one: DeclaredOption, option: Option | None, complaints: Sequence[_Complaint], context: _Context) -> Line:
+def _line(declared: DeclaredOption, option: Option | None, complaints: Sequence[_Complaint], context: _Context) -> Line:
     """Return the option line that stands for a parameter: without a value if this is unknown or does not apply."""
-    place, value = one.name_place, _value(one, context)
+    place, value = declared.name_place, _value(declared, context)
     if any(not complaint.stands for complaint in complaints):
         value = None
-    at = one.value_place
+    at = declared.value_place
     return Line(
-        LineKind.OPTION, place.line, "", "mysqld", option.name if option else one.name, one.value, value,
+        LineKind.OPTION, place.line, "", "mysqld", option.name if option else declared.name, declared.value, value,
         place.column, place.end_column, at.column, at.end_column, templated=value is None,
     )  # fmt: skip
 
 
-def _value(one: DeclaredOption, context: _Context) -> str | None:
-    if not one.value:
+def _value(declared: DeclaredOption, context: _Context) -> str | None:
+    if not declared.value:
         return None
-    if is_formula(one.value):
+    if is_formula(declared.value):
         try:
-            result = evaluate_formula(one.value, context.instance)
+            result = evaluate_formula(declared.value, context.instance)
         except FormulaError:
             return None
         return None if result is None else str(result)
-    return None if "{" in one.value else one.value
+    return None if "{" in declared.value else declared.value
 
 
 def _files(placed: Sequence[PlacedLine]) -> tuple[OptionFile, ...]:

@@ -95,18 +95,18 @@ def _split_key_cache(name: str, target: Target, *, has_value: bool) -> tuple[str
 
 def _search_name(name: str, catalog: Catalog, *, short: bool) -> NameMatch:
     """Search as the servers do: a prefix is stripped only if the name including it is unknown."""
-    found = _look_up(name, catalog, short=short)
+    candidates = _look_up(name, catalog, short=short)
     prefix, loose = "", False
-    while not found:
+    while not candidates:
         prefix = _split_prefix(name, catalog.target)
         if not prefix:
             return NameMatch(None, loose=loose)
         name = name[len(prefix) + 1 :]
         loose = loose or prefix == "loose"
-        found = _look_up(name, catalog, short=short)
-    if len(found) > 1:
-        return NameMatch(None, loose=loose, candidates=found)
-    return NameMatch(found[0], "" if prefix == "loose" else prefix, loose)
+        candidates = _look_up(name, catalog, short=short)
+    if len(candidates) > 1:
+        return NameMatch(None, loose=loose, candidates=candidates)
+    return NameMatch(candidates[0], "" if prefix == "loose" else prefix, loose)
 
 
 def _split_prefix(name: str, target: Target) -> str:

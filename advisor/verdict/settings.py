@@ -104,12 +104,12 @@ def _ansi_variables(verdict: FileVerdict) -> dict[str, Setting]:
     """Return the variables that the option ansi sets."""
     from advisor.verdict.settled import ansi_values
 
-    line, found = verdict.effective["ansi"], {}
+    line, settings = verdict.effective["ansi"], {}
     for name, value in ansi_values(verdict.catalog).items():
         option = verdict.catalog.get(name)
         variable = (option.variable if option else None) or name
-        found[variable] = Setting(variable, value, Origin.FILE, location_of(line), line.placed.line.raw)
-    return found
+        settings[variable] = Setting(variable, value, Origin.FILE, location_of(line), line.placed.line.raw)
+    return settings
 
 
 def location_of(line: LineVerdict) -> Location:

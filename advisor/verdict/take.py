@@ -52,69 +52,69 @@ def judge_option(
     `before` holds the options' values before this line, as `--verbose --help` prints them; `loaded` the plugins that
     the file loads; `short` says whether MariaDB accepts abbreviations.
     """
-    found, taken = _judge_option(written, value, catalog, before, loaded, short=short)
+    match, taken = _judge_option(written, value, catalog, before, loaded, short=short)
     if catalog.of_other_build:
         from advisor.verdict.unknown import hedge_refusal
 
         taken = hedge_refusal(taken, catalog)
-    return found, taken
+    return match, taken
 
 
 def _judge_option(
     written: str, value: str | None, catalog: Catalog, before: Mapping[str, str], loaded: frozenset[str], *, short: bool
 ) -> tuple[NameMatch, TakenValue]:
     """Judge the option as the server does whose facts are used."""
-    found = find_name(written, catalog, has_value=value is not None, short=short)
-    option = None if found.canonical is None else catalog.get(found.canonical)
+    match = find_name(written, catalog, has_value=value is not None, short=short)
+    option = None if match.canonical is None else catalog.get(match.canonical)
     if option is None or (option.plugin and option.plugin not in loaded):
         # Imported lazily: reading what other servers know is needed for unknown names only.
         from advisor.verdict.unknown import explain_missing
 
-        return explain_missing(written, found, catalog, loaded)
+        return explain_missing(written, match, catalog, loaded)
     was = before.get(option.alias_of or option.name)
-    if found.prefix == "maximum":
+    if match.prefix == "maximum":
         from advisor.verdict.number import reads_64_bits, wide_value
 
         was = wide_value(option, before, catalog) if reads_64_bits(option, catalog.target) else was
-    taken = _take_cached(option, found, value, catalog, was)
-    if found.cache:
+    taken = _take_cached(option, match, value, catalog, was)
+    if match.cache:
         taken = taken._replace(value=None)
-    implied = found.prefix and found.prefix != "maximum"
+    implied = match.prefix and match.prefix != "maximum"
     if implied and taken.outcome is Outcome.ADJUSTED and taken.value == "0" and value and not value.strip("0"):
         taken = TakenValue(Outcome.ACCEPTED, "0")
-    if found.loose and catalog.target.is_mariadb and taken.outcome is Outcome.INVALID and taken.value is None:
-        taken = _ignore_bad_value(option, found, taken, value or "", was)
+    if match.loose and catalog.target.is_mariadb and taken.outcome is Outcome.INVALID and taken.value is None:
+        taken = _ignore_bad_value(option, match, taken, value or "", was)
     word = option.kind in WORDS or (option.kind == "string" and not catalog.whole)
-    if taken.outcome is Outcome.INVALID and word and value and not found.prefix:
+    if taken.outcome is Outcome.INVALID and word and value and not match.prefix:
         from advisor.verdict.unknown import judge_unknown_word
 
         taken = judge_unknown_word(option, value, taken, catalog)
-    return found, taken
+    return match, taken
 
 
 def _take_cached(
-    option: Option, found: NameMatch, value: str | None, catalog: Catalog, before: str | None
+    option: Option, match: NameMatch, value: str | None, catalog: Catalog, before: str | None
 ) -> TakenValue:
     """Return the cached result for the value, or judge it."""
-    key = ("take", found, value, before)
+    key = ("take", match, value, before)
     known: TakenValue | None = catalog.kept.get(key)
     if known is None:
-        known = _take(option, found, value, catalog.target, before)
+        known = _take(option, match, value, catalog.target, before)
         if len(value or "") + len(before or "") < LONG:
             catalog.keep(key, known)
     return known
 
 
-def _take(option: Option, found: NameMatch, value: str | None, target: Target, before: str | None) -> TakenValue:
-    if found.prefix == "maximum" and _has_argument(option, target):
-        return _take_maximum(option, found, value, target, before)
-    if found.prefix == "autoset" and _has_argument(option, target):
+def _take(option: Option, match: NameMatch, value: str | None, target: Target, before: str | None) -> TakenValue:
+    if match.prefix == "maximum" and _has_argument(option, target):
+        return _take_maximum(option, match, value, target, before)
+    if match.prefix == "autoset" and _has_argument(option, target):
         return _take_autoset(option, value)
-    argument = _apply_prefix(found.prefix, value)
+    argument = _apply_prefix(match.prefix, value)
     if option.kind == "string" and argument == ENABLED and option.arg != "none":
         argument = Argument(None)
     needed = option.arg == "required" or (target.is_mariadb and option.name in special.CRASHES_WITHOUT_VALUE)
-    if needed and argument.text is None and not found.prefix:
+    if needed and argument.text is None and not match.prefix:
         return TakenValue(Outcome.MISSING_ARGUMENT, None, f"{option.name} needs a value.")
     handler = special.handler_for(option, target)
     taken = handler(ValueContext(argument, option, target, before)) if handler else None
@@ -171,7 +171,7 @@ def _has_argument(option: Option, target: Target) -> bool:
 
 
 def _take_maximum(
-    option: Option, found: NameMatch, value: str | None, target: Target, before: str | None
+    option: Option, match: NameMatch, value: str | None, target: Target, before: str | None
 ) -> TakenValue:
     """maximum- limits session values and leaves the option's own value alone; engine options use it as the value."""
     from advisor.verdict.number import apply_bound, reads_64_bits
@@ -180,7 +180,7 @@ def _take_maximum(
         return TakenValue(Outcome.MISSING_ARGUMENT, None, f"maximum-{option.name} needs a value.")
     if option.maximum is None and option.shown:
         return TakenValue(Outcome.INVALID, None, f"{option.name} has no maximum that could be set.")
-    taken = _take(option, found._replace(prefix=""), value, target, before)
+    taken = _take(option, match._replace(prefix=""), value, target, before)
     if taken.outcome not in REFUSED and (option.maximum == "bounds" or reads_64_bits(option, target)):
         return apply_bound(option, value or "1", taken, target, before or option.default or "0")
     return taken if option.maximum == "sets" or taken.outcome in REFUSED else taken._replace(value=None)
@@ -197,16 +197,16 @@ def _take_autoset(option: Option, value: str | None) -> TakenValue:
 
 
 def _ignore_bad_value(
-    option: Option, found: NameMatch, taken: TakenValue, value: str, before: str | None
+    option: Option, match: NameMatch, taken: TakenValue, value: str, before: str | None
 ) -> TakenValue:
     """MariaDB starts with an invalid value behind loose-.
 
     A number becomes 0 regardless of its minimum; of flags, those before the invalid one are set; other kinds keep their
     value.
     """
-    if option.name in special.CRASHES_AT_0 or not option.shown or found.prefix == "autoset":
+    if option.name in special.CRASHES_AT_0 or not option.shown or match.prefix == "autoset":
         return taken
-    if found.prefix == "maximum" and option.maximum != "sets":
+    if match.prefix == "maximum" and option.maximum != "sets":
         return _ignore_bad_bound(option, taken, before)
     if option.kind in NUMBERS:
         low = number_behind_loose(option, value)

@@ -42,39 +42,39 @@ SOURCE_READ = ("5.7", "8.0")  # the series of Percona Server whose source was re
 
 
 def explain_missing(
-    written: str, found: NameMatch, catalog: Catalog, loaded: frozenset[str]
+    written: str, match: NameMatch, catalog: Catalog, loaded: frozenset[str]
 ) -> tuple[NameMatch, TakenValue]:
     """Explain why the target has no such option, and suggest names.
 
     If the target was not examined, a name missing from the server examined instead is not refused.
     """
-    if found.candidates and not _is_removed_since(written, catalog):
-        return found, _explain_ambiguous(written, found)
-    name = found.canonical or strip_prefix(written, found)
+    if match.candidates and not _is_removed_since(written, catalog):
+        return match, _explain_ambiguous(written, match)
+    name = match.canonical or strip_prefix(written, match)
     if not _can_be_name(name):
-        return _explain_mistyped(name, found, catalog)  # no server has it, examined or not
+        return _explain_mistyped(name, match, catalog)  # no server has it, examined or not
     if is_component_option(name, catalog.target):
-        return found._replace(canonical=None), _explain_component(name, catalog)
+        return match._replace(canonical=None), _explain_component(name, catalog)
     if any(name.startswith(plugin) for plugin in loaded):
-        found, taken = _explain_loaded_plugin(name, found._replace(canonical=None), catalog, loaded)
+        match, taken = _explain_loaded_plugin(name, match._replace(canonical=None), catalog, loaded)
     else:
         other = vendor_of_option(name, catalog.target) or vendor_of_option(_strip_switch(name), catalog.target)
         own = catalog.get(name) if catalog.lists_plugins else None
         if other is not None and own is not None and own.plugin:
             other = None  # an option of a plugin of the target's own build
         if other is not None and catalog.has_own_build and other.series:
-            return found._replace(canonical=None), _explain_build_lacks(name, other, catalog)
+            return match._replace(canonical=None), _explain_build_lacks(name, other, catalog)
         if other is not None:
             sentence = other.sentence(name, catalog.read_as)
             option = catalog.get(name)
             if option is not None:  # as an option of a plugin
                 here = f"in MySQL Community it belongs to the plugin {option.plugin}, {NOT_LOADED}."
                 sentence = f"{other.vendor} documents {name}; {here}"
-            return found._replace(canonical=None), TakenValue(
+            return match._replace(canonical=None), TakenValue(
                 _outcome_of_other_build(catalog), None, sentence, likely=True
             )
-        found, taken = _not_loaded_or_unknown(name, written, found, catalog)
-    return found, _refuse_unless_stand_in(name, taken, catalog)
+        match, taken = _not_loaded_or_unknown(name, written, match, catalog)
+    return match, _refuse_unless_stand_in(name, taken, catalog)
 
 
 def _is_removed_since(written: str, catalog: Catalog) -> bool:
@@ -179,21 +179,21 @@ def _documented_since(name: str, target: Target) -> str | None:
     return max((text for text in own.came if _version(text)[:2] <= target.version[:2]), key=_version)
 
 
-def _not_loaded_or_unknown(name: str, written: str, found: NameMatch, catalog: Catalog) -> tuple[NameMatch, TakenValue]:
+def _not_loaded_or_unknown(name: str, written: str, match: NameMatch, catalog: Catalog) -> tuple[NameMatch, TakenValue]:
     """Explain an option of a plugin that is not loaded, of another version, or an unknown one."""
     option = catalog.get(name)
     if option is not None and option.plugin:
-        return found._replace(canonical=None), _explain_plugin(name, option.plugin, catalog)
+        return match._replace(canonical=None), _explain_plugin(name, option.plugin, catalog)
     spelt = CAPITALS.get(name, name)
     if option is not None and spelt != written.replace("-", "_").removeprefix("loose_"):
         why = f"The server distinguishes upper and lower case in option names, and knows {spelt} only."
-        return found._replace(candidates=(spelt,)), TakenValue(Outcome.UNKNOWN, None, why)
+        return match._replace(candidates=(spelt,)), TakenValue(Outcome.UNKNOWN, None, why)
     if name.startswith("innodb") and load(catalog.target).get(name) is not None and catalog.get(name) is None:
         why = "ignore_builtin_innodb leaves InnoDB out, and its options unknown."
-        return found, TakenValue(Outcome.UNKNOWN, None, why)
+        return match, TakenValue(Outcome.UNKNOWN, None, why)
     presence = find_presence(name) or find_presence(_strip_switch(name))
     return (
-        _explain_unlisted(name, found, catalog) if presence is None else (found, explain_elsewhere(presence, catalog))
+        _explain_unlisted(name, match, catalog) if presence is None else (match, explain_elsewhere(presence, catalog))
     )
 
 
@@ -218,18 +218,18 @@ def _explain_component(name: str, catalog: Catalog) -> TakenValue:
     return TakenValue(_outcome_of_other_build(catalog), None, why, likely=True)
 
 
-def _explain_unlisted(name: str, found: NameMatch, catalog: Catalog) -> tuple[NameMatch, TakenValue]:
+def _explain_unlisted(name: str, match: NameMatch, catalog: Catalog) -> tuple[NameMatch, TakenValue]:
     """Explain a name in no list of options: of a removed plugin, or mistyped."""
     library = find_removed_library(name, catalog.target)
     if library is not None:
-        return found, _explain_removed_library(name, library)
+        return match, _explain_removed_library(name, library)
     plugin = removed_plugin_of(name, catalog.target)
     if plugin:
-        return found, _explain_not_loaded(name, plugin)
-    return _explain_mistyped(name, found, catalog)
+        return match, _explain_not_loaded(name, plugin)
+    return _explain_mistyped(name, match, catalog)
 
 
-def _explain_mistyped(name: str, found: NameMatch, catalog: Catalog) -> tuple[NameMatch, TakenValue]:
+def _explain_mistyped(name: str, match: NameMatch, catalog: Catalog) -> tuple[NameMatch, TakenValue]:
     """A name that no server knows, with the one that is meant; the name itself is not repeated.
 
     The server that reads the file may be the other vendor's whose option is meant: it refuses the mistyped name too.
@@ -245,35 +245,35 @@ def _explain_mistyped(name: str, found: NameMatch, catalog: Catalog) -> tuple[Na
             f"Unknown option: the help of {BUILDS[catalog.target.build]} {catalog.read_as.series} does not list it"
         )
     taken = TakenValue(Outcome.UNKNOWN, None, f"{unknown}; {near} is near." if near else f"{unknown}.")
-    return found._replace(candidates=(meant,) if meant else ()), taken._replace(likely=vendor is not None)
+    return match._replace(candidates=(meant,) if meant else ()), taken._replace(likely=vendor is not None)
 
 
 def _explain_loaded_plugin(
-    name: str, found: NameMatch, catalog: Catalog, loaded: frozenset[str]
+    name: str, match: NameMatch, catalog: Catalog, loaded: frozenset[str]
 ) -> tuple[NameMatch, TakenValue]:
     """Explain an option of a plugin that the file loads if the target's catalog does not list it."""
     presence = find_presence(name)
     own = presence.span(catalog.target.flavour) if presence else None
     if presence is not None and presence.spans and own is None and catalog.target.is_mariadb:
-        return found, explain_elsewhere(presence, catalog)._replace(likely=True)  # from a MySQL library
+        return match, explain_elsewhere(presence, catalog)._replace(likely=True)  # from a MySQL library
     gone = own is not None and own.gone is not None and _version(own.gone) <= catalog.target.version
     if presence is not None and own is not None and (gone or _introduced_later(own, catalog.target)):
-        return found, explain_elsewhere(presence, catalog)
+        return match, explain_elsewhere(presence, catalog)
     library = find_removed_library(name, catalog.target)
     if library is not None:
-        return found, _explain_removed_library(name, library)
+        return match, _explain_removed_library(name, library)
     meant = nearest_option(name, catalog) if presence is None else None
     option = catalog.get(meant) if meant else None
     if option is not None and option.plugin in loaded:
         why = f"The plugin {option.plugin} has no option {name}; {meant} is near."
-        return found._replace(candidates=(option.name,)), TakenValue(Outcome.UNKNOWN, None, why)
+        return match._replace(candidates=(option.name,)), TakenValue(Outcome.UNKNOWN, None, why)
     own_libraries = [stem for stem in sorted(loaded) if name.startswith(option_prefixes(stem))]
     plugin = next((stem for stem in own_libraries if was_examined(stem, catalog)), None)
     if plugin is not None and presence is None:
         why = f"The plugin {plugin} of {catalog.read_as.label} has no option {name}."
-        return found, TakenValue(_outcome_of_other_build(catalog), None, why)
+        return match, TakenValue(_outcome_of_other_build(catalog), None, why)
     why = f"{name} belongs to a plugin that the file loads, so it is expected to be known then."
-    return found, TakenValue(Outcome.ACCEPTED, None, why)
+    return match, TakenValue(Outcome.ACCEPTED, None, why)
 
 
 def _explain_removed_library(name: str, library: tuple[str, str, str]) -> TakenValue:
@@ -283,10 +283,10 @@ def _explain_removed_library(name: str, library: tuple[str, str, str]) -> TakenV
     return TakenValue(Outcome.REMOVED, None, why)
 
 
-def strip_prefix(written: str, found: NameMatch) -> str:
+def strip_prefix(written: str, match: NameMatch) -> str:
     """Return the name as written, without loose-."""
     name = written.lower().replace("-", "_")
-    return name.removeprefix("loose_") if found.loose else name
+    return name.removeprefix("loose_") if match.loose else name
 
 
 def _strip_switch(name: str) -> str:
@@ -295,9 +295,9 @@ def _strip_switch(name: str) -> str:
     return name.removeprefix(prefix)
 
 
-def _explain_ambiguous(written: str, found: NameMatch) -> TakenValue:
-    some = ", ".join(found.candidates[:4])
-    more = len(found.candidates) - 4
+def _explain_ambiguous(written: str, match: NameMatch) -> TakenValue:
+    some = ", ".join(match.candidates[:4])
+    more = len(match.candidates) - 4
     rest = f" and {more} more" if more > 0 else ""
     return TakenValue(Outcome.AMBIGUOUS, None, f"{written} is short for several options: {some}{rest}.")
 

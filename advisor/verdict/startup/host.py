@@ -130,11 +130,11 @@ BLOCK = 4096
 
 def host_note(verdict: FileVerdict, name: str) -> str | None:
     """Return how the host affects an option that the file sets, in one sentence; None if it does not."""
-    found = NOTES.get(name)
-    if found is None:
+    describe = NOTES.get(name)
+    if describe is None:
         return None
     values = {other: line.value for other, line in verdict.effective.items() if line.value is not None}
-    return found(StartupSettings(values, verdict.effective, verdict.catalog), name)
+    return describe(StartupSettings(values, verdict.effective, verdict.catalog), name)
 
 
 def _open_files_note(start: StartupSettings, _name: str) -> str:

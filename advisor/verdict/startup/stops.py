@@ -126,43 +126,43 @@ def find_stops(
     `loaded` are the plugins that the file loads, `unread` the options whose values are templates.
     """
     target = catalog.target
-    found = {}
+    stops = {}
     if _is_no_power_of_two(parse_digits(values.get(PAGE)) or 0):
-        found[PAGE] = StartupStop("A page of InnoDB has 4096, 8192, 16384, 32768 or 65536 bytes.", certain=True)
+        stops[PAGE] = StartupStop("A page of InnoDB has 4096, 8192, 16384, 32768 or 65536 bytes.", certain=True)
     if POLICY in values:
         from advisor.verdict.formats import find_policy_fault
 
         fault = find_policy_fault(values[POLICY], target, loads=bool(loaded))
-        found.update({POLICY: StartupStop(fault, certain=False)} if fault else {})
+        stops.update({POLICY: StartupStop(fault, certain=False)} if fault else {})
     if _is_no_offset(values.get(ZONE, "")):
-        found[ZONE] = StartupStop(f"No time zone is {values[ZONE]} from UTC.", certain=True)
-    found.update(_engines(values, target))
-    found.update(_data_files(values, target))
+        stops[ZONE] = StartupStop(f"No time zone is {values[ZONE]} from UTC.", certain=True)
+    stops.update(_engines(values, target))
+    stops.update(_data_files(values, target))
     if target.is_mysql and target.platform == "windows":
-        found.update(_on_windows(values))
+        stops.update(_on_windows(values))
     if target.is_mariadb:
-        found.update(_without_provider(values, loaded, target))
-        found.update(_without_keys(values, loaded))
-        found.update(_nodes(values, unread))
+        stops.update(_without_provider(values, loaded, target))
+        stops.update(_without_keys(values, loaded))
+        stops.update(_nodes(values, unread))
         if (parse_digits(values.get(SESSION_MEMORY)) or 1 << 20) <= TOO_LITTLE_MEMORY:
             why = "With 32K or less for a session the server can't read its own tables at its start."
-            found[SESSION_MEMORY] = StartupStop(why, certain=False)
+            stops[SESSION_MEMORY] = StartupStop(why, certain=False)
         if values.get(FILES_OF_STATEMENTS, "").upper() == "NULL":
             why = "Only MySQL knows NULL: MariaDB looks for a directory of that name. Name an empty directory instead."
-            found[FILES_OF_STATEMENTS] = StartupStop(why, certain=False)
+            stops[FILES_OF_STATEMENTS] = StartupStop(why, certain=False)
     maybe_off = target.is_mariadb and ("innodb" in values or "ignore_builtin_innodb" in values)
-    return {name: stop for name, stop in found.items() if not (maybe_off and name.startswith("innodb_"))}
+    return {name: stop for name, stop in stops.items() if not (maybe_off and name.startswith("innodb_"))}
 
 
 def _on_windows(values: Values) -> dict[str, StartupStop]:
     """Find values that MySQL's manual gives to other systems; no server on Windows was examined."""
-    found = {}
+    stops = {}
     if values.get(FLUSHING, "").upper() in METHODS_OF_UNIX:
-        found[FLUSHING] = StartupStop("On Windows the methods are unbuffered, the default, and normal.", certain=False)
+        stops[FLUSHING] = StartupStop("On Windows the methods are unbuffered, the default, and normal.", certain=False)
     if values.get(CASE) == "0":
         why = "0 needs a file system that tells upper from lower case, and those of Windows do not."
-        found[CASE] = StartupStop(why, certain=False)
-    return found
+        stops[CASE] = StartupStop(why, certain=False)
+    return stops
 
 
 def _is_no_offset(zone: str) -> bool:
@@ -182,11 +182,11 @@ def _engines(values: Values, target: Target) -> dict[str, StartupStop]:
         return {}
 
     faults = {name: find_engine_fault(values[name], target) for name in DEFAULTS if name in values}
-    found = {name: StartupStop(fault, certain=False) for name, fault in faults.items() if fault}
+    stops = {name: StartupStop(fault, certain=False) for name, fault in faults.items() if fault}
     wanted = [name for name in DEFAULTS if is_innodb(values.get(name, "InnoDB" if name == DEFAULTS[0] else ""))]
     if target.is_mariadb and wanted and values.get(INNODB) == "OFF":
-        found[INNODB] = StartupStop(f"InnoDB is off and {wanted[0]} is InnoDB: set another there too.", certain=False)
-    return found
+        stops[INNODB] = StartupStop(f"InnoDB is off and {wanted[0]} is InnoDB: set another there too.", certain=False)
+    return stops
 
 
 def _data_files(values: Values, target: Target) -> dict[str, StartupStop]:
@@ -255,33 +255,33 @@ def find_files_fault(name: str, written: str, target: Target) -> str:
     at = total = 0
     grows = False
     while at < len(written) or not at:
-        found = pattern.match(written, at)
-        if found is None or not _check_sizes(found, target):
+        match = pattern.match(written, at)
+        if match is None or not _check_sizes(match, target):
             return (
                 f"InnoDB can't read it from {quote_value(written[at:])} on: each file is name:size "
                 "with a size of 1M or "
                 "more, and the last may end in :autoextend or :autoextend:max:size, in lower case."
             )
-        if name == TEMPORARY and found["raw"]:
+        if name == TEMPORARY and match["raw"]:
             return "The temporary tablespace can't lie on a raw device: leave out the word behind the size."
-        at, total, grows = found.end(), total + _matched_bytes(found, SIZE), bool(found["grows"])
+        at, total, grows = match.end(), total + _matched_bytes(match, SIZE), bool(match["grows"])
     if total >= LEAST[name] or (name == TEMPORARY and grows and target.is_mariadb):
         return ""
     return f"InnoDB doesn't start with less than {LEAST[name] // MEGABYTE}M in all of these files."
 
 
-def _check_sizes(found: re.Match[str], target: Target) -> bool:
+def _check_sizes(match: re.Match[str], target: Target) -> bool:
     """Whether the sizes are valid and only the last file may grow; since MySQL 8, max must not be below the size."""
-    size, most = _matched_bytes(found, SIZE), _matched_bytes(found, MOST)
-    if size < MEGABYTE or (found[MOST] and most < MEGABYTE):
+    size, most = _matched_bytes(match, SIZE), _matched_bytes(match, MOST)
+    if size < MEGABYTE or (match[MOST] and most < MEGABYTE):
         return False
-    if found["grows"] and found.end() != found.end("raw"):
+    if match["grows"] and match.end() != match.end("raw"):
         return False
-    return not (found[MOST] and most < size and target.since("mysql", 8))
+    return not (match[MOST] and most < size and target.since("mysql", 8))
 
 
-def _matched_bytes(found: re.Match[str], at: int) -> int:
-    return int(found[at] or 0) * _UNITS[(found[at + 1] or "").lower()]
+def _matched_bytes(match: re.Match[str], at: int) -> int:
+    return int(match[at] or 0) * _UNITS[(match[at + 1] or "").lower()]
 
 
 EVERYWHERE = ("InnoDB", "MyISAM", "MEMORY", "CSV", "MRG_MYISAM", "PERFORMANCE_SCHEMA")
