@@ -57,10 +57,12 @@ def transaction_left_open(context: RuleContext) -> Iterator[Finding]:
     blocking = transactions_of(context)
     blockers = {root.session.id for root in blocking.roots}
     idle = [one for one in blocking.sessions if one.is_idle and one.transaction and one.id not in blockers]
-    found = sorted((one for one in idle if one.seconds >= _limit(one)), key=lambda one: (not _holds(one), -one.seconds))
-    if found:
-        first = found[0]
-        others = f" So do {len(found) - 1} more." if len(found) > 1 else ""
+    sessions = sorted(
+        (one for one in idle if one.seconds >= _limit(one)), key=lambda one: (not _holds(one), -one.seconds)
+    )
+    if sessions:
+        first = sessions[0]
+        others = f" So do {len(sessions) - 1} more." if len(sessions) > 1 else ""
         yield transaction_left_open.finding(
             f"{sentence(session_name(first))} keeps a transaction open, {doing(first)}.{held_text(first)}{others}",
             help="have the client commit or roll back, or kill the session if the client is gone",

@@ -256,11 +256,11 @@ def more_running_than_processors(context: RuleContext) -> Iterator[Finding]:
         crowd = f"{min(running):,} sessions or more ran statements {times} {_period_rest(when)}"
         processors = f"there {'is' if cpus == 1 else 'are'} {cpus:g} processor{'' if cpus == 1 else 's'}."
         if at_work > cpus * TIMES_THE_CPUS:
-            found, remedy = f"{crowd}{_waits_text(waits)}; {processors}", BOUND_THEM
+            message, remedy = f"{crowd}{_waits_text(waits)}; {processors}", BOUND_THEM
         else:
-            found = f"{crowd}{_waits_text(waits)}; no more than {max(0, at_work):,} are at work."
+            message = f"{crowd}{_waits_text(waits)}; no more than {max(0, at_work):,} are at work."
             remedy = f"find who holds the lock: {_lock_holder_query(context, waits)}"
-        yield more_running_than_processors.finding(found, help=remedy)
+        yield more_running_than_processors.finding(message, help=remedy)
         return
 
 

@@ -74,17 +74,17 @@ def fix_unknown(line: LineVerdict, context: RuleContext) -> Fix | None:
         fix = _rename_fix(line, name, context.catalog, UNSAFE)
         if fix is not None:
             return fix
-    found = fix_removed(line, context)
-    deletes = found is not None and not found.edits[0].text
+    fallback = fix_removed(line, context)
+    deletes = fallback is not None and not fallback.edits[0].text
     kept = vendor_of_option(bare_name(line), context.target) or line.candidates
-    return None if deletes and kept else found
+    return None if deletes and kept else fallback
 
 
 def fix_removed(line: LineVerdict, context: RuleContext) -> Fix | None:
     """Replace a removed option by its equivalent on the target, or remove the line if there is none."""
-    found = _find_successor(line, context)
-    if found is not None and _is_available(found, context.catalog):
-        return _rewrite_fix(line, found, context.catalog)
+    equivalent = _find_successor(line, context)
+    if equivalent is not None and _is_available(equivalent, context.catalog):
+        return _rewrite_fix(line, equivalent, context.catalog)
     for name in _successor_names(bare_name(line), context):
         fix = _rename_fix(line, name, context.catalog, UNSAFE)
         if fix is not None:
@@ -94,36 +94,38 @@ def fix_removed(line: LineVerdict, context: RuleContext) -> Fix | None:
 
 def fix_ignored(line: LineVerdict, context: RuleContext) -> Fix | None:
     """Replace an ignored option by its effective equivalent, or remove the line if there is none."""
-    found = _find_successor(line, context) if bare_name(line) in CONVERTIBLE else None
-    if found is not None and _is_available(found, context.catalog):
-        return _rewrite_fix(line, found, context.catalog)
+    equivalent = _find_successor(line, context) if bare_name(line) in CONVERTIBLE else None
+    if equivalent is not None and _is_available(equivalent, context.catalog):
+        return _rewrite_fix(line, equivalent, context.catalog)
     return remove_line(line.placed.line, SAFE)
 
 
 def fix_ambiguous(line: LineVerdict, context: RuleContext) -> Fix | None:
     """Replace an old option whose name is now an ambiguous abbreviation of several options."""
-    found = _find_successor(line, context)
-    return None if found is None else _rewrite_fix(line, found, context.catalog)
+    equivalent = _find_successor(line, context)
+    return None if equivalent is None else _rewrite_fix(line, equivalent, context.catalog)
 
 
 def help_removed(line: LineVerdict, fix: Fix | None, otherwise: str, context: RuleContext) -> str:
     """Help text: what the fix writes, or the equivalent option, or `otherwise`."""
     name = bare_name(line)
-    found = _find_successor(line, context) if line.option is None or name in CONVERTIBLE else None
-    if found is not None and found.lines and _are_accepted(found.lines, context.catalog):
-        return f"use {' and '.join(f'{name} = {value}'.rstrip() for name, value in found.lines)} instead"
+    equivalent = _find_successor(line, context) if line.option is None or name in CONVERTIBLE else None
+    if equivalent is not None and equivalent.lines and _are_accepted(equivalent.lines, context.catalog):
+        return f"use {' and '.join(f'{name} = {value}'.rstrip() for name, value in equivalent.lines)} instead"
     if fix is not None and fix.edits[0].text:
         return f"use {' = '.join(edit.text for edit in fix.edits)} instead"
     if fix is not None and line.outcome is Outcome.IGNORED:
         return otherwise
-    if found is not None and _is_available(found, context.catalog):
-        return found.words or f"use {' and '.join(name for name, _ in found.lines)} instead"
+    if equivalent is not None and _is_available(equivalent, context.catalog):
+        return equivalent.words or f"use {' and '.join(name for name, _ in equivalent.lines)} instead"
     if line.option is not None and name.startswith("rpl_semi_sync_") and context.target.since("mysql", 8, 0, 26):
         from advisor.verdict.successors import semi_sync_library_help
 
         return semi_sync_library_help(name)
     elsewhere = find_presence(name)
-    successor = _new_name(line, context.catalog) or (elsewhere.replaced_by if elsewhere and found is None else None)
+    successor = _new_name(line, context.catalog) or (
+        elsewhere.replaced_by if elsewhere and equivalent is None else None
+    )
     return f"use {successor} instead" if successor and context.catalog.get(successor) else otherwise
 
 
@@ -142,9 +144,9 @@ def fix_deprecated(line: LineVerdict, context: RuleContext) -> Fix | None:
     It is safe if both names set the same variable, unsafe if the successor only serves the same purpose.
     """
     old, catalog = line.option, context.catalog
-    found = _find_successor(line, context) if bare_name(line) in CONVERTIBLE else None
-    if found is not None:
-        return _rewrite_fix(line, found, catalog)
+    equivalent = _find_successor(line, context) if bare_name(line) in CONVERTIBLE else None
+    if equivalent is not None:
+        return _rewrite_fix(line, equivalent, catalog)
     named = _new_name(line, catalog)
     new = catalog.get(named) if named else None
     if old is None or new is None or old.name in INCOMPATIBLE_SUCCESSORS:
@@ -345,10 +347,10 @@ def _rename_fix(line: LineVerdict, name: str, catalog: Catalog, applicability: s
     return rename_option(placed, spelt, applicability)
 
 
-def _is_available(found: Successor, catalog: Catalog) -> bool:
+def _is_available(equivalent: Successor, catalog: Catalog) -> bool:
     """Whether the target knows the equivalent options; an option newer than the target has none."""
-    return not found.lines or not any(
-        judge_value(name, value, catalog).outcome in NO_SUCH_NAME for name, value in found.lines
+    return not equivalent.lines or not any(
+        judge_value(name, value, catalog).outcome in NO_SUCH_NAME for name, value in equivalent.lines
     )
 
 
@@ -356,11 +358,11 @@ def _are_accepted(options: Iterable[tuple[str, str]], catalog: Catalog) -> bool:
     return not any(judge_value(name, value.strip("\"'"), catalog).outcome in REFUSED for name, value in options)
 
 
-def _rewrite_fix(line: LineVerdict, found: Successor, catalog: Catalog) -> Fix | None:
+def _rewrite_fix(line: LineVerdict, equivalent: Successor, catalog: Catalog) -> Fix | None:
     """Replace the line by the equivalent lines; None if there are none, or the target would not accept all of them."""
     placed, old = line.placed.line, _name_with_switch(line)
     literal = old == "set_variable"
-    spelt = [(name if literal else spell_like(placed, old, name), value) for name, value in found.lines]
+    spelt = [(name if literal else spell_like(placed, old, name), value) for name, value in equivalent.lines]
     if not spelt or not _are_accepted(spelt, catalog):
         return None
     (name, value), more = spelt[0], spelt[1:]

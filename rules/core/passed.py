@@ -58,9 +58,9 @@ def passed_checks(context: RuleContext, findings: Iterable[Finding], asked: Cont
 
     `asked` are the names of the rules that could run; a part whose first rule is not among them is left out.
     """
-    found = {finding.name for finding in findings}
+    reported_rules = {finding.name for finding in findings}
     for look in CHECKED_PARTS:
-        if found.intersection(look.rules) or look.rules[0] not in asked:
+        if reported_rules.intersection(look.rules) or look.rules[0] not in asked:
             continue
         try:
             words = look.describe(context)

@@ -103,9 +103,9 @@ def possible_on_platform(context: RuleContext, findings: Iterable[Finding]) -> l
     if target is None:
         return list(findings)
     platform = platform_parameters(target)
-    found = [_possible(context, finding, platform) for finding in findings]
+    possible = [_possible(context, finding, platform) for finding in findings]
     audited = context.has("server")
-    return [_without_line(finding, target) if audited else finding for finding in found if finding is not None]
+    return [_without_line(finding, target) if audited else finding for finding in possible if finding is not None]
 
 
 def _without_line(finding: Finding, target: Target) -> Finding:

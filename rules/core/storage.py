@@ -58,11 +58,11 @@ def is_solid_state_array(context: RuleContext, device: BlockDevice) -> bool:
     return measured_read(context) is not None or (bool(solid) and all(solid))
 
 
-def _underlying_devices(device: BlockDevice, found: dict[str, BlockDevice]) -> Iterator[BlockDevice]:
+def _underlying_devices(device: BlockDevice, devices: dict[str, BlockDevice]) -> Iterator[BlockDevice]:
     for name in device.under:
-        if name in found and name != device.kernel_name:
-            yield found[name]
-            yield from _underlying_devices(found[name], {k: d for k, d in found.items() if k != device.kernel_name})
+        if name in devices and name != device.kernel_name:
+            yield devices[name]
+            yield from _underlying_devices(devices[name], {k: d for k, d in devices.items() if k != device.kernel_name})
 
 
 def is_spinning(context: RuleContext) -> bool:

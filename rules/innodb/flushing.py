@@ -231,21 +231,21 @@ def long_undo_history(context: RuleContext) -> Iterator[Finding]:
         from rules.blocking.blockers import held_text, look_action, session_name  # lazily: lint sees no session
         from rules.blocking.transactions import oldest_transaction
 
-        found = f"The old rows of {length:,} transactions are still kept (history list)."
+        message = f"The old rows of {length:,} transactions are still kept (history list)."
         oldest = oldest_transaction(context)
         blocking = context.server.blocking
         if blocking is None or not blocking.transactions_read or (oldest is None and blocking.detached):
             yield long_undo_history.finding(
-                found, help="find the oldest transaction in information_schema.INNODB_TRX, by trx_started, and end it"
+                message, help="find the oldest transaction in information_schema.INNODB_TRX, by trx_started, and end it"
             )
         elif oldest is None:
             yield long_undo_history.finding(
-                f"{found} No transaction was open for a minute or longer, so purge may be behind.",
+                f"{message} No transaction was open for a minute or longer, so purge may be behind.",
                 help="look again in an hour; if the history still grows, raise innodb_purge_threads",
             )
         else:
             yield long_undo_history.finding(
-                f"{found} The oldest transaction is that of {session_name(oldest)}.{held_text(oldest)}",
+                f"{message} The oldest transaction is that of {session_name(oldest)}.{held_text(oldest)}",
                 help="look at the oldest transaction, and end it if it is no backup or report",
                 actions=(look_action(context, oldest),),
             )
@@ -319,13 +319,13 @@ def small_doublewrite_batches(context: RuleContext) -> Iterator[Finding]:
 def fruitless_adaptive_hash_index(context: RuleContext) -> Iterator[Finding]:
     """Report an adaptive hash index that serves fewer than half of the lookups."""
     name, window = "innodb_adaptive_hash_index", steady_window(context)
-    found, lookups = _hash_index_lookups(window)
+    hits, lookups = _hash_index_lookups(window)
     if not context.explicit_switch(name) or lookups < LOOKUPS:
         return
-    if found * 100 < lookups * FOUND_PERCENT:
+    if hits * 100 < lookups * FOUND_PERCENT:
         action = advise(context, name, "OFF", risk="lookups search the tree", watch="Innodb_buffer_pool_read_requests")
         yield fruitless_adaptive_hash_index.finding(
-            f"{found * 100 // lookups} % of {lookups:,} lookups found their row by the hash index "
+            f"{hits * 100 // lookups} % of {lookups:,} lookups found their row by the hash index "
             f"{window_text(window)}.",
             variable_subject(context, name),
             help=help_line(action),

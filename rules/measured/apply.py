@@ -85,10 +85,10 @@ def max_write_rate(context: RuleContext) -> tuple[float, LocalAnswer] | None:
 
 
 def _remark_on_capacity(context: RuleContext, finding: Finding) -> Finding | None:
-    found, value = max_write_rate(context), context.number("innodb_io_capacity")
-    if found is None or value is None:
+    measurement, value = max_write_rate(context), context.number("innodb_io_capacity")
+    if measurement is None or value is None:
         return None
-    most, answer = found
+    most, answer = measurement
     words = f"Here, probe of {answer.day}: the disk takes {most:,.0f} random page writes a second at most"
     if value > most:
         return finding._replace(
@@ -99,10 +99,10 @@ def _remark_on_capacity(context: RuleContext, finding: Finding) -> Finding | Non
 
 
 def _remark_on_syncs(context: RuleContext, finding: Finding) -> Finding | None:
-    found = measured_fact(context, "commit-latency", "quickest_latency")
-    if found is None:
+    measurement = measured_fact(context, "commit-latency", "quickest_latency")
+    if measurement is None:
         return None
-    latency, answer = found
+    latency, answer = measurement
     way = answer.facts.get("quickest", "")
     words = f"Here, probe of {answer.day}: a synced write takes {format_latency(latency)} ({way})."
     return finding._replace(local=LocalResult(answer.probe, answer.began_at, REMARK, words))
@@ -111,10 +111,10 @@ def _remark_on_syncs(context: RuleContext, finding: Finding) -> Finding | None:
 def _remark_on_seeks(context: RuleContext, finding: Finding) -> Finding | None:
     from rules.core.storage import measured_read
 
-    found = measured_read(context)
-    if found is None:
+    measurement = measured_read(context)
+    if measurement is None:
         return None
-    latency, answer = found
+    latency, answer = measurement
     words = f"Here, probe of {answer.day}: a random read takes {format_latency(latency)}, so nothing turns."
     return finding._replace(local=LocalResult(answer.probe, answer.began_at, REMARK, words))
 

@@ -76,15 +76,15 @@ def compare_values(probe: str, claim: Claim, context: RuleContext, of: str, othe
     does not replace a better one. Without a conclusive result the newest result is returned.
     """
     answers = [a for a in context.probes if a.probe == probe and a.metric in claim.metrics and claim.fits(context, a)]
-    found: list[tuple[LocalAnswer, LocalVerdict]] = []
+    verdicts: list[tuple[LocalAnswer, LocalVerdict]] = []
     for run in dict.fromkeys(map(_run_key, answers)):
         of_run = [a for a in answers if _run_key(a) == run]
         besides = tuple(b for a in of_run for b in _measured_pairs(a, claim, context, of, other))
         if besides:
-            found.append((of_run[0], _combine(of_run, besides, of, other)))
-    answered = [(answer, judged) for answer, judged in found if _is_answer(judged)]
+            verdicts.append((of_run[0], _combine(of_run, besides, of, other)))
+    answered = [(answer, judged) for answer, judged in verdicts if _is_answer(judged)]
     if not answered:
-        return found[0][1] if found else None
+        return verdicts[0][1] if verdicts else None
     newest = answered[0][0]
     alike = [judged for answer, judged in answered if _is_comparable(answer, newest)]
     narrowest = min(map(_width, alike))

@@ -283,9 +283,11 @@ def escaped_path(context: RuleContext) -> Iterator[Finding]:
             if line.kind is LineKind.OPTION and not line.templated and line.raw and "\\" in line.raw:
                 from rules.optionfile.groups import windows_path_escapes
 
-                found = windows_path_escapes(line)
-                if found is not None:
-                    yield escaped_path.finding(found[0], line_subject(file.path, line), help=found[1], fix=found[2])
+                escapes = windows_path_escapes(line)
+                if escapes is not None:
+                    yield escaped_path.finding(
+                        escapes[0], line_subject(file.path, line), help=escapes[1], fix=escapes[2]
+                    )
 
 
 @rule(

@@ -60,17 +60,17 @@ class LikelyServerGroup(NamedTuple):
 def likely_server_groups(file: OptionFile, catalog: Catalog) -> list[LikelyServerGroup]:
     """The groups of a file that the target does not read but that look meant for it, each once."""
     target = catalog.target
-    found: dict[str, LikelyServerGroup] = {}
+    groups: dict[str, LikelyServerGroup] = {}
     for header in (line for line in file.lines if line.kind is LineKind.GROUP and line.name and not line.templated):
         name = (header.name or "").lower()
-        if name in found or name in PROGRAMS or name in groups_read(target) or _is_numbered(VERSIONED_GROUP, name):
+        if name in groups or name in PROGRAMS or name in groups_read(target) or _is_numbered(VERSIONED_GROUP, name):
             continue
         options = [line for line in file.lines if line.kind is LineKind.OPTION and (line.group or "").lower() == name]
         why = _describe_group(name, options, catalog)
-        if why is not None and len(found) < MANY:
+        if why is not None and len(groups) < MANY:
             message = f"{target.label} does not read [{header.name}]{why[0].format(option_count(len(options)))}"
-            found[name] = LikelyServerGroup(header.name or "", header, message, *why[1:])
-    return list(found.values())
+            groups[name] = LikelyServerGroup(header.name or "", header, message, *why[1:])
+    return list(groups.values())
 
 
 def shared_places(file: OptionFile) -> list[tuple[Line, str]]:
@@ -81,7 +81,7 @@ def shared_places(file: OptionFile) -> list[tuple[Line, str]]:
     local = {(line.group or "").lower() for line in options if written_name(line) == "skip_networking"}
     headers = {(line.name or "").lower(): line for line in file.lines if line.kind is LineKind.GROUP and line.name}
     used: dict[tuple[str, str | None], str] = {}
-    found = []
+    shared_lines = []
     for group, header in headers.items():
         if not _is_numbered(MYSQLD_MULTI, group):
             continue
@@ -92,8 +92,8 @@ def shared_places(file: OptionFile) -> list[tuple[Line, str]]:
             value = own[name].value if name in own else common.get(name)
             first = used.setdefault((name, (value or "").rstrip("/") or None), header.name or "")
             if first != header.name:
-                found.append((own.get(name, header), _describe_shared(name, value, first, header.name or "")))
-    return found
+                shared_lines.append((own.get(name, header), _describe_shared(name, value, first, header.name or "")))
+    return shared_lines
 
 
 def _describe_shared(name: str, value: str | None, first: str, second: str) -> str:

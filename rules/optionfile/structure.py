@@ -301,10 +301,10 @@ def instances_share_place(context: RuleContext) -> Iterator[Finding]:
 def ignored_option_file(context: RuleContext) -> Iterator[Finding]:
     """Report world-writable files, found by lint or on a running server's host."""
     reported = {p.path for p in context.file_verdict.resolved.problems if p.name == WORLD_WRITABLE}
-    found = (
+    writable_paths = (
         {copy.path for copy in context.files.files if copy.mode & WRITTEN_BY_OTHERS} if context.has("files") else set()
     )
-    for path in sorted(reported | found):
+    for path in sorted(reported | writable_paths):
         yield ignored_option_file.finding(
             f"{path} is world-writable, so the server ignores it.",
             _file_subject(Location(path, 1)),

@@ -61,13 +61,13 @@ class OptionHouseRules(NamedTuple):
 
 def house_rules_by_option(rules: Iterable[HouseRule], catalog: Catalog) -> dict[str, OptionHouseRules]:
     """The options with house rules, by the name that all aliases share; options that the target lacks are left out."""
-    found: dict[str, OptionHouseRules] = {}
+    rules_by_option: dict[str, OptionHouseRules] = {}
     for rule in rules:
         option = find_option(rule.option, catalog) if rule.concerns(catalog.target) else None
         if option is not None:
-            before = found.get(root_name(option), OptionHouseRules(option, ()))
-            found[root_name(option)] = OptionHouseRules(before.option, (*before.rules, rule))
-    return found
+            before = rules_by_option.get(root_name(option), OptionHouseRules(option, ()))
+            rules_by_option[root_name(option)] = OptionHouseRules(before.option, (*before.rules, rule))
+    return rules_by_option
 
 
 def find_option(name: str, catalog: Catalog) -> Option | None:

@@ -112,10 +112,10 @@ def forbidden_house_option(context: RuleContext) -> Iterator[Finding]:
         lines = _lines(context, name)
         for line in lines:
             fix = remove_line(line.placed.line, UNSAFE)
-            found = _house_message(
+            finding = _house_message(
                 forbidden_house_option, forbidding, message, verdict_subject(line), help="remove the line"
             )
-            yield found._replace(fix=fix)
+            yield finding._replace(fix=fix)
         if not lines and context.is_set(asked.option.variable or name):
             about = variable_subject(context, asked.option.variable or name)
             yield _house_message(forbidden_house_option, forbidding, message, about, help="take it back to its default")
@@ -227,9 +227,9 @@ def _violations(
     name = value.about.canonical or broken.option
     message = f"{name} is {redact_value(name, value.text) or 'empty'}, and {limit}."
     todo = help_line(advice) or f"set {name} to what the house rules allow"
-    found = _house_message(speaking, broken, message, value.about, help=todo, action=advice)
+    finding = _house_message(speaking, broken, message, value.about, help=todo, action=advice)
     new = (advice.option_line or "").partition(" = ")[2] if advice else ""
-    return found._replace(fix=replace_value(value.line.placed.line, new, UNSAFE)) if value.line and new else found
+    return finding._replace(fix=replace_value(value.line.placed.line, new, UNSAFE)) if value.line and new else finding
 
 
 def _house_message(

@@ -78,10 +78,10 @@ def _leads_to(replica: ChainServer, link: SourceLink, source: ChainServer) -> bo
     return any(_is_same_host(link.host, address) for address in source.addresses)
 
 
-def _is_same_host(one: str, other: str) -> bool:
+def _is_same_host(name: str, other: str) -> bool:
     """Whether two names are equal, or one is the other without its domain."""
-    one, other = one.lower(), other.lower()
-    return one == other or one.startswith(f"{other}.") or other.startswith(f"{one}.")
+    name, other = name.lower(), other.lower()
+    return name == other or name.startswith(f"{other}.") or other.startswith(f"{name}.")
 
 
 def chains(servers: tuple[ChainServer, ...]) -> dict[str, Chain]:
@@ -95,14 +95,14 @@ def chains(servers: tuple[ChainServer, ...]) -> dict[str, Chain]:
                 if replicates_from(replica, source):
                     linked[replica.name].add(source.name)
                     linked[source.name].add(replica.name)
-    named, found = {server.name: server for server in servers}, {}
+    named, chain_by_name = {server.name: server for server in servers}, {}
     for own in servers:
         members = _connected_servers(own.name, linked)
         alike = index.get(own.uuid.lower(), ()) if own.uuid else ()
         twins = [other for other in alike if other.name not in members and _is_twin(own, other)]
         if len(members) > 1 or twins:
-            found[own.name] = Chain(own, (*(named[name] for name in members[1:]), *twins))
-    return found
+            chain_by_name[own.name] = Chain(own, (*(named[name] for name in members[1:]), *twins))
+    return chain_by_name
 
 
 def _index(servers: tuple[ChainServer, ...]) -> dict[str | tuple[str, str], list[ChainServer]]:
@@ -117,13 +117,13 @@ def _index(servers: tuple[ChainServer, ...]) -> dict[str | tuple[str, str], list
 
 def _connected_servers(name: str, linked: dict[str, set[str]]) -> list[str]:
     """The server and all that are linked with it through any number of others, itself first."""
-    found = {name: None}
+    members = {name: None}
     waiting = [name]
     while waiting:
-        for other in sorted(linked.get(waiting.pop(), set()) - found.keys()):
-            found[other] = None
+        for other in sorted(linked.get(waiting.pop(), set()) - members.keys()):
+            members[other] = None
             waiting.append(other)
-    return list(found)
+    return list(members)
 
 
 def _is_twin(own: ChainServer, other: ChainServer) -> bool:
@@ -131,9 +131,9 @@ def _is_twin(own: ChainServer, other: ChainServer) -> bool:
     return own is not other and bool(own.uuid) and own.uuid == other.uuid and not _is_same_server(own, other)
 
 
-def _is_same_server(one: ChainServer, other: ChainServer) -> bool:
+def _is_same_server(server: ChainServer, other: ChainServer) -> bool:
     """Whether the inventory has one server under two names."""
-    return (one.hostname, one.port) == (other.hostname, other.port)
+    return (server.hostname, server.port) == (other.hostname, other.port)
 
 
 def chain_of(context: RuleContext) -> Chain | None:
@@ -172,11 +172,11 @@ def errant_transactions(context: RuleContext) -> Iterator[Finding]:
     sources = chain.sources() if chain else ()
     if chain is None or not sources or chain.own.clustered or any(replicates_from(s, chain.own) for s in sources):
         return
-    found = _errant_positions(chain.own, sources) if context.target.is_mariadb else _errant_set(chain.own, sources)
-    if found:
+    errant = _errant_positions(chain.own, sources) if context.target.is_mariadb else _errant_set(chain.own, sources)
+    if errant:
         names = " and ".join(source.name for source in sources)
         yield errant_transactions.finding(
-            f"The replica has {found[0]} that its source {names} does not have: {_shorten_text(found[1])}.",
+            f"The replica has {errant[0]} that its source {names} does not have: {_shorten_text(errant[1])}.",
             help="read with mysqlbinlog what they changed, then repeat it on the source or rebuild this replica",
         )
 

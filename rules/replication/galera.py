@@ -142,10 +142,10 @@ def galera_founds_itself_anew(context: RuleContext) -> Iterator[Finding]:
 def galera_without_quorum(context: RuleContext) -> Iterator[Finding]:
     """Report provider options that ignore quorum."""
     given = provider_options(context)
-    found = [name for name in WITHOUT_QUORUM if given.get(name) in YES]
-    if found and uses_galera(context) and context.is_set(OPTIONS):
+    options = [name for name in WITHOUT_QUORUM if given.get(name) in YES]
+    if options and uses_galera(context) and context.is_set(OPTIONS):
         yield galera_without_quorum.finding(
-            f"With {' and '.join(found).lower()} partitions that lose contact both accept writes, and the data "
+            f"With {' and '.join(options).lower()} partitions that lose contact both accept writes, and the data "
             "diverges (split brain).",
             variable_subject(context, OPTIONS),
             help="remove it, and add a third node or an arbitrator",

@@ -105,9 +105,9 @@ def _largest_capacity(context: RuleContext) -> float:
     from rules.core.storage import is_spinning
     from rules.measured.apply import max_write_rate
 
-    found = max_write_rate(context)
-    if found is not None:
-        return min(found[0], LARGEST_CAPACITY)
+    measurement = max_write_rate(context)
+    if measurement is not None:
+        return min(measurement[0], LARGEST_CAPACITY)
     return 0 if context.has("host") and is_spinning(context) else LARGEST_CAPACITY
 
 

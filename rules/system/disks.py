@@ -35,10 +35,10 @@ BUSY = {
 
 
 def _raid_arrays(context: RuleContext) -> Iterator[tuple[BlockDevice, Raid]]:
-    found = {
+    devices = {
         device.kernel_name: device for storage, _ in server_directories(context.host) for device in storage.devices
     }
-    for device in found.values():
+    for device in devices.values():
         if device.raid is not None:
             yield device, device.raid
 

@@ -110,9 +110,9 @@ def _threads_help(context: RuleContext, connections: int) -> str:
 
 def _thread_limits(host: Host) -> list[tuple[int, str]]:
     """The limits on threads and their sources; the kernel does not apply an account's limit to root."""
-    found = [(host.cgroup.tasks, "The control group")] if host.cgroup and host.cgroup.tasks is not None else []
+    limits = [(host.cgroup.tasks, "The control group")] if host.cgroup and host.cgroup.tasks is not None else []
     account = host.process.limit("nproc") if host.process and host.process.uid else None
-    return found + ([(account.soft, "The account's limit (nproc)")] if account and account.soft is not None else [])
+    return limits + ([(account.soft, "The account's limit (nproc)")] if account and account.soft is not None else [])
 
 
 @rule(
