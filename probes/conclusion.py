@@ -109,16 +109,16 @@ def metric_means(result: ProbeResult, metric: Metric) -> dict[str, float]:
 
     It is a geometric mean, unless a value forbids it, of values with winsorized outliers.
     """
-    found: dict[str, float] = {}
+    means: dict[str, float] = {}
     for comparison in compare_in_groups(result.arms, metric, result.baseline):
-        found[comparison.baseline] = comparison.baseline_mean
-        found[comparison.arm] = comparison.mean
+        means[comparison.baseline] = comparison.baseline_mean
+        means[comparison.arm] = comparison.mean
     for arm in result.arms:
-        if arm.name not in found and (alone := round_table([arm], metric.name, arm.name)) is not None:
-            found[arm.name] = alone.mean(0)
-        elif arm.name not in found and any(metric.name in block.metrics for block in arm.blocks):
-            found[arm.name] = 0.0  # all values are zero, so it cannot be a baseline
-    return found
+        if arm.name not in means and (alone := round_table([arm], metric.name, arm.name)) is not None:
+            means[arm.name] = alone.mean(0)
+        elif arm.name not in means and any(metric.name in block.metrics for block in arm.blocks):
+            means[arm.name] = 0.0  # all values are zero, so it cannot be a baseline
+    return means
 
 
 def format_ratio(ratio: float) -> str:
@@ -203,12 +203,12 @@ def _verdict_sentence(
     metric, alike = result.metrics[0], _tied_variants(result, result.metrics[0], best)
     same = f" {_join_names(alike)} cannot be distinguished from it." if alike else ""
     if verdict == "better":
-        found = next(comparison for comparison in comparisons if comparison.arm == best)
+        best_comparison = next(comparison for comparison in comparisons if comparison.arm == best)
         risk = next(crash_risk(arm.settings) for arm in result.arms if arm.name == best)
         if risk:
-            words = f"{best} has the best {metric.name}: {_difference_text(found)}"
+            words = f"{best} has the best {metric.name}: {_difference_text(best_comparison)}"
             return f"{words}, at the risk of {risk}. This is not a recommendation.{same}"
-        return f"{best} has the best {metric.name}: {_difference_text(found)}.{same}"
+        return f"{best} has the best {metric.name}: {_difference_text(best_comparison)}.{same}"
     if verdict == "baseline":
         return f"No variant beats {baseline} in {metric.name}.{same}"
     if verdict == "none":

@@ -84,7 +84,7 @@ def _start_time(run: ProbeResult) -> datetime:
 
 def difference_between(earlier: ProbeResult, later: ProbeResult) -> str:
     """What prevents two runs from being pooled, in a few words; empty if nothing does."""
-    for words, one, other in (
+    for words, earlier_value, later_value in (
         ("the experiment", earlier.probe, later.probe),
         ("the host", earlier.place.host, later.place.host),
         ("the directory", earlier.place.path, later.place.path),
@@ -95,7 +95,7 @@ def difference_between(earlier: ProbeResult, later: ProbeResult) -> str:
         ("the baseline", earlier.baseline, later.baseline),
         ("the variants", _variant_fields(earlier), _variant_fields(later)),
     ):
-        if one != other:
+        if earlier_value != later_value:
             return words
     return ""
 

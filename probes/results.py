@@ -102,14 +102,14 @@ def results_of_host(kept: Iterable[KeptResult], host: str) -> list[KeptResult]:
     return [k for k in kept if k.result.place.host == host and host != "unknown"]
 
 
-def latest_results(found: KeptResults, host: str) -> tuple[ProbeResult, ...]:
+def latest_results(kept_results: KeptResults, host: str) -> tuple[ProbeResult, ...]:
     """The results of the host with that id, one per configuration, newest first, for rules and snapshots.
 
     A configuration is a probe with the same compared values and parameters, on one server program and disk. Its runs
     are pooled if possible (see `pool_runs`), so that a worse run does not replace a better one.
     """
     kinds: dict[tuple[object, ...], list[ProbeResult]] = {}
-    for kept in results_of_host(found.kept, host):
+    for kept in results_of_host(kept_results.kept, host):
         kinds.setdefault(_configuration(kept.result), []).append(kept.result)
     if not any(len(runs) > 1 for runs in kinds.values()):
         return tuple(run for runs in kinds.values() for run in runs)
@@ -123,18 +123,18 @@ def read_result(path: str) -> ProbeResult:
     try:
         with open(path, "rb") as file:
             data = file.read(MAXIMUM_BYTES + 1)
-        found = json.loads(data) if len(data) <= MAXIMUM_BYTES else None
+        document = json.loads(data) if len(data) <= MAXIMUM_BYTES else None
     except OSError as error:
         raise ProbeError(f"{path} can't be read ({error.strerror}); file ignored") from error
     except (ValueError, RecursionError) as error:
         raise ProbeError(f"{path} is truncated or damaged, file ignored; remove it") from error
-    schema = found.get("schema") if isinstance(found, dict) else None
+    schema = document.get("schema") if isinstance(document, dict) else None
     if not isinstance(schema, str):
         raise ProbeError(f"{path} is not a probe result, file ignored; remove it")
     if schema.partition(".")[0] != SCHEMA_MAJOR:
         raise ProbeError(f"{path} has schema {escape_text(schema[:20])}, this mycnf reads {PROBE_SCHEMA}; file ignored")
     try:
-        return to_value(found, ProbeResult)
+        return to_value(document, ProbeResult)
     except ShapeError as error:
         raise ProbeError(f"{path} is damaged at {escape_text(error.place)[:100]!r} file ignored; remove it") from error
 

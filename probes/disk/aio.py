@@ -76,9 +76,9 @@ class AioRing:
         self._events = (ctypes.c_uint64 * (WORDS_OF_EVENT * slots))()
         self._context = _setup(slots)
         # The constant arguments of the two calls are created once: each call is a good part of the driver's own cost.
-        one, none = ctypes.c_long(1), ctypes.c_void_p(None)
-        self._submit_one = _call(SUBMIT, self._context, one)
-        self._get_events = _call(GET_EVENTS, self._context, one, ctypes.c_long(slots), self._events, none)
+        single, none = ctypes.c_long(1), ctypes.c_void_p(None)
+        self._submit_one = _call(SUBMIT, self._context, single)
+        self._get_events = _call(GET_EVENTS, self._context, single, ctypes.c_long(slots), self._events, none)
 
     def submit(self, slots: Iterable[int], places: Iterator[int]) -> None:
         """Submit the requests of these slots, each at the next offset in `places` (bytes in the file)."""

@@ -266,11 +266,11 @@ class DiskTally:
 
     def best(self, variants: Iterable[str], metric: str, *, least: bool = False) -> tuple[str, float]:
         """The variant with the largest mean of a metric (the smallest if `least`), and that mean."""
-        found = {name: value for name in variants if (value := self.mean(name, metric)) is not None}
-        if not found:
+        means = {name: value for name in variants if (value := self.mean(name, metric)) is not None}
+        if not means:
             raise ProbeError("no request finished in the given time: give more with --time")
-        name = (min if least else max)(found, key=lambda name: found[name])
-        return name, found[name]
+        name = (min if least else max)(means, key=lambda name: means[name])
+        return name, means[name]
 
     def latency_text(self, variant: str, median: str, p99: str) -> str:
         """The latency of a variant's requests by two metrics in µs, as text: `95 µs at the median (p99 210 µs)`."""

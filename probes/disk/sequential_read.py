@@ -321,20 +321,20 @@ def host_io_limits(host: Host) -> dict[str, int]:
 
     The first device in the path that has a limit counts, because the file system sends its requests to that device.
     """
-    found: dict[str, int] = {}
+    limits: dict[str, int] = {}
     storage = host.storage
     if storage is None:
-        return found
+        return limits
     for name, field in (("read_ahead", "read_ahead"), ("largest_request", "max_io")):
         value = next((v for device in storage.devices if (v := getattr(device, field))), None)
         if value:
-            found[name] = value
+            limits[name] = value
     stripe = storage.stripe
     if stripe:
-        found["stripe"] = stripe.size
+        limits["stripe"] = stripe.size
         if stripe.chunk:
-            found["chunk"] = stripe.chunk
-    return found
+            limits["chunk"] = stripe.chunk
+    return limits
 
 
 def nearest_limit_text(block: int, limits: Mapping[str, int], way: str) -> str:

@@ -186,11 +186,11 @@ def _boundary(sizes: list[int], levels: list[float], first: int, last: int) -> B
     return Boundary(size, levels[first], levels[last])
 
 
-def _is_a_share(given: dict[int, list[float]], found: list[Boundary], virtual: bool) -> bool:
-    last = found[-1]
+def _is_a_share(given: dict[int, list[float]], boundaries: list[Boundary], virtual: bool) -> bool:
+    last = boundaries[-1]
     if last.above < MEMORY_LATENCY:
         return False
-    if virtual or (len(found) > 1 and last.size < CAPACITY_FACTOR * found[-2].size):
+    if virtual or (len(boundaries) > 1 and last.size < CAPACITY_FACTOR * boundaries[-2].size):
         return True
     return not _is_steady(given)
 
@@ -243,10 +243,12 @@ def _split_at_dips(growth: list[float], first: int, last: int) -> list[tuple[int
     return [(first, last)]
 
 
-def _up_to_memory(found: list[Boundary]) -> list[Boundary]:
+def _up_to_memory(boundaries: list[Boundary]) -> list[Boundary]:
     """The boundaries up to the first one that reaches memory latency; steps beyond it are not caches."""
-    far = next((place for place, boundary in enumerate(found) if boundary.above >= MEMORY_LATENCY), len(found))
-    return found[: far + 1]
+    far = next(
+        (place for place, boundary in enumerate(boundaries) if boundary.above >= MEMORY_LATENCY), len(boundaries)
+    )
+    return boundaries[: far + 1]
 
 
 def cache_boundaries(given: dict[int, list[float]], *, compiled: bool, virtual: bool) -> CacheBoundaries:
@@ -255,9 +257,9 @@ def cache_boundaries(given: dict[int, list[float]], *, compiled: bool, virtual: 
     The last step up to memory latency is a capacity only if no other process uses that cache. On a virtual machine
     other guests may use it, and differences between rounds indicate other load.
     """
-    found = _up_to_memory(find_boundaries([(size, min(values)) for size, values in given.items()]))
-    share = found[-1] if found and _is_a_share(given, found, virtual) else None
-    resolved = tuple(b for b in found[:-1] if not _is_edge_of(share, b)) if share else tuple(found)
+    boundaries = _up_to_memory(find_boundaries([(size, min(values)) for size, values in given.items()]))
+    share = boundaries[-1] if boundaries and _is_a_share(given, boundaries, virtual) else None
+    resolved = tuple(b for b in boundaries[:-1] if not _is_edge_of(share, b)) if share else tuple(boundaries)
     words = [_resolved_sentence(resolved) if resolved else "No cache boundary was resolved."]
     if share:
         words.append(_shared_sentence(share, virtual))

@@ -58,15 +58,15 @@ class WaitTimes(NamedTuple):
 
 def find_other_servers() -> tuple[OtherServer, ...]:
     """The database servers on this host, other than mycnf's throwaway servers."""
-    found = []
+    servers = []
     for pid in server_pids(open_root("/")):
         datadir = ""
         with contextlib.suppress(OSError):
             datadir = os.readlink(f"/proc/{pid}/cwd")
         words = _read(f"/proc/{pid}/cmdline").split("\0")
         if PREFIX not in datadir and not any(PREFIX in word or word in QUERY_OPTIONS for word in words):
-            found.append(OtherServer(pid, os.path.basename(words[0]) or "a database server", datadir))
-    return tuple(found)
+            servers.append(OtherServer(pid, os.path.basename(words[0]) or "a database server", datadir))
+    return tuple(servers)
 
 
 def running_programs() -> Iterator[str]:

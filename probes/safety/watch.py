@@ -79,11 +79,11 @@ def watch_other_servers(
     First it samples their baseline, which takes two and a half seconds if there are any. `ask` may open a latency
     probe for a server. With "neighbour" in `force` nothing is monitored.
     """
-    found = () if "neighbour" in force else find_other_servers()
-    if not found:
+    servers = () if "neighbour" in force else find_other_servers()
+    if not servers:
         yield ()
         return
-    watches = [_Watch(neighbour, ask(neighbour)) for neighbour in found]
+    watches = [_Watch(neighbour, ask(neighbour)) for neighbour in servers]
     for _ in range(BASELINE_LOOKS):
         time.sleep(WATCH_EVERY)
         for watch in watches:
@@ -92,7 +92,7 @@ def watch_other_servers(
     thread = threading.Thread(target=_watch_until, args=(watches, stop, over), name="mycnf-watch", daemon=True)
     thread.start()
     try:
-        yield found
+        yield servers
     finally:
         over.set()
         thread.join()

@@ -144,16 +144,16 @@ def host_binaries(also: Iterable[str] = ()) -> list[Binary]:
     Programs that do not run are left out.
     """
     folders = dict.fromkeys([*os.environ.get("PATH", "").split(os.pathsep), *USUAL_FOLDERS])
-    found: dict[str, Binary] = {}
+    binaries: dict[str, Binary] = {}
     for program in (*(os.path.join(folder, name) for folder in folders for name in PROGRAMS), *also):
         real = os.path.realpath(program)
-        if real in found or not (os.path.isfile(program) and os.access(program, os.X_OK)):
+        if real in binaries or not (os.path.isfile(program) and os.access(program, os.X_OK)):
             continue
         try:
-            found[real] = describe_binary(program, print_defaults=shutil.which("my_print_defaults"))
+            binaries[real] = describe_binary(program, print_defaults=shutil.which("my_print_defaults"))
         except SandboxError:
             continue
-    return list(found.values())
+    return list(binaries.values())
 
 
 def run_briefly(

@@ -360,18 +360,18 @@ def _most_cached(misses: dict[int, list[float]]) -> int:
 
 def _pages_accessed(text: str) -> float | None:
     """The sum of pages_accessed in the output of ANALYZE FORMAT=JSON; None without any."""
-    found: list[float] = []
+    page_counts: list[float] = []
 
     def look(part: Any) -> None:
         if isinstance(part, dict):
-            found.extend(float(value) for name, value in part.items() if name == "pages_accessed")
+            page_counts.extend(float(value) for name, value in part.items() if name == "pages_accessed")
             part = list(part.values())
         if isinstance(part, list):
             for inner in part:
                 look(inner)
 
     look(json.loads(text))
-    return sum(found) if found else None
+    return sum(page_counts) if page_counts else None
 
 
 def _preconditions(layout: Layout, *, fits: bool) -> tuple[Precondition, ...]:

@@ -141,10 +141,10 @@ class WriteBench(WorkloadBench):
         return measured
 
     def _read_status(self) -> dict[str, int]:
-        found = super()._read_status()
+        counters = super()._read_status()
         for (size,) in self.server.query(ASK_COPY_BYTES):
-            found[COPY_BYTES] = int(size)
-        return found
+            counters[COPY_BYTES] = int(size)
+        return counters
 
     def _warm_up(self, variant: Variant, turn: Turn, stop: StopSignal) -> None:
         fill_pool(self.server, TABLES, stop)

@@ -174,10 +174,10 @@ def gains_over_control(gains: dict[tuple[int, int], dict[int, float]]) -> dict[s
         if span > CONTROL_SPAN and len(rounds) > 1:
             rows[_group(span, count)] = [gained[number] - control[number] for number in rounds]
     whole = min(map(len, rows.values()), default=0)
-    found = estimate_differences([row[:whole] for row in rows.values()]) if whole > 1 else []
+    estimates = estimate_differences([row[:whole] for row in rows.values()]) if whole > 1 else []
     return {
         f"{name}, gain beyond the control's": _interval(estimate, len(rows))
-        for name, estimate in zip(rows, found, strict=bool(found))
+        for name, estimate in zip(rows, estimates, strict=bool(estimates))
     }
 
 

@@ -220,14 +220,14 @@ class WorkloadBench:
 
     def _read_status(self) -> dict[str, int]:
         """The status counters, once those in `settling` have stopped growing or SETTLE_SECONDS are over."""
-        found = self.server.status()
+        counters = self.server.status()
         deadline = time.monotonic() + SETTLE_SECONDS
         while self._settling and time.monotonic() < deadline:
             time.sleep(POLL_SECONDS)
-            before, found = found, self.server.status()
-            if all(found.get(name) == before.get(name) for name in self._settling):
+            before, counters = counters, self.server.status()
+            if all(counters.get(name) == before.get(name) for name in self._settling):
                 break
-        return found
+        return counters
 
     def _warm_up(self, variant: Variant, turn: Turn, stop: StopSignal) -> None:
         self._warmed.add(variant.name)

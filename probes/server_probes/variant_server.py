@@ -210,10 +210,10 @@ class VariantServer:
 
     def status(self) -> dict[str, int]:
         """The status counters that are integers, and BINLOG_SYNCS if the server counts them."""
-        found = {str(name): int(value) for name, value in self.query("SHOW GLOBAL STATUS") if str(value).isdigit()}
+        counters = {str(name): int(value) for name, value in self.query("SHOW GLOBAL STATUS") if str(value).isdigit()}
         for (syncs,) in self.query(ASK_BINLOG_SYNCS) if self._has_binary_log() else ():
-            found[BINLOG_SYNCS] = int(syncs)
-        return found
+            counters[BINLOG_SYNCS] = int(syncs)
+        return counters
 
     @contextlib.contextmanager
     def explain_errors(self) -> Iterator[None]:

@@ -106,7 +106,7 @@ def _comparison(
     reach = abs(estimate.mean) + surely
     own, beside = (table.raw[place] for place in places)
     ours, theirs = (table.mean(place) for place in places)
-    found = VariantComparison(
+    comparison = VariantComparison(
         arm=table.names[places[0]],
         baseline=table.names[places[1]],
         ratio=_ratio(estimate.mean, table.logs),
@@ -128,8 +128,8 @@ def _comparison(
     if relative_difference(abs(estimate.mean), table.logs) <= max(
         MINIMUM_DIFFERENCE, relative_difference(surely, table.logs)
     ):
-        return found
-    return dataclasses.replace(found, claim="more" if estimate.mean > 0 else "less")
+        return comparison
+    return dataclasses.replace(comparison, claim="more" if estimate.mean > 0 else "less")
 
 
 def _ratio(difference: float, logs: bool) -> float:
@@ -209,9 +209,9 @@ def _is_narrow(arms: tuple[Arm, ...], metric: Metric, baseline: str, less: int) 
                 relative_difference(e.detectable(1), table.logs) <= ENOUGH_PRECISION for e in estimate_differences(rows)
             )
         )
-    found = compare_in_groups(shortened, metric, baseline)
-    whole = len(found) == len(arms) - len(baselines(arms, baseline))
-    return whole and all(comparison.detectable <= ENOUGH_PRECISION for comparison in found)
+    comparisons = compare_in_groups(shortened, metric, baseline)
+    whole = len(comparisons) == len(arms) - len(baselines(arms, baseline))
+    return whole and all(comparison.detectable <= ENOUGH_PRECISION for comparison in comparisons)
 
 
 def _without_last_rounds(arm: Arm, less: int) -> Arm:

@@ -186,10 +186,10 @@ def choose_driver(word: str) -> str:
         raise ProbeError(f"unknown driver {word!r}: use sysbench, {OWN_DRIVER} or auto")
     if word == OWN_DRIVER:
         return OWN_DRIVER
-    found = sysbench.sysbench_version()
-    if found is None and word == "sysbench":
+    version = sysbench.sysbench_version()
+    if version is None and word == "sysbench":
         raise ProbeError(f"sysbench 1.0 or later with MySQL support not found: install it, or use driver={OWN_DRIVER}")
-    return found or OWN_DRIVER
+    return version or OWN_DRIVER
 
 
 def run_load(driver: str, task: Task, seconds: float, stop: StopSignal) -> LoadResult | None:

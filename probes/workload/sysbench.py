@@ -83,10 +83,10 @@ def parse_report(report: str, seconds: int) -> LoadResult:
 
     Raises DriverError for any other text.
     """
-    found = {name: pattern.search(report) for name, pattern in TOTAL_LINES.items()}
-    if any(match is None for match in found.values()):
+    matches = {name: pattern.search(report) for name, pattern in TOTAL_LINES.items()}
+    if any(match is None for match in matches.values()):
         raise DriverError(f"cannot parse sysbench's report: {_error_lines(report)}")
-    totals = {name: float(match[1]) for name, match in found.items() if match}
+    totals = {name: float(match[1]) for name, match in matches.items() if match}
     rows = {int(row[0]): tuple(float(value) for value in row[1:]) for row in INTERVAL_LINE.findall(report)}
     return LoadResult(
         seconds=totals["seconds"],
