@@ -136,7 +136,7 @@ def read_result(path: str) -> ProbeResult:
     try:
         return to_value(document, ProbeResult)
     except ShapeError as error:
-        raise ProbeError(f"{path} is damaged at {escape_text(error.place)[:100]!r} file ignored; remove it") from error
+        raise ProbeError(f"{path} is damaged at {escape_text(error.place)[:100]!r}, file ignored; remove it") from error
 
 
 def result_id(path: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from advisor.catalog.targets import is_too_old
 from advisor.core.errors import MycnfError
-from advisor.core.model import Finding, Severity, Skipped
+from advisor.core.model import Finding, Severity, SkippedCheck
 from advisor.core.value_types import NamedTuple
 from rules import all_rules
 from rules.core.context import MissingFact
@@ -28,7 +28,7 @@ class RuleRun(NamedTuple):
     """The findings, worst first in an audit and by line in a file, and the skipped rules."""
 
     findings: tuple[Finding, ...]
-    skipped: tuple[Skipped, ...]
+    skipped: tuple[SkippedCheck, ...]
 
 
 def select_rules(select: Sequence[str] | None, ignore: Sequence[str] | None) -> list[Rule]:
@@ -66,13 +66,13 @@ def run_for_target(known: RuleContext, rules: Iterable[Rule]) -> RuleRun:
     Results measured on the server's host, and then the user's house rules, override the advice.
     """
     findings: list[Finding] = []
-    skipped: list[Skipped] = []
+    skipped: list[SkippedCheck] = []
     there = known.available_parts()
     for rule in rules:
         try:
             findings.extend(rule.function(known) if there.issuperset(rule.needs) else rule.check(known))
         except MissingFact as lack:
-            skipped.append(Skipped(rule.code, str(lack)))
+            skipped.append(SkippedCheck(rule.code, str(lack)))
     if known.target.is_managed or (known.has("server") and known.server.managed):
         from rules.core.statements import possible_on_platform
 

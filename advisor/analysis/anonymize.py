@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from advisor.analysis.audited import Audited
+    from advisor.analysis.audited import AuditResult
     from advisor.core.model import Finding
     from advisor.facts import Facts
 
@@ -31,7 +31,7 @@ _ADDRESS = re.compile(
 )
 
 
-def anonymize(audited: Audited) -> Audited:
+def anonymize(audited: AuditResult) -> AuditResult:
     """Return the audit with its hosts' names and addresses replaced, in facts, findings and reasons.
 
     Numbers, settings and rules stay; so do addresses of the host itself (127.0.0.1, 0.0.0.0, ::).
@@ -53,7 +53,7 @@ def anonymize(audited: Audited) -> Audited:
     )
 
 
-def _names(audited: Audited) -> list[re.Pattern[str]]:
+def _names(audited: AuditResult) -> list[re.Pattern[str]]:
     """Return patterns for the host names, with and without their domain, longest first."""
     facts = audited.facts
     candidates = {facts.server.variables.get(name, "") for name in NAMED_BY}
@@ -65,7 +65,7 @@ def _names(audited: Audited) -> list[re.Pattern[str]]:
     return [re.compile(rf"(?<![^\W_]){re.escape(name)}(?![^\W_])", re.IGNORECASE) for name in names]
 
 
-def _of_accounts(audited: Audited) -> set[str]:
+def _of_accounts(audited: AuditResult) -> set[str]:
     """Return the hosts in account names, including networks with a wildcard (10.1.%), without % and the local host."""
     names = [name for kind in audited.facts.server.accounts or () for name in kind.names.split(", ")]
     blocking = audited.facts.server.blocking
@@ -75,7 +75,7 @@ def _of_accounts(audited: Audited) -> set[str]:
     return {name.rpartition("@")[2] for name in names} - {"", "%", "127.0.0.1", "::1"}
 
 
-def _table_names(audited: Audited) -> dict[str, str]:
+def _table_names(audited: AuditResult) -> dict[str, str]:
     """Return a replacement for each name of a schema, table, column or index, both quoted as in findings."""
     risks = audited.facts.schema_risks
     if risks is None:
@@ -117,7 +117,7 @@ def _quote(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def _replicas(audited: Audited) -> tuple[dict[str, str | None], ...]:
+def _replicas(audited: AuditResult) -> tuple[dict[str, str | None], ...]:
     replication = audited.facts.server.replication
     return replication.replica_rows if replication else ()
 

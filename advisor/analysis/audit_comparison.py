@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from msgspec.structs import replace
 
-from advisor.analysis.audited import AuditComparison, Audited, Counter, Load, Setting
+from advisor.analysis.audited import AuditComparison, AuditResult, Counter, Load, Setting
 from advisor.core.model import AbsentPart, format_duration
 from advisor.redaction import redact_value
 from rules import find_rule
@@ -47,7 +47,7 @@ def _load(facts: Facts) -> float | None:
     return None
 
 
-def reason_unjudged(finding: Finding, before: Audited, now: Audited) -> str:
+def reason_unjudged(finding: Finding, before: AuditResult, now: AuditResult) -> str:
     """Return why it is unknown whether the finding still applies; empty if it was checked."""
     if now.asked and finding.code not in now.asked:
         return "the rule was not asked (--select, --ignore, no --schema, or the version)"
@@ -96,7 +96,7 @@ def key(finding: Finding) -> tuple[str, str]:
     return finding.code, finding.canonical or finding.option or ""
 
 
-def _lacking(part: str, audited: Audited) -> RuleContext:
+def _lacking(part: str, audited: AuditResult) -> RuleContext:
     """Return the context without one collected part; without files, origins and lines are missing too."""
     if part != "files":
         return _without(audited.known, (part,))
@@ -122,7 +122,7 @@ SHORTEST_RATE = 0.5  # days between snapshots; less shows the time of day rather
 SAME = ("hostname", "port", "server_uuid", "datadir")  # these identify the server
 
 
-def compare(before: Audited, now: Audited) -> AuditComparison:
+def compare(before: AuditResult, now: AuditResult) -> AuditComparison:
     """Compare two audits; findings are identified by rule and option, not by their text."""
     then, present = _by_key(before), _by_key(now)
     load = loads(before.facts, now.facts)
@@ -171,7 +171,7 @@ def _days_between(then: str, now: str) -> float | None:
         return None
 
 
-def _by_key(audited: Audited) -> dict[tuple[str, str], Finding]:
+def _by_key(audited: AuditResult) -> dict[tuple[str, str], Finding]:
     found = (*audited.findings, *(finding for finding, _ in audited.suppressed))
     return {key(finding): finding for finding in found}
 

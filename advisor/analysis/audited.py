@@ -6,7 +6,7 @@ from advisor.core.value_types import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from advisor.core.model import Finding, Skipped
+    from advisor.core.model import Finding, SkippedCheck
     from advisor.facts import Facts
     from rules.core.context import RuleContext
     from rules.core.passed import PassedCheck
@@ -72,7 +72,7 @@ class AuditComparison(NamedTuple):
     unseen: tuple[Finding, ...] = ()
 
 
-class Audited(NamedTuple):
+class AuditResult(NamedTuple):
     """The facts, the rules' view of them, the findings worst first, and the skipped rules.
 
     `asked` are the codes of all selected rules that apply. `suppressed` are suppressed findings, each with the reason:
@@ -83,7 +83,7 @@ class Audited(NamedTuple):
     facts: Facts
     known: RuleContext
     findings: tuple[Finding, ...]
-    skipped: tuple[Skipped, ...]
+    skipped: tuple[SkippedCheck, ...]
     asked: tuple[str, ...] = ()
     suppressed: tuple[tuple[Finding, str], ...] = ()
     passed: tuple[PassedCheck, ...] = ()

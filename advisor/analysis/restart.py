@@ -5,7 +5,7 @@ from __future__ import annotations
 from advisor.analysis import run_rules, select_rules
 from advisor.analysis.context import build_context
 from advisor.catalog.targets import require_known
-from advisor.core.model import Confidence, Location, Severity, Skipped
+from advisor.core.model import Confidence, Location, Severity, SkippedCheck
 from advisor.preflight.autosized import apply_coupled_values, size_defaults
 from advisor.preflight.changes import find_changes
 from advisor.preflight.item import Preflight, RestartEffect, RestartItem
@@ -55,23 +55,23 @@ def _weight(item: RestartItem) -> tuple[int, bool, str, int, str]:
     return (WEIGHT.index(item.kind), bool(item.cause), *by_place, item.variable or "")
 
 
-def _skipped_parts(facts: Facts, command: StartCommand, now: RuleContext) -> Iterator[Skipped]:
+def _skipped_parts(facts: Facts, command: StartCommand, now: RuleContext) -> Iterator[SkippedCheck]:
     """Yield the parts of the next start that could not be read, so that no finding is not mistaken for no problem."""
     files = facts.files
     if files is None:
-        yield Skipped("files", facts.reason_missing("files"))
+        yield SkippedCheck("files", facts.reason_missing("files"))
     else:
         for copy in files.files:
             if copy.text is None and copy.mode:
-                yield Skipped("files", f"{copy.path} can't be read: run as root or as the server's account")
+                yield SkippedCheck("files", f"{copy.path} can't be read: run as root or as the server's account")
         corrupt = files.persisted_options is None and files.persisted_changed  # reported as an item of its own
         if files.persisted and not corrupt and (files.persisted_options is None or files.persisted_problem):
             why = files.persisted_problem or "the snapshot is older than the reading of it; collect it again"
-            yield Skipped("persisted", f"{files.persisted}: {why}")
+            yield SkippedCheck("persisted", f"{files.persisted}: {why}")
     if command.note:
-        yield Skipped("service", command.note)
+        yield SkippedCheck("service", command.note)
     if not now.server.origins:
-        yield Skipped("origins", facts.reason_missing("server.origins"))
+        yield SkippedCheck("origins", facts.reason_missing("server.origins"))
 
 
 # The rules for lines at which a server stops, by their names in lint.

@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from advisor.analysis.audited import Audited
+    from advisor.analysis.audited import AuditResult
     from advisor.core.model import Finding
     from advisor.facts import ProbeResult
 
@@ -49,9 +49,9 @@ class Change(NamedTuple):
         return not (self.settings or self.new or self.gone or self.back or self.restarted or self.probes)
 
 
-def changes_between(audits: Iterable[Audited]) -> Iterator[Change]:
+def changes_between(audits: Iterable[AuditResult]) -> Iterator[Change]:
     """Yield the changes from each audit of one server to the next, oldest first; holds only two audits at a time."""
-    before: Audited | None = None
+    before: AuditResult | None = None
     ever: set[Key] = set()
     held: set[Key] = set()
     for now in audits:
@@ -78,7 +78,7 @@ def merge_empty_changes(changes: Iterable[Change]) -> Iterator[Change]:
         yield held
 
 
-def _change(before: Audited, now: Audited, ever: set[Key], held: set[Key], unseen: set[str]) -> Change:
+def _change(before: AuditResult, now: AuditResult, ever: set[Key], held: set[Key], unseen: set[str]) -> Change:
     since = compare(before, now)
     present = {_key(finding): finding for finding in _all(now)}
     came = [finding for key, finding in present.items() if key not in held]
@@ -98,12 +98,12 @@ def _change(before: Audited, now: Audited, ever: set[Key], held: set[Key], unsee
 STARTS_AGREE = 120  # seconds by which the computed start time of one server may vary, since clocks are adjusted
 
 
-def _has_restarted(before: Audited, now: Audited) -> bool:
+def _has_restarted(before: AuditResult, now: AuditResult) -> bool:
     earlier, later = _start_time(before), _start_time(now)
     return earlier is not None and later is not None and later - earlier > STARTS_AGREE
 
 
-def _start_time(audited: Audited) -> float | None:
+def _start_time(audited: AuditResult) -> float | None:
     """Return when the server was started, in seconds since 1970; None if unknown."""
     from datetime import datetime
 
@@ -115,7 +115,7 @@ def _start_time(audited: Audited) -> float | None:
     return None if uptime is None else taken - uptime
 
 
-def _source(now: Audited, name: str) -> str:
+def _source(now: AuditResult, name: str) -> str:
     """Return the origin of a variable's value as text; empty if it is gone or unknown."""
     setting = now.known.settings.get(name)
     if setting is None or now.known.catalog.find_variable(name) is None:  # nothing sets version or unknown variables
@@ -126,12 +126,12 @@ def _source(now: Audited, name: str) -> str:
     return {"compiled": "default", "unknown": ""}.get(setting.origin.value, setting.origin.value)
 
 
-def _probes(before: Audited, now: Audited) -> tuple[ProbeResult, ...]:
+def _probes(before: AuditResult, now: AuditResult) -> tuple[ProbeResult, ...]:
     known = {(result.probe, result.began_at) for result in before.facts.probes}
     return tuple(result for result in now.facts.probes if (result.probe, result.began_at) not in known)
 
 
-def _all(audited: Audited) -> list[Finding]:
+def _all(audited: AuditResult) -> list[Finding]:
     return [*audited.findings, *(finding for finding, _ in audited.suppressed)]
 
 

@@ -34,7 +34,7 @@ MAX_WORD = 40  # characters of a word that are printed
 MAX_SUGGESTIONS = 100  # searching similar names takes time; no file misspells as many
 
 
-class Suppressed(NamedTuple):
+class SuppressionResult(NamedTuple):
     """The findings of one reading: those to report, including those about suppressions, and the suppressed ones.
 
     `reasons` has the comment's reason for each suppressed finding, "" if there is none.
@@ -45,7 +45,7 @@ class Suppressed(NamedTuple):
     reasons: tuple[str, ...]
 
 
-def suppress(readings: Sequence[FileFindings]) -> list[Suppressed]:
+def suppress(readings: Sequence[FileFindings]) -> list[SuppressionResult]:
     """Apply the suppressions to each reading, in the same order.
 
     A suppression counts as used if it hides a finding in any reading. So one for findings of a single target, or of
@@ -98,7 +98,7 @@ def _split(
     asked: dict[Key, list[Word]],
     reasons_at: dict[Location, str],
     met: set[Key],
-) -> Suppressed:
+) -> SuppressionResult:
     """Split the findings by whether a word suppresses them; adds the keys used to `met`."""
     kept: list[Finding] = []
     hidden: list[Finding] = []
@@ -114,7 +114,7 @@ def _split(
             reasons.append("; ".join(reason for reason in given if reason))
         else:
             kept.append(finding)
-    return Suppressed(tuple(kept), tuple(hidden), tuple(reasons))
+    return SuppressionResult(tuple(kept), tuple(hidden), tuple(reasons))
 
 
 class Suppression(NamedTuple):

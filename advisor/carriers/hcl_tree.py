@@ -163,7 +163,7 @@ class _Builder:
         if name in JOINING:
             return self._join_lists(inner[1:], depth)
         if name == b"merge":
-            return Merged([self._expression(part, depth + 1) for part in _arguments(inner[1:])])
+            return MergedMaps([self._expression(part, depth + 1) for part in _arguments(inner[1:])])
         return self._made(node, "", EXPRESSION)
 
     def _object(self, node: SyntaxNode, depth: int) -> Mapping:
@@ -223,7 +223,7 @@ def _width(character: str) -> int:
     return 1 if code < 0x80 else 2 if code < 0x800 else 3 if code < 0x10000 else 4  # noqa: PLR2004 - limits of UTF-8
 
 
-class Merged(Mapping):
+class MergedMaps(Mapping):
     """The maps that `merge` joins, of which later ones win."""
 
     __slots__ = ("parts",)
@@ -272,7 +272,7 @@ class _Resolver:
             return node
         if isinstance(node, Scalar):
             return self._scalar(node, iterators, depth)
-        if isinstance(node, Merged):
+        if isinstance(node, MergedMaps):
             return self._merge_maps([self.node(part, iterators, depth) for part in node.parts])
         if isinstance(node, Sequence):
             return self._sequence(node, iterators, depth)

@@ -150,7 +150,7 @@ class Word(NamedTuple):
     column: int
 
 
-class Assigned(NamedTuple):
+class UnitAssignment(NamedTuple):
     """One `Key=value` of a section, whole and in words; no words if a quote is unclosed or it is too long."""
 
     section: str
@@ -159,11 +159,12 @@ class Assigned(NamedTuple):
     words: tuple[Word, ...]
 
 
-def assigned_words(text: str) -> Iterator[Assigned]:
+def assigned_words(text: str) -> Iterator[UnitAssignment]:
     """Yield the assignments of a unit or drop-in in order."""
     document = Document("", text)
-    for one in assignments(document):
-        yield Assigned(one.section, one.key, one.value.text.strip(BLANK), tuple(_placed_words(document, one.value)))
+    for line in assignments(document):
+        words = tuple(_placed_words(document, line.value))
+        yield UnitAssignment(line.section, line.key, line.value.text.strip(BLANK), words)
 
 
 def _placed_words(document: Document, value: Piece) -> list[Word]:

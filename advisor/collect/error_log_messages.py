@@ -209,29 +209,29 @@ _REASON = re.compile(
 )
 
 
-class Found(NamedTuple):
+class MessageKind(NamedTuple):
     """The kind of a message, and the detail that its text contains."""
 
     kind: str
     detail: str = ""
 
 
-def recognise(text: str, *, serious: bool) -> Found | None:
+def recognise(text: str, *, serious: bool) -> MessageKind | None:
     """The kind of a message; `serious` ones, errors and warnings, are also searched for error numbers."""
     begins = _PROGRAM.match(text)
     text = text[begins.end() :] if begins else text
     for kind, pattern in _by_letter().get(text[:1], ()):
         if match := pattern.match(text):
             detail = _detail(kind, match, text)
-            return None if _is_harmless(kind, detail) else Found(kind, detail)
+            return None if _is_harmless(kind, detail) else MessageKind(kind, detail)
     if _STARTING.match(text):
-        return Found(START)
+        return MessageKind(START)
     if _STOPPING.match(text):
-        return Found(STOPPING)
+        return MessageKind(STOPPING)
     number = _ERRNO.search(text) if serious else None
     if number:
-        return Found(_OF_ERRNO[number[1]])
-    return Found(ASSERTION) if begins and begins[1] else None
+        return MessageKind(_OF_ERRNO[number[1]])
+    return MessageKind(ASSERTION) if begins and begins[1] else None
 
 
 def _is_harmless(kind: str, detail: str) -> bool:

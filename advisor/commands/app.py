@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-    from advisor.analysis.audited import Audited
+    from advisor.analysis.audited import AuditResult
     from advisor.collect.connection.options import ConnectRequest
     from advisor.collect.server.schema import SchemaLimits
     from advisor.commands.judge_facts import AuditRequest
@@ -59,7 +59,7 @@ def make_opening(args: argparse.Namespace) -> StartOptions:
 
         return make_request(args)
 
-    def judge(facts: Facts) -> Audited:
+    def judge(facts: Facts) -> AuditResult:
         from advisor.commands.judge_facts import audit_facts
 
         return audit_facts(facts, build_request(), silent=True)
@@ -111,7 +111,7 @@ def _load(path: str) -> Facts:
 
 
 def _live(
-    request: ConnectRequest, password: str, judge: Callable[[Facts], Audited], args: argparse.Namespace
+    request: ConnectRequest, password: str, judge: Callable[[Facts], AuditResult], args: argparse.Namespace
 ) -> AuditSource:
     from advisor.collect.collect import CollectRequest, collect_from_account
     from advisor.collect.connection.options import resolve_account

@@ -12,7 +12,7 @@ from advisor.core import errors
 if TYPE_CHECKING:
     import argparse
 
-    from advisor.analysis.audited import Audited
+    from advisor.analysis.audited import AuditResult
     from advisor.collect.connection.statement import Statement
     from advisor.commands.judge_facts import AuditRequest
     from advisor.facts import Facts
@@ -93,7 +93,7 @@ def _report(args: argparse.Namespace) -> int:
     return errors.FINDINGS if fails(audited.findings, args.fail_on or FAIL_ON) else errors.OK
 
 
-def audit_since(facts: Facts, earlier: Facts | None, asked: AuditRequest) -> Audited:
+def audit_since(facts: Facts, earlier: Facts | None, asked: AuditRequest) -> AuditResult:
     """Judge the facts, and compare the audit with that of an earlier snapshot if there is one."""
     from advisor.commands.judge_facts import audit_facts, judge_facts
 

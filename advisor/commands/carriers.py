@@ -13,7 +13,7 @@ from advisor.commands.guess_target import guess_target
 from advisor.core.errors import print_notice
 from advisor.core.model import AbsentPart, Confidence, Origin, Severity
 from advisor.redaction import redact_value
-from advisor.report import Checked
+from advisor.report import CheckedFile
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
 from rules.core.context import NO_HOUSE, RuleContext
@@ -46,7 +46,7 @@ def check_carrier(
     house: tuple[HouseRule, ...] | AbsentPart = NO_HOUSE,
     *,
     parameters: Mapping[str, ProviderParameter] | None = None,
-) -> list[Checked]:
+) -> list[CheckedFile]:
     """Return the findings in a document, one entry per target; without `targets` each set uses the server it names.
 
     `parameters` is a provider's list, for the sets of managed services that have none of their own.
@@ -70,7 +70,7 @@ def check_carrier(
             by_target.setdefault(target, []).extend([_of_guess(f) for f in more] if guessed else more)
     path = carrier.document.path
     return [
-        Checked(path, target, tuple(sort_by_place(dict.fromkeys(findings))), _sources(carrier, findings))
+        CheckedFile(path, target, tuple(sort_by_place(dict.fromkeys(findings))), _sources(carrier, findings))
         for target, findings in by_target.items()
     ]
 

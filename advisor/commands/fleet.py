@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from advisor.fleet.ansible import Fleet
     from advisor.fleet.outliers import Member
     from advisor.fleet.run_directory import HostRow
-    from advisor.report.fleet_survey import Judged, Survey
+    from advisor.report.fleet_survey import JudgedServer, Survey
     from rules.replication.chain import Chain, ChainServer
 
 FAIL_ON = "error"
@@ -137,7 +137,7 @@ def _survey(folder: str, asked: AuditRequest) -> Survey:
     from advisor.report.output import run_time
     from rules.replication.chain import chains
 
-    results: list[Judged] = []
+    results: list[JudgedServer] = []
     members: list[Member] = []
     absent: list[HostRow] = []
     rows = rows_of(folder)
@@ -178,19 +178,19 @@ def _failed_row(row: HostRow, error: MycnfError) -> HostRow:
     return replace(row, status=Status.FAILED, reason=str(error), snapshot="")
 
 
-def _judge(folder: str, row: HostRow, asked: AuditRequest, chain: Chain | None) -> tuple[Judged, Member]:
+def _judge(folder: str, row: HostRow, asked: AuditRequest, chain: Chain | None) -> tuple[JudgedServer, Member]:
     """Return one server's findings and its comparison data; raises MycnfError for an invalid snapshot."""
     from advisor.commands.judge_facts import judge_facts
-    from advisor.core.model import Skipped
+    from advisor.core.model import SkippedCheck
     from advisor.facts.snapshot import load
     from advisor.fleet.outliers import member_of
-    from advisor.report.fleet_survey import Judged
+    from advisor.report.fleet_survey import JudgedServer
 
     facts = load(os.path.join(folder, row.snapshot))
     audited = judge_facts(facts, asked, chain=chain)
-    skipped = (*audited.skipped, *(Skipped(u.part, u.reason) for u in facts.unavailable))
+    skipped = (*audited.skipped, *(SkippedCheck(u.part, u.reason) for u in facts.unavailable))
     hostname = facts.server.variables.get("hostname", "")
-    one = Judged(row, audited.known.target, facts.server.vendor, hostname, audited.findings, skipped)
+    one = JudgedServer(row, audited.known.target, facts.server.vendor, hostname, audited.findings, skipped)
     return one, member_of(row.name, row.groups, audited.known, facts.server)
 
 

@@ -13,7 +13,7 @@ from advisor.core.errors import MycnfError, print_notice
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.analysis.audited import Audited
+    from advisor.analysis.audited import AuditResult
     from advisor.commands.judge_facts import AuditRequest
     from advisor.facts import Facts
     from advisor.report.history import ServerHistory
@@ -103,7 +103,7 @@ def _judge_history(kept: StoredServer, asked: AuditRequest, last: int) -> Server
     seen: list[str] = []
     target = ""
 
-    def audits() -> Iterator[Audited]:
+    def audits() -> Iterator[AuditResult]:
         nonlocal target
         for path in kept.paths:
             for facts in newest_first([path], print_notice):

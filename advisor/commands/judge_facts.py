@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from advisor.analysis import applies_to, baseline, run_for_target, select_rules, sort_by_severity
-from advisor.analysis.audited import Audited
+from advisor.analysis.audited import AuditResult
 from advisor.analysis.context import build_context
 from advisor.commands.connection import declared_host, is_declared
 from advisor.commands.suppress_findings import refuse_overwrite
@@ -68,7 +68,7 @@ def make_request(args: argparse.Namespace) -> AuditRequest:
     return AuditRequest(whole, select_rules(whole.select, whole.ignore), house, config=config)
 
 
-def audit_facts(facts: Facts, asked: AuditRequest, *, silent: bool = False) -> Audited:
+def audit_facts(facts: Facts, asked: AuditRequest, *, silent: bool = False) -> AuditResult:
     """Judge facts without findings that are suppressed or in the baseline; host options replace a missing host.
 
     `silent` omits the notice on the number of findings in the baseline.
@@ -80,7 +80,7 @@ def audit_facts(facts: Facts, asked: AuditRequest, *, silent: bool = False) -> A
     return apply_baseline(audited, asked.args, silent=silent)
 
 
-def judge_facts(facts: Facts, asked: AuditRequest, *, brief: bool = False, chain: Chain | None = None) -> Audited:
+def judge_facts(facts: Facts, asked: AuditRequest, *, brief: bool = False, chain: Chain | None = None) -> AuditResult:
     """Judge facts, including findings in the baseline; `brief` omits passed checks, `chain` has the server's fleet."""
     if facts.host is None and is_declared(asked.args):
         facts = replace(facts, host=declared_host(asked.args))
@@ -90,7 +90,7 @@ def judge_facts(facts: Facts, asked: AuditRequest, *, brief: bool = False, chain
     rule_run = run_for_target(known, ran)
     shown = tuple(sort_by_severity(_not_ignored(_not_suppressed(known, rule_run.findings), asked.config)))
     codes = tuple(rule.code for rule in ran)
-    return Audited(
+    return AuditResult(
         facts, known, shown, rule_run.skipped, codes, passed=() if brief else _passed_checks(known, rule_run, ran)
     )
 
@@ -128,7 +128,7 @@ def _not_suppressed(known: RuleContext, findings: tuple[Finding, ...]) -> tuple[
 SERVER = "<server>"  # location of a finding without a file
 
 
-def apply_baseline(audited: Audited, args: argparse.Namespace, *, silent: bool = False) -> Audited:
+def apply_baseline(audited: AuditResult, args: argparse.Namespace, *, silent: bool = False) -> AuditResult:
     """Return the audit without the findings in the baseline, or without any after --write-baseline.
 
     `silent` omits the notice on the number of findings left out. Raises MycnfError if the file is not a baseline; it is

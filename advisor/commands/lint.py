@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from advisor.commands.lint_plan import LintPlan, LintResult
-    from advisor.report import Checked
+    from advisor.report import CheckedFile
 
 DEFAULT_FILES = ("/etc/my.cnf", "/etc/mysql/my.cnf", "~/.my.cnf")
 FAIL_ON = "warning"
@@ -119,7 +119,7 @@ def _page(args: argparse.Namespace, broken: list[tuple[str, str]]) -> Page:
     return Page(colour_wanted(None), args.statistics, working_directory(), tuple(broken), fail_on, run_time())
 
 
-def write_reports(pairs: Sequence[tuple[str, str | None]], checked: Sequence[Checked], page: Page) -> None:
+def write_reports(pairs: Sequence[tuple[str, str | None]], checked: Sequence[CheckedFile], page: Page) -> None:
     """Render every report, then write each to its file or to stdout; raises MycnfError if a file cannot be written.
 
     Colour is used on stdout only.

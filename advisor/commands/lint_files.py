@@ -8,7 +8,7 @@ from advisor.analysis import run_rules, sort_by_place
 from advisor.commands.lint_plan import LintPlan, LintResult
 from advisor.commands.read_files import read_carrier, read_resolved, replace_stdin
 from advisor.redaction import redact_text
-from advisor.report import Checked
+from advisor.report import CheckedFile
 from advisor.verdict import judge_file
 from advisor.verdict.settings import Settings
 from rules.core.context import RuleContext
@@ -104,7 +104,7 @@ def lint_file(path: str, target: Target, plan: LintPlan, given: Mapping[str, byt
         declared, rules = declared_lines(resolved, target), plan.rules_of_services
         made = managed_findings(declared, target, rules, plan.host, plan.house, parameters=plan.parameters)
         found = tuple(sort_by_place(made))
-        return LintResult(Checked(path, target, found, _sources(resolved, found)), resolved, plan)
+        return LintResult(CheckedFile(path, target, found, _sources(resolved, found)), resolved, plan)
     catalog = plan.catalog(target)
     verdict = judge_file(resolved, catalog)
     known = RuleContext(target, catalog, Settings.from_file(verdict), verdict, host=plan.host, house=plan.house)
@@ -112,7 +112,7 @@ def lint_file(path: str, target: Target, plan: LintPlan, given: Mapping[str, byt
     unread = [f for f in done.findings if f.name == UNREAD_GROUP and f.location]
     more = _findings_as_if_read(unread, known, plan) if unread else []
     findings = tuple(sort_by_place((*done.findings, *more)))
-    checked = Checked(path, target, findings, _sources(resolved, findings))
+    checked = CheckedFile(path, target, findings, _sources(resolved, findings))
     return LintResult(checked, resolved, plan, [s.code for s in done.skipped])
 
 

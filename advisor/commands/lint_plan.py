@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from advisor.core.model import AbsentPart, Target
     from advisor.facts import Host
     from advisor.optionfile.lines import ResolvedFiles
-    from advisor.report import Checked
+    from advisor.report import CheckedFile
     from advisor.verdict.declared import ProviderParameter
     from rules.core.rule import Rule
     from rules.policy.house_rule import HouseRule
@@ -105,7 +105,9 @@ class LintResult:
 
     __slots__ = ("_skipped", "checked", "plan", "resolved")
 
-    def __init__(self, checked: Checked, resolved: ResolvedFiles, plan: LintPlan, skipped: Iterable[str] = ()) -> None:
+    def __init__(
+        self, checked: CheckedFile, resolved: ResolvedFiles, plan: LintPlan, skipped: Iterable[str] = ()
+    ) -> None:
         self.checked = checked
         self.resolved = resolved
         self.plan = plan
@@ -119,7 +121,7 @@ class LintResult:
         return frozenset(r.code for r in rules if r.concerns(target)) - self._skipped
 
     def with_fields(self, **fields: Any) -> LintResult:
-        """Return the result with other fields of `Checked`."""
+        """Return the result with other fields of `CheckedFile`."""
         return LintResult(self.checked._replace(**fields), self.resolved, self.plan, self._skipped)
 
 

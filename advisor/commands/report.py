@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from concurrent.futures import Future
 
-    from advisor.analysis.audited import Audited
+    from advisor.analysis.audited import AuditResult
     from advisor.analysis.baseline import Baseline
     from advisor.commands.judge_facts import AuditRequest
     from advisor.report import Page
@@ -256,7 +256,7 @@ def report_one(path: str) -> SnapshotSummary:
         return SnapshotSummary(path, broken=f"{path}: {words}")
 
 
-def _apply_baseline(audited: Audited) -> Audited:
+def _apply_baseline(audited: AuditResult) -> AuditResult:
     if not _BASELINE:
         return audited
     from advisor.analysis import baseline

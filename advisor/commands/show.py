@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     return errors.OK
 
 
-class _Shown(NamedTuple):
+class _SetVerdict(NamedTuple):
     """What one server gets: the label of its set, empty if the files have only one, its target and the verdict."""
 
     label: str
@@ -65,17 +65,17 @@ class _Shown(NamedTuple):
         return {name: _entry(name, line, self.verdict) for name, line in sorted(self.verdict.effective.items())}
 
 
-def _read_as_one(args: argparse.Namespace, paths: list[str], given: dict[str, bytes], name: str | None) -> _Shown:
+def _read_as_one(args: argparse.Namespace, paths: list[str], given: dict[str, bytes], name: str | None) -> _SetVerdict:
     target = _target(args, paths, given, name)
     resolved = read_resolved(paths, target, args.root, given, name)
     full = bool(args.target and names_patch(args.target))
     target = on_platform(target, args.platform, resolved, full_version=full)
-    return _Shown("", target, judge_file(resolved, load(target)))
+    return _SetVerdict("", target, judge_file(resolved, load(target)))
 
 
 def _sets_of_document(
     args: argparse.Namespace, paths: list[str], given: dict[str, bytes], name: str | None
-) -> list[_Shown]:
+) -> list[_SetVerdict]:
     """Return the sets of a single document, each for its own server; empty for option files."""
     carrier = read_carrier(paths[0], given, args.root) if len(paths) == 1 else None
     if carrier is None:
@@ -91,11 +91,11 @@ def _sets_of_document(
             verdict = managed_verdict(option_set.declared, target, instance_of(args))
         else:
             verdict = judge_file(resolved_of(carrier, option_set, target), load(target))
-        shown.append(_Shown(option_set.label if len(carrier.sets) > 1 else "", target, verdict))
+        shown.append(_SetVerdict(option_set.label if len(carrier.sets) > 1 else "", target, verdict))
     return shown
 
 
-def _json(sets: list[_Shown]) -> dict[str, Any]:
+def _json(sets: list[_SetVerdict]) -> dict[str, Any]:
     """Return the fields of the only set, or a list of the sets, each with its name."""
     made = [
         {**({"set": one.label} if one.label else {}), "target": str(one.target), "options": one.options()}
@@ -152,7 +152,7 @@ def _line_fields(name: str, line: LineVerdict) -> dict[str, Any]:
     return {"raw": raw, "file": line.placed.path, "line": at.number, "group": at.group}
 
 
-def _text(shown: _Shown) -> str:
+def _text(shown: _SetVerdict) -> str:
     verdict, options = shown.verdict, shown.options()
     them = "it" if len(options) == 1 else "them"
     label = f"{escape_text(shown.label)}: " if shown.label else ""

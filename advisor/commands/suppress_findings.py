@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from advisor.analysis.suppress import Suppressed
+    from advisor.analysis.suppress import SuppressionResult
     from advisor.commands.lint_plan import LintPlan, LintResult
 
 
@@ -28,7 +28,7 @@ def apply_comments(results: Sequence[LintResult]) -> list[LintResult]:
     return [_with_suppressions(result, split) for result, split in zip(results, suppress(readings), strict=True)]
 
 
-def _with_suppressions(result: LintResult, split: Suppressed) -> LintResult:
+def _with_suppressions(result: LintResult, split: SuppressionResult) -> LintResult:
     findings = tuple(sort_by_place(split.kept))
     wanted = {(f.location.path, f.location.line) for f in findings if f.location} - result.checked.sources.keys()
     lines = (((file.path, line.number), line.text) for file in result.resolved.files for line in file.lines)

@@ -239,7 +239,7 @@ class Finding(NamedTuple):
     set_by: str = ""
 
 
-class Skipped(NamedTuple):
+class SkippedCheck(NamedTuple):
     """A rule or part of the facts that was skipped, and what it needs."""
 
     code: str

@@ -16,7 +16,7 @@ from rules.core.statements import action_place, permanent_setting, set_statement
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from advisor.analysis.audited import Audited
+    from advisor.analysis.audited import AuditResult
     from advisor.core.model import Action, Finding
 
 
@@ -76,7 +76,7 @@ class ChangeSet(NamedTuple):
     files: tuple[FileChange, ...]
 
 
-def build_change_set(audited: Audited, findings: Iterable[Finding]) -> ChangeSet:
+def build_change_set(audited: AuditResult, findings: Iterable[Finding]) -> ChangeSet:
     """Build the change set of these findings: one change for each option, in an order that the server accepts."""
     changes: list[Change] = []
     without = []
@@ -92,7 +92,7 @@ def build_change_set(audited: Audited, findings: Iterable[Finding]) -> ChangeSet
     return ChangeSet(ordered, (*refused, *clashes), tuple(without), tuple(_file_changes(audited, ordered)))
 
 
-def _changes_of(audited: Audited, finding: Finding) -> Iterator[Change]:
+def _changes_of(audited: AuditResult, finding: Finding) -> Iterator[Change]:
     for action in finding.actions:
         if action.statement or permanent_setting(action):
             yield _with_place(audited, Change(_option_of(action), (finding,), action))
@@ -101,7 +101,7 @@ def _changes_of(audited: Audited, finding: Finding) -> Iterator[Change]:
         yield _with_result(audited, change, finding.fix.edits)
 
 
-def _with_result(audited: Audited, change: Change, edits: tuple[Edit, ...]) -> Change:
+def _with_result(audited: AuditResult, change: Change, edits: tuple[Edit, ...]) -> Change:
     """Add edits of a file, with the option and the value that the corrected line sets: a fix may rename an option."""
     text = _text_of(audited, change.path)
     if text is None or not edits or not _still_sets(text, edits[0], change.findings[0].option or ""):
@@ -124,7 +124,7 @@ def _option_of(action: Action) -> str:
     return setting[2] if setting else ""
 
 
-def _with_place(audited: Audited, change: Change) -> Change:
+def _with_place(audited: AuditResult, change: Change) -> Change:
     """Add the edit of the option file, or what is left to the user."""
     action = change.action
     if action is None:
@@ -153,12 +153,12 @@ def _still_sets(text: str, edit: Edit, name: str) -> bool:
     return name.strip().replace("-", "_").lower() in shown.replace("-", "_").lower()
 
 
-def _text_of(audited: Audited, path: str) -> str | None:
+def _text_of(audited: AuditResult, path: str) -> str | None:
     files = audited.facts.files
     return next((copy.text for copy in files.files if copy.path == path), None) if files else None
 
 
-def _edit_for(audited: Audited, action: Action, text: str) -> Edit:
+def _edit_for(audited: AuditResult, action: Action, text: str) -> Edit:
     """Replace the line that sets the value, or add one at the end of the last group that the server reads."""
     at, line = action.place, action.option_line or ""
     if at is not None and at.line:
@@ -231,7 +231,7 @@ def _without_clashing_edits(changes: Sequence[Change]) -> tuple[list[Change], li
     return kept, refused, {finding for at in out for finding in changes[at].findings}
 
 
-def _in_safe_order(audited: Audited, changes: Sequence[Change]) -> list[Change]:
+def _in_safe_order(audited: AuditResult, changes: Sequence[Change]) -> list[Change]:
     """Put a limit before the value that is raised beyond the old limit, and after it in all other cases."""
     ordered = list(changes)
     for name, limit in LIMITED_BY.items():
@@ -255,7 +255,7 @@ def _number(text: str) -> float:
         return 0.0
 
 
-def _file_changes(audited: Audited, changes: Sequence[Change]) -> Iterator[FileChange]:
+def _file_changes(audited: AuditResult, changes: Sequence[Change]) -> Iterator[FileChange]:
     edits: dict[str, list[Edit]] = {}
     findings: dict[str, list[Finding]] = {}
     for change in changes:
@@ -283,7 +283,7 @@ def _join_inserts(edits: Sequence[Edit]) -> list[Edit]:
     return list(joined.values())
 
 
-def apply_sql(audited: Audited, changes: ChangeSet) -> str:
+def apply_sql(audited: AuditResult, changes: ChangeSet) -> str:
     """The statements of all changes, each with its findings and its risk as comments."""
     lines = [*_head(audited, "applies the changes", f"{ROLLBACK} restores the previous values"), ""]
     for change in changes.changes:
@@ -296,7 +296,7 @@ def apply_sql(audited: Audited, changes: ChangeSet) -> str:
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def rollback_sql(audited: Audited, changes: ChangeSet) -> str:
+def rollback_sql(audited: AuditResult, changes: ChangeSet) -> str:
     """The statements that restore the values of the snapshot, in reverse order."""
     lines = [*_head(audited, "restores the values that ran when the audit was read", f"it undoes {APPLY}"), ""]
     restored = {name for change in changes.changes for _, name, _ in SET.findall(change.statement)}
@@ -318,7 +318,7 @@ def option_diff(changes: ChangeSet) -> str:
     return head + unified_diff(changes.files, below_root=True).decode("utf-8", "backslashreplace")
 
 
-def _companion(audited: Audited, option: str, restored: set[str]) -> Iterator[str]:
+def _companion(audited: AuditResult, option: str, restored: set[str]) -> Iterator[str]:
     """The statement that restores a coupled variable, which some versions change together with this one."""
     name = LIMITED_BY.get(option) or LIMITS.get(option)
     running = audited.known.settings.text(name) if name else None
@@ -336,7 +336,7 @@ def _sorted_statements(text: str) -> list[str]:
     return [f"{stop};", f"{change};", f"START {start}"]
 
 
-def _head(audited: Audited, does: str, other: str) -> Iterator[str]:
+def _head(audited: AuditResult, does: str, other: str) -> Iterator[str]:
     host = audited.facts.server.variables.get("hostname", "")
     server = f"{host} ({audited.known.target.label})" if host else audited.known.target.label
     yield _comment(f"{server}, audit of {audited.facts.taken_at}")

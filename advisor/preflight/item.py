@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.catalog.load import Option
-    from advisor.core.model import Confidence, Location, Severity, Skipped, Target
+    from advisor.core.model import Confidence, Location, Severity, SkippedCheck, Target
     from advisor.facts import Facts, OptionFiles
     from advisor.preflight.next_values import NextValue
     from advisor.preflight.start_command import StartCommand
@@ -82,7 +82,7 @@ class Preflight(NamedTuple):
     target: Target
     facts: Facts
     items: tuple[RestartItem, ...]
-    skipped: tuple[Skipped, ...]
+    skipped: tuple[SkippedCheck, ...]
     command: StartCommand
 
     def of(self, kind: RestartEffect) -> list[RestartItem]:

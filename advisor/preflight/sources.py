@@ -91,7 +91,7 @@ def judge_start(facts: Facts, command: StartCommand, catalog: Catalog) -> NextSt
     verdict = judge_file(resolved._replace(options=tuple(before)), catalog)
     reads = _reads_persisted(verdict, command, catalog)
     held = (files.persisted_options or ()) if files and reads else ()
-    early, late, wrong = _read_persisted(files, catalog) if files and held else _Persisted([], [], ())
+    early, late, wrong = _read_persisted(files, catalog) if files and held else _PersistedLines([], [], ())
     if early:
         verdict = judge_file(resolved._replace(options=(*before, *early)), catalog)
     return NextStartOptions(
@@ -170,7 +170,7 @@ def _at_argument(line: Line, argument: StartArgument) -> PlacedLine:
     return PlacedLine(argument.path, line._replace(number=argument.line, column=column, end_column=column, group=GROUP))
 
 
-class _Persisted(NamedTuple):
+class _PersistedLines(NamedTuple):
     """Persisted values: lines read with the options, lines applied later, and values at which servers stop."""
 
     early: list[PlacedLine]
@@ -178,7 +178,7 @@ class _Persisted(NamedTuple):
     strays: tuple[StartFault, ...]
 
 
-def _read_persisted(files: OptionFiles, catalog: Catalog) -> _Persisted:
+def _read_persisted(files: OptionFiles, catalog: Catalog) -> _PersistedLines:
     """Read the persisted variables as the server does; each is a line of a temporary document."""
     from advisor.carriers.document import Document
     from advisor.carriers.persisted import read_persisted
@@ -197,7 +197,7 @@ def _read_persisted(files: OptionFiles, catalog: Catalog) -> _Persisted:
     )
     early = [line for n, line in placed.items() if held[n].early]
     late = lines_set_after_start((line for n, line in placed.items() if not held[n].early), catalog.target)
-    return _Persisted(early, late, strays)
+    return _PersistedLines(early, late, strays)
 
 
 def _json_member(number: int, option: PersistedOption) -> str:

@@ -11,7 +11,7 @@ from advisor.facts.host import SERVER_PROGRAMS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from advisor.carriers.systemd import Assigned
+    from advisor.carriers.systemd import UnitAssignment
     from advisor.facts import Facts, OptionFiles, Service
 
 
@@ -99,7 +99,7 @@ class _Unit:
         from advisor.carriers import systemd
 
         self.name = service.name
-        self.start: list[tuple[str, Assigned]] = []
+        self.start: list[tuple[str, UnitAssignment]] = []
         self.limit = ""
         self.variables: dict[str, StartArgument] = {n: StartArgument(v) for n, v in service.environment.items()}
         own: list[tuple[str, StartArgument]] = []
@@ -112,7 +112,7 @@ class _Unit:
             for name, value, line in systemd.file_variables(copy.text or ""):
                 self.variables[name] = StartArgument(value, copy.path, line)
 
-    def _take(self, path: str, assignment: Assigned, own: list[tuple[str, StartArgument]]) -> None:
+    def _take(self, path: str, assignment: UnitAssignment, own: list[tuple[str, StartArgument]]) -> None:
         from advisor.carriers import systemd
 
         if assignment.key == "ExecStart":
@@ -141,7 +141,7 @@ def command_of(service: Service) -> StartCommand | None:
     return None
 
 
-def _arguments(unit: _Unit, path: str, assignment: Assigned) -> Iterable[StartArgument]:
+def _arguments(unit: _Unit, path: str, assignment: UnitAssignment) -> Iterable[StartArgument]:
     """Yield the arguments with variables expanded; words from a variable have its location."""
     from advisor.carriers import systemd
 
@@ -153,7 +153,7 @@ def _arguments(unit: _Unit, path: str, assignment: Assigned) -> Iterable[StartAr
             yield place._replace(text=text)
 
 
-def _manager_note(unit: _Unit, assignment: Assigned) -> str:
+def _manager_note(unit: _Unit, assignment: UnitAssignment) -> str:
     """Return a note on variables that no file sets: the running process got them from elsewhere."""
     named = [word.text.removeprefix("$") for word in assignment.words if word.text.startswith("$")]
     foreign = [n for n in named if n in unit.variables and not unit.variables[n].line and unit.variables[n].text]

@@ -79,7 +79,7 @@ _NAMED = {8: "<backspace>", 9: "<tab>", 10: "<newline>", 13: "<carriage return>"
 _FORMS = ((0xFF, "\\x{:02x}"), (0xFFFF, "\\u{:04x}"), (0x10FFFF, "\\U{:08x}"))
 
 
-class Redacted:
+class RedactedText:
     """A text with secrets masked, and the 1-based lines that certainly contained one.
 
     Literals in statements and text after `password:` in prose are masked too, but may not be secrets.
@@ -117,7 +117,7 @@ def redact_name(name: str) -> str:
     return f"{words[0]} {MASK}" if len(words) > 1 and is_secret(words[0].rstrip(":")) else name
 
 
-def redact_text(text: str) -> Redacted:
+def redact_text(text: str) -> RedactedText:
     """Mask every secret in an option file's text, including comments; line numbers stay the same."""
     lines = text.split("\n")
     secret_lines = []
@@ -127,7 +127,7 @@ def redact_text(text: str) -> Redacted:
             lines[number - 1] = masked
             if _redact_line(line, sure=True) != line:
                 secret_lines.append(number)
-    return Redacted("\n".join(lines), tuple(secret_lines))
+    return RedactedText("\n".join(lines), tuple(secret_lines))
 
 
 def redact_arguments(arguments: tuple[str, ...]) -> tuple[str, ...]:

@@ -9,14 +9,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from advisor.analysis.audited import Audited
+    from advisor.analysis.audited import AuditResult
     from advisor.core.model import Finding, Target
 
-    LintWriter = Callable[[Sequence["Checked"], "Page"], str]
-    AuditWriter = Callable[[Audited, "Page"], str]
+    LintWriter = Callable[[Sequence["CheckedFile"], "Page"], str]
+    AuditWriter = Callable[[AuditResult, "Page"], str]
 
 
-class Checked(NamedTuple):
+class CheckedFile(NamedTuple):
     """One option file, checked for one target: its findings in the order of its lines. A path of "" is a server.
 
     `sources` holds the text of each line that a finding points at, with secrets taken out, keyed by (path, line).

@@ -36,7 +36,7 @@ class Copy(Code):
     __slots__ = ()
 
 
-class Own(str):
+class OwnText(str):
     """Words of mycnf itself, such as those of a rule: they hold no secret, and are shown whole."""
 
     __slots__ = ()
@@ -247,7 +247,7 @@ def holds(block: Block) -> bool:
 
 def shorten_text(text: str, longest: int) -> str:
     """At most so many characters of a text, whose secrets are masked first: half a secret is not recognized as one."""
-    if isinstance(text, Own):
+    if isinstance(text, OwnText):
         return text
     masked = redact_value("", text)
     return masked if len(masked) <= longest else f"{masked[: longest - 1]}…"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from advisor.core.model import exact_size
 from advisor.core.value_types import NamedTuple
-from advisor.report.document import Chart, Code, Facts, Items, Link, Own, Paragraph, Section, shorten_text
+from advisor.report.document import Chart, Code, Facts, Items, Link, OwnText, Paragraph, Section, shorten_text
 from advisor.report.document import Table as TableBlock
 from advisor.verdict.number import SUFFIXES, parse_digits
 from rules.core.advice import value_of_actions
@@ -73,9 +73,9 @@ def passage(e: Evidence, finding: Finding | None = None, local: ProbeResult | No
     on = ", ".join(part for part in (e.versions, e.date) if part)
     title = Code(e.id), f" {STRENGTHS.get(e.strength, e.strength)}{f': {on}' if on else ''}"
     source = Link.to(e.url, ", ".join(part for part in (e.title, e.author) if part) or "source")
-    facts = Facts((("on", Own(e.hardware)), ("but", Own(e.caveats)), ("from", (source,))), LABEL)
+    facts = Facts((("on", OwnText(e.hardware)), ("but", OwnText(e.caveats)), ("from", (source,))), LABEL)
     numbers = _numbers(e, e.table, finding, local) if e.table else ()
-    return Section(title, (Paragraph(Own(e.conclusion)), *numbers, facts), name=_name(e.id))
+    return Section(title, (Paragraph(OwnText(e.conclusion)), *numbers, facts), name=_name(e.id))
 
 
 def _numbers(e: Evidence, t: Table, finding: Finding | None, local: ProbeResult | None) -> tuple[Block, ...]:

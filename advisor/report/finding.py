@@ -9,7 +9,18 @@ from advisor.core.model import Confidence
 from advisor.core.value_types import NamedTuple
 from advisor.redaction import MASK, redact_value
 from advisor.report import WIDTH
-from advisor.report.document import Code, Copy, Entry, Facts, Items, Own, Paragraph, Section, list_words, shorten_text
+from advisor.report.document import (
+    Code,
+    Copy,
+    Entry,
+    Facts,
+    Items,
+    OwnText,
+    Paragraph,
+    Section,
+    list_words,
+    shorten_text,
+)
 from rules.core.advice import value_of_actions
 from rules.core.areas import area_of
 from rules.core.statements import action_place, permanent_setting, replaced_name
@@ -219,13 +230,13 @@ def _why(f: Finding, page: PageEvidence) -> tuple[Section, ...]:
     if rule is not None:
         docs = rule.docs
         rows = (
-            ("What happens", Own(docs.why)),
-            ("Exceptions", Own(docs.exceptions)),
-            ("Sources disagree", Own(docs.disagree)),
-            ("Reconsider when", Own(docs.reconsider_when)),
+            ("What happens", OwnText(docs.why)),
+            ("Exceptions", OwnText(docs.exceptions)),
+            ("Sources disagree", OwnText(docs.disagree)),
+            ("Reconsider when", OwnText(docs.reconsider_when)),
             ("Measure it here", f"mycnf probe {rule.probe}" if rule.probe else ""),
         )
-        blocks += (Section(f"rule {rule.code}", (Paragraph(Own(rule.summary)), Facts(rows))),)
+        blocks += (Section(f"rule {rule.code}", (Paragraph(OwnText(rule.summary)), Facts(rows))),)
     return (Section(f"why: {', '.join((*f.evidence, f.code))}", blocks, folded=True),) if blocks else ()
 
 

@@ -11,9 +11,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from advisor.analysis.audited import Audited
+    from advisor.analysis.audited import AuditResult
     from advisor.core.model import Finding
-    from advisor.report import Checked, Page
+    from advisor.report import CheckedFile, Page
 
     Cell = str | int | bool | list[str] | None
 
@@ -49,23 +49,23 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _QUOTED = frozenset(',"\r\n ')
 
 
-def report(files: Sequence[Checked], page: Page) -> str:  # noqa: ARG001 - every format is called alike
+def report(files: Sequence[CheckedFile], page: Page) -> str:  # noqa: ARG001 - every format is called alike
     """Lint's findings, of all files in one table."""
     rows = ((c.path, str(c.target), *of_finding(f)) for c in files for f in c.findings)
     return "".join([line((*LINT, *FINDING)), *map(line, rows)])
 
 
-def audit(audited: Audited, page: Page) -> str:
+def audit(audited: AuditResult, page: Page) -> str:
     """The findings of one server, in the columns that reports of many snapshots have."""
     return heads() + snapshot("", audited, page)
 
 
-def snapshot(path: str, audited: Audited, page: Page) -> str:
+def snapshot(path: str, audited: AuditResult, page: Page) -> str:
     """The findings of one of many snapshots, without heads."""
     return "".join(map(line, rows(path, audited, page)))
 
 
-def rows(path: str, audited: Audited, page: Page) -> list[tuple[Cell, ...]]:  # noqa: ARG001 - every maker is called alike
+def rows(path: str, audited: AuditResult, page: Page) -> list[tuple[Cell, ...]]:  # noqa: ARG001 - every maker is called alike
     """One row a finding, in the order of the columns of a table of findings."""
     from advisor.report.audit.prometheus import name_of
 

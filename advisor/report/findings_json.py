@@ -9,15 +9,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from advisor.analysis.audited import Audited
+    from advisor.analysis.audited import AuditResult
     from advisor.core.model import Action, Finding, Fix
-    from advisor.report import Checked, Page
+    from advisor.report import CheckedFile, Page
 
 
 VERSION = 1
 
 
-def report(files: Iterable[Checked], page: Page) -> str:  # noqa: ARG001 - every format is called alike
+def report(files: Iterable[CheckedFile], page: Page) -> str:  # noqa: ARG001 - every format is called alike
     """The report of lint, one entry for each file and target."""
     entries = [{"path": c.path, "target": str(c.target), "findings": [finding(f) for f in c.findings]} for c in files]
     return dumps({"version": VERSION, "files": entries})
@@ -100,7 +100,7 @@ def _fix(fix: Fix) -> dict[str, Any]:
     return {"applicability": fix.applicability, "edits": [e._asdict() for e in fix.edits]}
 
 
-def jsonl_report(files: Sequence[Checked], page: Page) -> str:  # noqa: ARG001 - every format is called alike
+def jsonl_report(files: Sequence[CheckedFile], page: Page) -> str:  # noqa: ARG001 - every format is called alike
     """One object a finding; nothing where nothing was found."""
     import json
 
@@ -108,7 +108,7 @@ def jsonl_report(files: Sequence[Checked], page: Page) -> str:  # noqa: ARG001 -
     return "".join(json.dumps(entry, ensure_ascii=True) + "\n" for entry in found)
 
 
-def jsonl_audit(audited: Audited, page: Page) -> str:  # noqa: ARG001 - every format is called alike
+def jsonl_audit(audited: AuditResult, page: Page) -> str:  # noqa: ARG001 - every format is called alike
     """The same of one server, with its name."""
     import json
 

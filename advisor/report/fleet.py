@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from advisor.fleet.outliers import Outlier, PeerGroup
     from advisor.fleet.run_directory import HostRow
     from advisor.report.document import Block, Words
-    from advisor.report.fleet_survey import CommonFix, Judged, Survey
+    from advisor.report.fleet_survey import CommonFix, JudgedServer, Survey
 
     Cells = Iterable[tuple[str, Mapping[Area, Mapping[Severity, int]]]]
 
@@ -159,18 +159,18 @@ def _rules(survey: Survey) -> Table:
     return Table(("severity", "rule", "name", "servers", "hosts"), rows, (3,), grows=True)
 
 
-def _hosts(judged: Iterable[Judged]) -> Table:
+def _hosts(judged: Iterable[JudgedServer]) -> Table:
     heads = ("host", "server", *(severity.value for severity in Severity), "skipped", "remark")
     return Table(heads, tuple(map(_host, judged)), (2, 3, 4, 5), grows=True)
 
 
-def _worst(server: Judged) -> tuple[int, ...]:
+def _worst(server: JudgedServer) -> tuple[int, ...]:
     """What sorts the servers that need most to the top."""
     by_severity = counts(server.findings)
     return tuple(-by_severity[severity] for severity in Severity)
 
 
-def _host(server: Judged) -> tuple[Words, ...]:
+def _host(server: JudgedServer) -> tuple[Words, ...]:
     by_severity = counts(server.findings)
     lost = f"{server.row.status.value}: {server.row.reason}" if server.row.reason else ""
     machine = f"without its machine: {server.row.host}" if server.row.host else ""
@@ -227,7 +227,7 @@ def _difference(variable: str, values: Iterable[tuple[str, Sequence[str]]]) -> W
     return tuple(parts)
 
 
-def _unseen_lines(judged: tuple[Judged, ...]) -> Iterator[str]:
+def _unseen_lines(judged: tuple[JudgedServer, ...]) -> Iterator[str]:
     for reason, hosts, count in unseen_parts(judged):
         yield f"{reason} · {few(hosts, NAMED)} · {plural(count, 'rule or part', 'rules or parts')}"
 
@@ -261,7 +261,7 @@ def as_json(survey: Survey) -> str:
     )
 
 
-def _host_fields(row: HostRow, server: Judged | None) -> dict[str, Any]:
+def _host_fields(row: HostRow, server: JudgedServer | None) -> dict[str, Any]:
     return {
         "host": row.name,
         "groups": list(row.groups),

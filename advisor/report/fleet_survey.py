@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from advisor.core.model import Finding, Skipped, Target
+    from advisor.core.model import Finding, SkippedCheck, Target
     from advisor.fleet.outliers import MemberValue, Outlier, PeerGroup
     from advisor.fleet.run_directory import HostRow
     from rules.core.areas import Area
@@ -28,7 +28,7 @@ KINDS = {
 }
 
 
-class Judged(NamedTuple):
+class JudgedServer(NamedTuple):
     """One server of the fleet: its row, what it is, the findings worst first, and what could not be looked at."""
 
     row: HostRow
@@ -36,7 +36,7 @@ class Judged(NamedTuple):
     vendor: str
     hostname: str
     findings: tuple[Finding, ...]
-    skipped: tuple[Skipped, ...]
+    skipped: tuple[SkippedCheck, ...]
 
 
 class Survey(NamedTuple):
@@ -44,7 +44,7 @@ class Survey(NamedTuple):
 
     folder: str
     now: str
-    judged: tuple[Judged, ...]
+    judged: tuple[JudgedServer, ...]
     absent: tuple[HostRow, ...]
     outliers: tuple[Outlier, ...]
     equals: tuple[PeerGroup, ...]
@@ -55,7 +55,7 @@ class Survey(NamedTuple):
         return tuple(f for one in self.judged for f in one.findings)
 
 
-class Seen(NamedTuple):
+class RuleOnFleet(NamedTuple):
     """One rule over the fleet: the hosts on which it found something, and the worst that it said there."""
 
     code: str
@@ -108,19 +108,19 @@ class Series(NamedTuple):
     hosts: tuple[str, ...]
 
 
-def by_rule(judged: Iterable[Judged]) -> list[Seen]:
+def by_rule(judged: Iterable[JudgedServer]) -> list[RuleOnFleet]:
     """The rules that found something: worst first, then those on most servers."""
-    seen: dict[str, Seen] = {}
+    seen: dict[str, RuleOnFleet] = {}
     for server in judged:
         for f in server.findings:
-            known = seen.get(f.code, Seen(f.code, f.name, f.severity, ()))
+            known = seen.get(f.code, RuleOnFleet(f.code, f.name, f.severity, ()))
             worst = min(known.severity, f.severity, key=lambda s: RANK[s])
             hosts = known.hosts if server.row.name in known.hosts[-1:] else (*known.hosts, server.row.name)
             seen[f.code] = known._replace(severity=worst, hosts=hosts)
     return sorted(seen.values(), key=lambda s: (RANK[s.severity], -len(s.hosts), s.code))
 
 
-def common_fixes(judged: Iterable[Judged]) -> list[CommonFix]:
+def common_fixes(judged: Iterable[JudgedServer]) -> list[CommonFix]:
     """What errors and warnings advise, by rule and option: on most servers first, then the worst."""
     fixes: Fixes = {}
     for server in judged:
@@ -169,7 +169,7 @@ def _advised_setting(f: Finding) -> str:
     return next((kept for action in f.actions if (kept := permanent_setting(action))), "")
 
 
-def by_area(server: Judged) -> dict[Area, dict[Severity, int]]:
+def by_area(server: JudgedServer) -> dict[Area, dict[Severity, int]]:
     """How many findings of each severity a server has in each area where it has any."""
     return {area: counts(found) for area, found in group_by_area(server.findings).items()}
 
@@ -191,7 +191,7 @@ def by_host(outliers: Iterable[Outlier]) -> list[DifferingHost]:
     return sorted(found, key=lambda host: (-len(host.variables), host.name))
 
 
-def by_series(judged: Iterable[Judged], now: str) -> list[Series]:
+def by_series(judged: Iterable[JudgedServer], now: str) -> list[Series]:
     """Which versions there are: those that lack support first, then by number."""
     hosts: dict[Target, list[str]] = {}
     for server in judged:
@@ -205,7 +205,7 @@ def by_series(judged: Iterable[Judged], now: str) -> list[Series]:
     return [series for _, series in versions]
 
 
-def unseen_parts(judged: Sequence[Judged]) -> list[tuple[str, tuple[str, ...], int]]:
+def unseen_parts(judged: Sequence[JudgedServer]) -> list[tuple[str, tuple[str, ...], int]]:
     """What kept rules from looking: the reason, the servers, and how many rules and parts of the facts; most first.
 
     What a reason says in brackets differs from server to server (how long it is up); the first stands for all.

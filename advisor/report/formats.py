@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import TypeVar
 
-    from advisor.analysis.audited import Audited
-    from advisor.report import AuditWriter, Checked, LintWriter, Page
+    from advisor.analysis.audited import AuditResult
+    from advisor.report import AuditWriter, CheckedFile, LintWriter, Page
     from advisor.report.bulk.streams import BulkWriter, DocumentWriter
     from advisor.report.document import Document
     from advisor.report.output import Paper
@@ -63,12 +63,12 @@ def names(command: str) -> tuple[str, ...]:
     return tuple(form.name for form in formats_of(command))
 
 
-def render_lint(name: str, checked: Sequence[Checked], page: Page) -> str:
+def render_lint(name: str, checked: Sequence[CheckedFile], page: Page) -> str:
     """Lint's report. Raises ValueError for a format that it lacks."""
     return _writer("lint", name, lambda form: form.lint)(checked, page)
 
 
-def render_audit(name: str, audited: Audited, page: Page) -> str:
+def render_audit(name: str, audited: AuditResult, page: Page) -> str:
     """The report of one audit. Raises ValueError for a format that it lacks."""
     return _writer("audit", name, lambda form: form.audit)(audited, page)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from advisor.catalog.targets import catalog_for, lists_names
 from advisor.core.model import BUILDS
-from advisor.report.document import Code, Document, Facts, Items, Own, Paragraph, Section, list_words, plain_text
+from advisor.report.document import Code, Document, Facts, Items, OwnText, Paragraph, Section, list_words, plain_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def of_rule(rule: Rule, evidence: Sequence[Evidence], near: Here | None = None) 
     docs = rule.docs
     needs = f"; looks at the option files and the {', the '.join(rule.needs)}" if rule.needs else ""
     blocks: tuple[Block, ...] = (
-        Paragraph(Own(rule.summary)),
+        Paragraph(OwnText(rule.summary)),
         Paragraph(f"{rule.severity.value}, {rule.confidence.value}; for {targets(rule)}{needs}"),
         _part("What happens", docs.why),
         *map(passage, evidence),
@@ -62,7 +62,7 @@ def of_rule(rule: Rule, evidence: Sequence[Evidence], near: Here | None = None) 
 
 
 def _part(title: str, words: Words) -> Section:
-    return Section(title, (Paragraph(Own(words) if isinstance(words, str) else words),))
+    return Section(title, (Paragraph(OwnText(words) if isinstance(words, str) else words),))
 
 
 def _nearness(evidence: Sequence[Evidence], near: Here) -> Iterator[Section]:
@@ -114,9 +114,9 @@ def of_option(
     title = f"As {teller.label} knows it" if told_apart and teller is not None else ""
     missing = target is not None and here is None
     defaults = tuple((version.label, _default_of(version, option)) for version, option in everywhere.items())
-    about = tuple((Code(r.code), Own(f" {r.name}: {r.summary}")) for r in rules)
+    about = tuple((Code(r.code), OwnText(f" {r.name}: {r.summary}")) for r in rules)
     blocks = (
-        Paragraph(Own(describe_option(name, shown))),
+        Paragraph(OwnText(describe_option(name, shown))),
         Paragraph(_lacks(target) if missing and target else ""),
         Items(tuple(_before(presence)) if shown is None or missing else ()),
         Section(title, (Facts((*_details(shown), *_on_platform(target, here)) if shown else ()),)),

@@ -14,7 +14,7 @@ from advisor.verdict.number import parse_digits
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from advisor.analysis.audited import Audited
+    from advisor.analysis.audited import AuditResult
     from advisor.facts.server import GroupMember
     from advisor.facts.workload import Blocking, LockWait, ServerSession
     from rules.core.context import RuleContext
@@ -55,7 +55,7 @@ def _wrap_line(text: str, width: int) -> str:
     return "\n".join(safe_line(line, longest=max(2, width)).plain for line in wrap(bare, lead, rest, width).split("\n"))
 
 
-def blocking_lines(audited: Audited, most: int = MOST_SESSIONS) -> list[StatusLine]:
+def blocking_lines(audited: AuditResult, most: int = MOST_SESSIONS) -> list[StatusLine]:
     """Who blocks whom: each first blocker, and the sessions behind it, indented; or why that is unknown.
 
     At most `most` sessions are shown. Old transactions that block no session are listed after the tree.
@@ -153,7 +153,7 @@ def _oldest(blocking: Blocking) -> Iterator[StatusLine]:
         yield StatusLine(f"{which}: {format_duration(age)}, connection {_name(session)}{idle}")
 
 
-def replication_lines(audited: Audited) -> list[StatusLine]:
+def replication_lines(audited: AuditResult) -> list[StatusLine]:
     """Replicas, channels with their lag, and the members of a group or cluster; empty without replication."""
     part = audited.facts.server.replication
     if part is None:

@@ -13,7 +13,7 @@ from advisor.tui.view import View
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from advisor.analysis.audited import Audited
+    from advisor.analysis.audited import AuditResult
     from advisor.collect.connection.options import ConnectRequest
     from advisor.collect.connection.session import Session
     from advisor.core.model import Finding
@@ -75,7 +75,7 @@ class AuditSource(Struct, frozen=True):
     origin: str
     place: str
     read: Callable[[], Facts]
-    judge: Callable[[Facts], Audited]
+    judge: Callable[[Facts], AuditResult]
     session: Callable[[], Session] | None = None
     read_schema: Callable[[], Facts] | None = None
     series: str = ""

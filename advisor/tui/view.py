@@ -11,7 +11,7 @@ from advisor.state.directory import lock_folder, make_state_folder, state_folder
 from advisor.state.private_file import replace_private
 
 if TYPE_CHECKING:
-    from advisor.analysis.audited import Audited
+    from advisor.analysis.audited import AuditResult
     from advisor.core.model import Finding
     from advisor.facts import Sample, Server
     from advisor.tui.screens.workload.rates import VariableChange
@@ -32,7 +32,7 @@ class SelectedFinding(NamedTuple):
     """A finding in the change set, and the audit in which it was selected."""
 
     finding: Finding
-    audited: Audited
+    audited: AuditResult
 
 
 class View(NamedTuple):
@@ -44,7 +44,7 @@ class View(NamedTuple):
     is the change set, in the order of selection.
     """
 
-    audited: Audited
+    audited: AuditResult
     origin: str
     place: str
     read_at: float

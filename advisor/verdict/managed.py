@@ -92,7 +92,7 @@ class _Complaint(NamedTuple):
     stands: bool = False
 
 
-class _Judged(NamedTuple):
+class _JudgedParameter(NamedTuple):
     """A parameter, the server's option for it if there is one, what the provider has against it, and its line."""
 
     declared: DeclaredOption
@@ -138,11 +138,11 @@ def _context_of(
     )  # fmt: skip
 
 
-def _judge(declared: DeclaredOption, context: _Context) -> _Judged:
+def _judge(declared: DeclaredOption, context: _Context) -> _JudgedParameter:
     """Judge a parameter by the provider's list and documents alone."""
     option, complaints = _option_of(declared.name, context.catalog), _complaints(declared, context)
     line = PlacedLine(declared.name_place.path, _line(declared, option, complaints, context))
-    return _Judged(declared, option, complaints, line)
+    return _JudgedParameter(declared, option, complaints, line)
 
 
 def _with_lines(verdict: FileVerdict, lines: Mapping[int, LineVerdict]) -> FileVerdict:
@@ -357,7 +357,7 @@ def _bad_formula(declared: DeclaredOption, name: str, context: _Context) -> _Com
     return None
 
 
-def _server_complaints(parameter: _Judged, line: LineVerdict, context: _Context) -> list[_Complaint]:
+def _server_complaints(parameter: _JudgedParameter, line: LineVerdict, context: _Context) -> list[_Complaint]:
     """Return what a server of this version makes of a value that the provider's list and manual do not judge."""
     declared, option, _, _ = parameter
     name = normalise(declared.name)

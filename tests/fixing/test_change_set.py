@@ -25,7 +25,7 @@ from rules.core.advice import advised_value
 if TYPE_CHECKING:
     from real_servers import Start
 
-    from advisor.analysis.audited import Audited
+    from advisor.analysis.audited import AuditResult
     from probes.sandbox import Sandbox
 
 # They change by themselves, or by being read.
@@ -41,7 +41,7 @@ def advice(code: str, option: str, value: str, *, statement: bool = True) -> Fin
     return Finding(*about, option=option, canonical=option, value="1", actions=(action,))
 
 
-def audit(*words: str) -> Audited:
+def audit(*words: str) -> AuditResult:
     """An audit as the app reads it."""
     feed = make_opening(build_parser("audit").parse_args(["audit", *words])).feed
     assert feed is not None

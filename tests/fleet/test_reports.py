@@ -9,7 +9,7 @@ from audit_samples import HOSTILE
 from hostile_findings import SECRET
 from markdown_it import MarkdownIt
 
-from advisor.core.model import Action, Confidence, Finding, Severity, Skipped, Target
+from advisor.core.model import Action, Confidence, Finding, Severity, SkippedCheck, Target
 from advisor.fleet.outliers import Difference, MemberValue, Outlier, PeerGroup
 from advisor.fleet.run_directory import HostRow, Status
 from advisor.report import formats
@@ -20,7 +20,7 @@ from advisor.report.fleet_survey import (
     MOST_FIXES,
     Advice,
     Fixes,
-    Judged,
+    JudgedServer,
     Survey,
     by_rule,
     by_series,
@@ -40,14 +40,14 @@ def render(fleet: Survey, form: str) -> str:
     return formats.render("fleet", form, Paper(), lambda: document(fleet), {"json": lambda: as_json(fleet)})
 
 
-def judged(name: str, *codes: str, target: Target = TARGET, reason: str = "") -> Judged:
+def judged(name: str, *codes: str, target: Target = TARGET, reason: str = "") -> JudgedServer:
     """A server with a warning of each code."""
     found = tuple(Finding(code, "made-up", Severity.WARNING, Confidence.LIKELY, HOSTILE) for code in codes)
     row = HostRow(name=name, status=Status.AUDITED, snapshot="snapshots/x.json", reason=reason, host=reason)
-    return Judged(row, target, "MySQL", name, found, (Skipped("TST009", HOSTILE),))
+    return JudgedServer(row, target, "MySQL", name, found, (SkippedCheck("TST009", HOSTILE),))
 
 
-def survey(*servers: Judged, absent: tuple[HostRow, ...] = ()) -> Survey:
+def survey(*servers: JudgedServer, absent: tuple[HostRow, ...] = ()) -> Survey:
     """A fleet of these."""
     return Survey("/run", NOW, servers, absent, (), ())
 
@@ -101,7 +101,7 @@ def test_rules_are_counted_by_server() -> None:
     assert [(one.code, one.hosts) for one in seen] == [("TST003", ("c",)), ("TST001", ("a", "b")), ("TST002", ("b",))]
 
 
-def advised(name: str, *settings: str, severity: Severity = Severity.WARNING) -> Judged:
+def advised(name: str, *settings: str, severity: Severity = Severity.WARNING) -> JudgedServer:
     """A server with a finding for each advised option line."""
     found = tuple(
         Finding("DUR002", "x", severity, Confidence.LIKELY, "m", option=line.partition(" ")[0], actions=(Action(line),))

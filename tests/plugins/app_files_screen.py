@@ -8,7 +8,7 @@ from app_driver import screen_text, until
 from textual.pilot import Pilot
 
 from advisor.analysis import run_rules, select_rules, sort_by_severity
-from advisor.analysis.audited import Audited
+from advisor.analysis.audited import AuditResult
 from advisor.analysis.context import build_context
 from advisor.collect.files import OptionFileReader, reread_files
 from advisor.commands.collect import DEMO
@@ -24,11 +24,11 @@ TUNING = "/etc/mysql/mariadb.conf.d/90-tuning.cnf"
 SERVER = "/etc/mysql/mariadb.conf.d/50-server.cnf"
 
 
-def judged(facts: Facts) -> Audited:
+def judged(facts: Facts) -> AuditResult:
     """The facts with the findings of all rules."""
     known = build_context(facts)
     found = run_rules(known, select_rules(None, None))
-    return Audited(facts, known, tuple(sort_by_severity(found.findings)), found.skipped)
+    return AuditResult(facts, known, tuple(sort_by_severity(found.findings)), found.skipped)
 
 
 def view_of(facts: Facts = RECORDED, origin: str = "snapshot") -> View:

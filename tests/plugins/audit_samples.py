@@ -8,9 +8,9 @@ from hostile_findings import SECRET, nasty
 from msgspec.structs import replace
 from mycnf_command import CHECKOUT
 
-from advisor.analysis.audited import Audited
+from advisor.analysis.audited import AuditResult
 from advisor.analysis.context import build_context
-from advisor.core.model import Action, Confidence, Finding, LocalResult, Location, Severity, Skipped
+from advisor.core.model import Action, Confidence, Finding, LocalResult, Location, Severity, SkippedCheck
 from advisor.facts import Facts, FileCopy, OptionFiles, Unavailable
 from advisor.facts.snapshot import load
 
@@ -24,13 +24,13 @@ def recorded() -> Facts:
     return load(str(SNAPSHOT))
 
 
-def audited(*findings: Finding, facts: Facts | None = None) -> Audited:
+def audited(*findings: Finding, facts: Facts | None = None) -> AuditResult:
     """The findings as an audit of the recorded server."""
     known = facts or recorded()
-    return Audited(known, build_context(known, None), findings, (), asked=("TST001", "TST002", "OPT001"))
+    return AuditResult(known, build_context(known, None), findings, (), asked=("TST001", "TST002", "OPT001"))
 
 
-def nasty_audit() -> Audited:
+def nasty_audit() -> AuditResult:
     """Hostile findings with hostile actions, on a server with hostile texts."""
     read = recorded()
     server = replace(read.server, variables={**read.server.variables, "hostname": HOSTILE})
@@ -40,7 +40,7 @@ def nasty_audit() -> Audited:
     found = [f._replace(actions=(_action(f),), local=_local(), set_by=HOSTILE) for f in nasty()[0].findings]
     made = audited(*found, facts=facts)
     return made._replace(
-        skipped=(Skipped("TST001", HOSTILE), Skipped("TST002", HOSTILE)),
+        skipped=(SkippedCheck("TST001", HOSTILE), SkippedCheck("TST002", HOSTILE)),
         suppressed=((found[0], HOSTILE), (found[1], f"password = '{SECRET}'")),
     )
 
@@ -63,7 +63,7 @@ def _local() -> LocalResult:
     return LocalResult("scan", HOSTILE, "worse", HOSTILE)
 
 
-def many(count: int) -> Audited:
+def many(count: int) -> AuditResult:
     """That many findings of realistic length, most severe first."""
     action = Action(
         "read_buffer_size = 128K", "SET GLOBAL read_buffer_size = 131072;", "none", undo="SET GLOBAL x = 1;"

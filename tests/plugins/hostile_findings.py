@@ -8,7 +8,7 @@ from advisor.core.model import Confidence, Edit, Finding, Fix, Location, Severit
 from advisor.optionfile.lines import Line, LineKind
 from advisor.optionfile.reader import parse
 from advisor.redaction import redact_text
-from advisor.report import Checked, Page
+from advisor.report import CheckedFile, Page
 from rules.core.subject import line_location, line_subject
 
 GOLDEN = CHECKOUT / "tests" / "golden"
@@ -20,7 +20,7 @@ NAMES = ("conf.d/\udcff|`<b>#1%.cnf", f"{BASE}/my files/a:b,c.cnf", "../::error:
 SECRET = "kanarienvogel"  # noqa: S105 - what must not be seen
 
 
-def nasty() -> list[Checked]:
+def nasty() -> list[CheckedFile]:
     """The file under three names and for two targets; for the second, all findings are suppressed by a comment."""
     first, second, third = (_checked(name, target) for name, target in zip(NAMES, (MYSQL, MARIADB, MYSQL), strict=True))
     return [
@@ -30,9 +30,9 @@ def nasty() -> list[Checked]:
     ]
 
 
-def nothing() -> list[Checked]:
+def nothing() -> list[CheckedFile]:
     """A clean file."""
-    return [Checked("clean.cnf", MYSQL, (), {})]
+    return [CheckedFile("clean.cnf", MYSQL, (), {})]
 
 
 def page(*broken: tuple[str, str], colour: bool = False) -> Page:
@@ -40,7 +40,7 @@ def page(*broken: tuple[str, str], colour: bool = False) -> Page:
     return Page(colour=colour, base=BASE, broken=broken, now="2026-11-21T07:00:00")
 
 
-def _checked(path: str, target: Target) -> Checked:
+def _checked(path: str, target: Target) -> CheckedFile:
     lines = parse((GOLDEN / "nasty.cnf").read_bytes(), path).lines
     options = [line for line in lines if line.kind is LineKind.OPTION]
     findings = [_finding(path, line, number) for number, line in enumerate(options)]
@@ -54,7 +54,7 @@ def _checked(path: str, target: Target) -> Checked:
     )
     of_no_file = about_file._replace(name="of-no-file", location=None)
     sources = {(path, line.number): redact_text(line.text).text for line in options}
-    return Checked(path, target, (*findings, about_file, of_no_file), sources)
+    return CheckedFile(path, target, (*findings, about_file, of_no_file), sources)
 
 
 def _finding(path: str, line: Line, number: int) -> Finding:

@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 
 from peers import KINDS, UNJUDGED
-from peertold import TOOLS, Said, of_mycnf, of_mysqltuner, of_pt
+from peertold import TOOLS, ToolStatement, of_mycnf, of_mysqltuner, of_pt
 
 JUDGEMENTS = Path(__file__).resolve().parents[2] / "tools" / "lab" / "judgements.toml"
 TUNER = """
@@ -50,7 +50,7 @@ def test_findings_are_statements() -> None:
     action = {"option_line": "tmp_table_size = 16M"}
     finding = {"code": "TMP003", "name": "starved", "severity": "warning", "actions": [action, action]}
     assert list(of_mycnf({"findings": [finding]})) == [
-        Said("mycnf", "TMP003 starved", "warning (tmp_table_size = 16M)")
+        ToolStatement("mycnf", "TMP003 starved", "warning (tmp_table_size = 16M)")
     ]
 
 

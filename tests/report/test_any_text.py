@@ -12,7 +12,7 @@ from lxml import etree
 from markdown_it import MarkdownIt
 
 from advisor.core.model import Confidence, Edit, Finding, Fix, Location, Severity
-from advisor.report import WIDTH, Checked
+from advisor.report import WIDTH, CheckedFile
 from advisor.report.formats import names
 from advisor.report.formats import render_lint as render
 
@@ -49,20 +49,20 @@ FINDINGS = st.builds(
 
 
 @st.composite
-def files(draw: st.DrawFn) -> list[Checked]:
+def files(draw: st.DrawFn) -> list[CheckedFile]:
     """Up to two files with hostile names, findings and source lines."""
     made = []
     for path in draw(st.lists(PATHS, max_size=2)):
         found = tuple(draw(st.lists(FINDINGS, max_size=2)))
         sources = {(f.location.path, f.location.line): draw(TEXT) for f in found if f.location}
-        made.append(Checked(path, MYSQL, found, sources))
+        made.append(CheckedFile(path, MYSQL, found, sources))
     return made
 
 
 BROKEN = st.lists(st.tuples(PATHS, TEXT), max_size=2).map(tuple)
 
 
-def rendered(name: str, checked: list[Checked], broken: tuple[tuple[str, str], ...] = ()) -> str:
+def rendered(name: str, checked: list[CheckedFile], broken: tuple[tuple[str, str], ...] = ()) -> str:
     """The report, which must be something that can be printed as UTF-8."""
     text = render(name, checked, page(*broken))
     text.encode()
@@ -71,7 +71,7 @@ def rendered(name: str, checked: list[Checked], broken: tuple[tuple[str, str], .
 
 @given(files(), BROKEN)
 @settings(max_examples=60)
-def test_json_kinds(checked: list[Checked], broken: tuple[tuple[str, str], ...]) -> None:
+def test_json_kinds(checked: list[CheckedFile], broken: tuple[tuple[str, str], ...]) -> None:
     """JSON, JSON lines, SARIF and GitLab's list parse, in ASCII, with one entry a finding."""
     count = sum(len(c.findings) for c in checked)
     assert all(rendered(name, checked, broken).isascii() for name in ("json", "jsonl", "sarif", "gitlab"))
@@ -83,7 +83,7 @@ def test_json_kinds(checked: list[Checked], broken: tuple[tuple[str, str], ...])
 
 @given(files(), BROKEN)
 @settings(max_examples=60)
-def test_junit(checked: list[Checked], broken: tuple[tuple[str, str], ...]) -> None:
+def test_junit(checked: list[CheckedFile], broken: tuple[tuple[str, str], ...]) -> None:
     """The XML is well formed, with a test a finding."""
     root = etree.fromstring(rendered("junit", checked, broken).encode())
     tests = sum(max(1, len(c.findings)) for c in checked) + len(broken)
@@ -93,7 +93,7 @@ def test_junit(checked: list[Checked], broken: tuple[tuple[str, str], ...]) -> N
 
 @given(files(), BROKEN)
 @settings(max_examples=60)
-def test_lines(checked: list[Checked], broken: tuple[tuple[str, str], ...]) -> None:
+def test_lines(checked: list[CheckedFile], broken: tuple[tuple[str, str], ...]) -> None:
     """Reports of lines have one a finding, and no control character but line ends."""
     count = sum(len(c.findings) for c in checked)
     for name, lines in (("concise", count), ("github", count + len(broken))):
@@ -104,7 +104,7 @@ def test_lines(checked: list[Checked], broken: tuple[tuple[str, str], ...]) -> N
 
 @given(files())
 @settings(max_examples=60)
-def test_markdown(checked: list[Checked]) -> None:
+def test_markdown(checked: list[CheckedFile]) -> None:
     """Markdown has a row a finding, and neither HTML nor links."""
     tokens = MarkdownIt("commonmark").enable("table").parse(rendered("markdown", checked))
     rows = sum(t.type == "tr_open" for t in tokens)
@@ -115,7 +115,7 @@ def test_markdown(checked: list[Checked]) -> None:
 
 @given(files())
 @settings(max_examples=60)
-def test_text(checked: list[Checked]) -> None:
+def test_text(checked: list[CheckedFile]) -> None:
     """Text for people holds no control character, and no source line wider than the page."""
     text = rendered("text", checked)
     assert not [c for c in text if (ord(c) < 32 and c != "\n") or 127 <= ord(c) < 160]

@@ -22,7 +22,7 @@ from advisor.report.document import (
     Facts,
     Items,
     Listing,
-    Own,
+    OwnText,
     Paragraph,
     Section,
     StackedBar,
@@ -104,7 +104,7 @@ def test_secrets_are_masked(form: str) -> None:
 def test_words_of_mycnf_are_whole(form: str) -> None:
     """What a rule says of passwords is not masked, and a long text is not cut; it is harmless all the same."""
     words = f"SET PASSWORD is written to the log <b>as sent</b>.{' more' * 600} \x1b[31m end"
-    text = written(form, Paragraph(Own(words)))
+    text = written(form, Paragraph(OwnText(words)))
     assert "SET PASSWORD is written" in text
     assert text.count("more") == 600
     assert "\x1b" not in text

@@ -9,12 +9,12 @@ import pytest
 from hostile_findings import GOLDEN, nasty, nothing, page
 
 from advisor import __version__
-from advisor.report import Checked, Page
+from advisor.report import CheckedFile, Page
 from advisor.report.formats import names
 from advisor.report.formats import render_lint as render
 
 UNREAD = ("gone\udcff.cnf", "can't read gone\udcff.cnf: No such file or directory; <b>name</b> another")
-MATERIAL: dict[str, tuple[Callable[[], list[Checked]], Page]] = {
+MATERIAL: dict[str, tuple[Callable[[], list[CheckedFile]], Page]] = {
     "nasty": (nasty, page()),
     "nothing": (nothing, page()),
     "unread": (list, page(UNREAD)),

@@ -6,13 +6,13 @@ import pytest
 from hostile_findings import nasty, nothing, page
 from lxml import etree
 
-from advisor.report import Checked
+from advisor.report import CheckedFile
 from advisor.report.formats import render_lint as render
 
 UNREAD = ("gone.cnf", "can't read it")
 
 
-def tree(files: list[Checked], *broken: tuple[str, str], fail_on: str = "warning") -> etree._Element:
+def tree(files: list[CheckedFile], *broken: tuple[str, str], fail_on: str = "warning") -> etree._Element:
     """The report as lxml reads it."""
     made = render("junit", files, page(*broken)._replace(fail_on=fail_on))
     return etree.fromstring(made.encode(), etree.XMLParser(resolve_entities=False))
@@ -20,7 +20,7 @@ def tree(files: list[Checked], *broken: tuple[str, str], fail_on: str = "warning
 
 @pytest.mark.parametrize("files", [[], nothing(), nasty()], ids=["none", "clean", "nasty"])
 @pytest.mark.parametrize("broken", [(), (UNREAD,)])
-def test_schemas(junit_schema: etree.XMLSchema, files: list[Checked], broken: tuple[tuple[str, str], ...]) -> None:
+def test_schemas(junit_schema: etree.XMLSchema, files: list[CheckedFile], broken: tuple[tuple[str, str], ...]) -> None:
     """Every report is valid by the schemas in use, the empty one too."""
     junit_schema.assertValid(tree(files, *broken))
 

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from advisor.analysis import run_rules
 from advisor.analysis.anonymize import anonymize
-from advisor.analysis.audited import Audited
+from advisor.analysis.audited import AuditResult
 from advisor.analysis.context import build_context
-from advisor.core.model import Action, Confidence, Finding, LocalResult, Location, Severity, Skipped
+from advisor.core.model import Action, Confidence, Finding, LocalResult, Location, Severity, SkippedCheck
 from advisor.facts import Accounts, Replication, SchemaRisks, Unavailable, VariableOrigin, VariableSetter
 from advisor.facts.server import AutoIncrement, EngineTable, RedundantIndex, UnkeyedTable
 from advisor.report import Page
@@ -28,7 +28,7 @@ CLEARED = (
 )
 
 
-def named() -> Audited:
+def named() -> AuditResult:
     """An audit in which each text that is not a rule's own holds names and addresses."""
     facts = recorded()
     variables = {**facts.server.variables, "hostname": "db7.corp.example", "wsrep_node_name": "node-b"}
@@ -52,7 +52,7 @@ def named() -> Audited:
         local=LocalResult("scan", "2026-11-20T00:00:00", "worse", "measured on upstream"),
     )
     made = audited(finding, facts=replace(facts, server=server, lost=WORDS, unavailable=(Unavailable("host", WORDS),)))
-    return made._replace(skipped=(Skipped("TST002", WORDS),), suppressed=((finding, WORDS),))
+    return made._replace(skipped=(SkippedCheck("TST002", WORDS),), suppressed=((finding, WORDS),))
 
 
 @pytest.mark.parametrize("form", names("audit"))

@@ -17,7 +17,7 @@ from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 from advisor.__main__ import main
-from advisor.analysis.audited import Audited
+from advisor.analysis.audited import AuditResult
 from advisor.core.model import Confidence, Finding, Severity
 from advisor.report import Page
 from advisor.report.audit.prometheus import LONGEST, METRICS, report
@@ -107,7 +107,7 @@ def test_any_label(host: str, option: str) -> None:
     assert not math.isnan(sample.value)
 
 
-def _named(host: str, option: str) -> Audited:
+def _named(host: str, option: str) -> AuditResult:
     facts = recorded()
     variables = {**facts.server.variables, "hostname": host}
     found = Finding("TST001", "x", Severity.NOTE, Confidence.LIKELY, "m", option=option)

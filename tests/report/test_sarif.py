@@ -19,18 +19,18 @@ from advisor.core.model import Finding, Severity
 from advisor.optionfile.lines import apply_edits
 from advisor.optionfile.reader import parse
 from advisor.redaction import MASK
-from advisor.report import Checked
+from advisor.report import CheckedFile
 from advisor.report.formats import render_lint as render
 from rules import all_rules
 
 
-def run_of(files: list[Checked], *broken: tuple[str, str]) -> dict[str, Any]:
+def run_of(files: list[CheckedFile], *broken: tuple[str, str]) -> dict[str, Any]:
     """The one run of the log."""
     (run,) = json.loads(render("sarif", files, page(*broken)))["runs"]
     return dict(run)
 
 
-def of_every_rule() -> list[Checked]:
+def of_every_rule() -> list[CheckedFile]:
     """One finding of each rule that there is."""
     found = tuple(Finding(r.code, r.name, r.severity, r.confidence, "m") for r in all_rules())
     return [nothing()[0]._replace(findings=found)]
@@ -39,7 +39,7 @@ def of_every_rule() -> list[Checked]:
 @pytest.mark.parametrize("files", [[], nothing(), nasty(), of_every_rule()], ids=["none", "clean", "nasty", "rules"])
 @pytest.mark.parametrize("broken", [(), (("a b", "why {0}"),)])
 def test_official_schema(
-    sarif_validator: Draft4Validator, files: list[Checked], broken: tuple[tuple[str, str], ...]
+    sarif_validator: Draft4Validator, files: list[CheckedFile], broken: tuple[tuple[str, str], ...]
 ) -> None:
     """Every log is valid, the empty one too."""
     errors = list(sarif_validator.iter_errors(json.loads(render("sarif", files, page(*broken)))))
@@ -136,7 +136,7 @@ def marks(data: bytes) -> dict[str, list[str]]:
                 option=line.name, group=line.group)
         for line in lines
     )  # fmt: skip
-    results = run_of([Checked(path, target, found, {})])["results"]
+    results = run_of([CheckedFile(path, target, found, {})])["results"]
     made: dict[str, list[str]] = {}
     for line, result in zip(lines, results, strict=True):
         made.setdefault(line.name or "", []).append(result["partialFingerprints"]["mycnf/v1"])

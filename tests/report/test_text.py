@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from advisor.core.model import Confidence, Finding, Location, Severity, Target
-from advisor.report import Checked, Page, findings_json
+from advisor.report import CheckedFile, Page, findings_json
 from advisor.report import lint as text
 
 TARGET = Target("mysql", (8, 4, 8))
@@ -24,9 +24,9 @@ TYPO = Finding(
 )
 
 
-def checked(finding: Finding, source: str) -> Checked:
+def checked(finding: Finding, source: str) -> CheckedFile:
     """One file with one finding on line 7."""
-    return Checked("my.cnf", TARGET, (finding,), {("my.cnf", 7): source})
+    return CheckedFile("my.cnf", TARGET, (finding,), {("my.cnf", 7): source})
 
 
 def test_full_report() -> None:
@@ -52,7 +52,7 @@ def test_concise_report() -> None:
 
 def test_nothing_found() -> None:
     """A clean file is one line."""
-    assert text.report([Checked("a.cnf", TARGET, (), {})], Page()) == (
+    assert text.report([CheckedFile("a.cnf", TARGET, (), {})], Page()) == (
         "1 file checked for MySQL 8.4.8: nothing found.\n"
     )
 

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from advisor import __version__
 from advisor.__main__ import main
-from advisor.analysis.audited import Audited
+from advisor.analysis.audited import AuditResult
 from advisor.core.model import Action, Confidence, Edit, Finding, Fix, Location, Severity
 from advisor.facts import Unavailable
 from advisor.report import Page
@@ -77,7 +77,7 @@ def headings(text: str) -> list[tuple[int, str]]:
     ]
 
 
-def checked(audit: Audited) -> str:
+def checked(audit: AuditResult) -> str:
     """The ticket, which fits and holds no markup but ours and no link but those of the evidence."""
     text = report(audit, Page())
     text.encode()
@@ -93,7 +93,7 @@ def checked(audit: Audited) -> str:
 
 
 @pytest.mark.parametrize(("name", "audit"), [("nasty", nasty_audit), ("nothing", audited)])
-def test_golden(name: str, audit: Callable[[], Audited]) -> None:
+def test_golden(name: str, audit: Callable[[], AuditResult]) -> None:
     """The ticket is what it was when somebody last looked at it; the version of mycnf is left out."""
     made = report(audit(), Page()).replace(f"mycnf {__version__} ", "mycnf 0 ").encode()
     golden = GOLDEN / f"{name}.ticket"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from changes import mutants
 from modules import read
-from outcomes import Noticed, notice_change, pose_cases
+from outcomes import Detection, notice_change, pose_cases
 from rule_cases import Case, context_of_case
 
 from rules.core.rule import RULES
@@ -44,7 +44,7 @@ JUST_ENOUGH = Case("few-connections", "just enough", "mysql-9.7.4", "max_connect
 ONE_TOO_FEW = Case("few-connections", "one too few", "mysql-9.7.4", "max_connections = 99", "warning")
 
 
-def tried(folder: Path, *cases: Case, text: str = RULE) -> dict[str, Noticed]:
+def tried(folder: Path, *cases: Case, text: str = RULE) -> dict[str, Detection]:
     """Each change of a made-up module, as `line: change`, and how far present cases notice it."""
     path = folder / "madeup.py"
     path.write_text(text, "utf-8")
@@ -57,9 +57,9 @@ def tried(folder: Path, *cases: Case, text: str = RULE) -> dict[str, Noticed]:
 def test_a_comparison_that_no_case_tries_at_its_limit_survives(tmp_path: Path) -> None:
     """Cases far from the limit notice neither a limit one off nor an equal value; cases at the limit notice both."""
     far = tried(tmp_path, BELOW, ABOVE)
-    survivors = {change for change, how in far.items() if how is Noticed.NOT_AT_ALL}
+    survivors = {change for change, how in far.items() if how is Detection.NOT_AT_ALL}
     assert survivors == {"6: 100 made 101", "18: Lt made LtE"}
-    assert set(tried(tmp_path, BELOW, ABOVE, JUST_ENOUGH, ONE_TOO_FEW).values()) == {Noticed.BY_TABLE}
+    assert set(tried(tmp_path, BELOW, ABOVE, JUST_ENOUGH, ONE_TOO_FEW).values()) == {Detection.BY_TABLE}
 
 
 def test_words_and_declarations_are_left_alone(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_words_and_declarations_are_left_alone(tmp_path: Path) -> None:
 def test_a_mutant_that_never_ends_is_noticed(tmp_path: Path) -> None:
     """A change that makes a rule go round for ever counts as noticed, and the tool goes on."""
     endless = RULE.replace("    if given is", "    while given == 7:\n        pass\n    if given is")
-    assert tried(tmp_path, BELOW, text=endless)["18: Eq made NotEq"] is Noticed.BY_TABLE
+    assert tried(tmp_path, BELOW, text=endless)["18: Eq made NotEq"] is Detection.BY_TABLE
 
 
 def test_another_piece_of_advice_is_told_apart(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_another_piece_of_advice_is_told_apart(tmp_path: Path) -> None:
     advising = RULE.replace(
         "from rules.core.subject", "from rules.core.advice import advise, present\nfrom rules.core.subject"
     ).replace('help="write 200"', 'actions=present(advise(known, "max_connections", 200))')
-    assert tried(tmp_path, BELOW, text=advising)["21: 200 made 201"] is Noticed.BY_ADVICE
+    assert tried(tmp_path, BELOW, text=advising)["21: 200 made 201"] is Detection.BY_ADVICE
 
 
 def test_the_list_of_rules_stays_as_it_is(tmp_path: Path) -> None:

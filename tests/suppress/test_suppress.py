@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from advisor.analysis import run_rules, select_rules
-from advisor.analysis.suppress import FileFindings, Suppressed, suppress
+from advisor.analysis.suppress import FileFindings, SuppressionResult, suppress
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
 from advisor.optionfile import resolve
@@ -40,13 +40,13 @@ def reading(
     return FileFindings(resolved, version, done.findings, frozenset(ran), frozenset(silent))
 
 
-def of(text: str, **words: object) -> Suppressed:
+def of(text: str, **words: object) -> SuppressionResult:
     """What is left of one file."""
     (done,) = suppress([reading({"x.cnf": f"[mysqld]\n{text}"}, **words)])
     return done
 
 
-def codes(done: Suppressed) -> list[str]:
+def codes(done: SuppressionResult) -> list[str]:
     """The codes of the findings that are shown."""
     return [f.code for f in done.kept]
 

@@ -11,7 +11,7 @@ from app_driver import driven, screen_text, snapshot_with, until
 from msgspec.structs import replace
 from textual.containers import VerticalScroll
 
-from advisor.analysis.audited import Audited
+from advisor.analysis.audited import AuditResult
 from advisor.analysis.context import build_context
 from advisor.collect.host import open_root, read_host
 from advisor.commands.collect import DEMO
@@ -31,7 +31,7 @@ RECORDED = load(DEMO)
 def told(host: Host | None, facts: Facts = RECORDED, width: int = 75) -> dict[str, str]:
     """The sections about the demo's server on this host, as text."""
     facts = replace(facts, host=host)
-    view = View(Audited(facts, build_context(facts), (), ()), "snapshot", "a file", 0.0)
+    view = View(AuditResult(facts, build_context(facts), (), ()), "snapshot", "a file", 0.0)
     return {section.id: section.text.plain for section in build_sections(view, width)}
 
 

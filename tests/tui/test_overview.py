@@ -7,7 +7,7 @@ from app_driver import driven, screen_text, until
 from msgspec.structs import replace
 from textual.widgets import ContentSwitcher
 
-from advisor.analysis.audited import Audited
+from advisor.analysis.audited import AuditResult
 from advisor.cli.parser import build_parser
 from advisor.commands.collect import DEMO
 from advisor.commands.judge_facts import audit_facts, make_request
@@ -54,7 +54,7 @@ def recorded() -> Facts:
     return load(DEMO)
 
 
-def audited(facts: Facts, **server: object) -> Audited:
+def audited(facts: Facts, **server: object) -> AuditResult:
     """The audit of these facts with other answers of the server."""
     asked = make_request(build_parser("audit").parse_args(["audit", "--isolated", "--demo"]))
     return audit_facts(replace(facts, server=replace(facts.server, **server)), asked)
@@ -194,7 +194,7 @@ def shown(view: View) -> str:
     return gauges.memory_text(view.audited, 60).plain
 
 
-def view_of(audit: Audited) -> View:
+def view_of(audit: AuditResult) -> View:
     """A view of a recording."""
     return View(audit, "demo", "the demo", 0.0)
 

@@ -56,7 +56,7 @@ def servers(folder: str) -> list[Server]:
     return programs
 
 
-class Asked:
+class OptionAnswers:
     """The collected answers for one option."""
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class Asked:
         self.messages: list[str] = []
 
 
-def put(server: Server, values: dict[str, str | None], into: dict[str, Asked]) -> None:
+def put(server: Server, values: dict[str, str | None], into: dict[str, OptionAnswers]) -> None:
     """Set each option to one value, and collect the answers."""
     for name, printed, messages in ask(server, values):
         into[name].printed[values[name] or ""] = printed
@@ -73,7 +73,7 @@ def put(server: Server, values: dict[str, str | None], into: dict[str, Asked]) -
 
 def probe(server: Server, names: list[str]) -> dict[str, Row]:
     """Kind, range, block size and members of each option."""
-    asked = {n: Asked() for n in names}
+    asked = {n: OptionAnswers() for n in names}
     for value in (*numbers.SMALL, numbers.PADDED):
         put(server, dict.fromkeys(names, value), asked)
     put(server, dict.fromkeys((n for n in names if not numbers.is_number(asked[n].printed["1"])), "zzz"), asked)
@@ -94,7 +94,7 @@ def probe(server: Server, names: list[str]) -> dict[str, Row]:
     return rows
 
 
-def is_plain_number(answers: Asked) -> bool:
+def is_plain_number(answers: OptionAnswers) -> bool:
     """Whether an option prints and parses numbers; a string prints 01 unchanged."""
     if "zzz" in answers.printed or answers.printed.get(numbers.PADDED) == numbers.PADDED:
         return False
@@ -106,7 +106,7 @@ def is_whole(row: Row) -> bool:
     return row["kind"] != "double" and all(re.fullmatch(r"-?\d+", row.get(end, "")) for end in ("min", "max"))
 
 
-def find_widths(rows: dict[str, Row], asked: dict[str, Asked]) -> None:
+def find_widths(rows: dict[str, Row], asked: dict[str, OptionAnswers]) -> None:
     """If the server prints 32-bit values as signed numbers, the largest one shows which options have how many bits."""
     narrow = {n for n, answers in asked.items() if numbers.wraps(answers.printed)}
     for name, row in rows.items():
@@ -117,7 +117,7 @@ def find_widths(rows: dict[str, Row], asked: dict[str, Asked]) -> None:
 def find_blocks(server: Server, rows: dict[str, Row]) -> None:
     """Try odd numbers in each range, and record how they are rounded."""
     values = {n: numbers.trials(int(r["min"]), int(r["max"])) for n, r in rows.items() if is_whole(r)}
-    asked = {n: Asked() for n in values}
+    asked = {n: OptionAnswers() for n in values}
     for i in range(max(map(len, values.values()), default=0)):
         put(server, {n: v[i] for n, v in values.items() if i < len(v)}, asked)
     for name, answers in asked.items():
@@ -125,7 +125,7 @@ def find_blocks(server: Server, rows: dict[str, Row]) -> None:
             rows[name]["block"] = str(size)
 
 
-def find_members(server: Server, rows: dict[str, Row], asked: dict[str, Asked]) -> None:
+def find_members(server: Server, rows: dict[str, Row], asked: dict[str, OptionAnswers]) -> None:
     """Query the members of enumerations and sets by number, until the server rejects one."""
     steps: dict[str, Callable[[int], int]] = {"enum": lambda i: i, "set": lambda i: 1 << i}
     members: dict[str, list[str]] = {n: [] for n, r in rows.items() if r["kind"] in steps}

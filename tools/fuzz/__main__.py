@@ -15,7 +15,7 @@ import mangling
 import reading
 import telling
 import trying
-from dealing import Chosen, ask_servers
+from dealing import FuzzRequest, ask_servers
 from outside import READERS
 from real_servers import lacking, names_of
 
@@ -49,7 +49,7 @@ def main() -> int:
         asked = trying.shares(given.files, given.only)
         return 1 if telling.tell(trying.run(asked, given.seed, given.workers), given.keep) else 0
     servers = [name for name in names_of(given.server) if not lacking(name)]
-    chosen = Chosen(servers, given.seed, given.settings, given.seconds, given.workers, given.cases)
+    chosen = FuzzRequest(servers, given.seed, given.settings, given.seconds, given.workers, given.cases)
     return 1 if ask_servers(chosen) else 0
 
 

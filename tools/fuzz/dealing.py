@@ -13,14 +13,14 @@ from cases import save_case, smallest
 from comparing import compare
 from composing import Cell, Setting, compose, decks
 from real_servers import provisioned
-from tally import Tally, Told
+from tally import FileOutcome, Tally
 from truth import truth
 from vocabulary import vocabulary
 
 AHEAD = 6  # files waiting for a worker
 
 
-class Chosen(NamedTuple):
+class FuzzRequest(NamedTuple):
     """What to run: which servers, how much, and the folder for saved disagreements."""
 
     servers: list[str]
@@ -36,7 +36,7 @@ def _decks(server: str, seed: str) -> dict[str, list[Cell]]:
     return decks(vocabulary(provisioned(server)), f"{seed} {server}")
 
 
-def put(job: tuple[str, str, int, str | None]) -> Told:
+def put(job: tuple[str, str, int, str | None]) -> FileOutcome:
     """Generate one file, query its server and compare; the same job gives the same file."""
     server, seed, number, folder = job
     binary, dealt = provisioned(server), _decks(server, seed)
@@ -47,7 +47,7 @@ def put(job: tuple[str, str, int, str | None]) -> Told:
     for d in wrong if folder else ():
         save_case(folder or "", server, smallest(binary, lines, d.at))
     grid = {(entry.name, name) for slot in ("known", "harsh", "hidden") for entry, name, _ in dealt[slot]}
-    return Told(server, made, answer, wrong, len(grid))
+    return FileOutcome(server, made, answer, wrong, len(grid))
 
 
 def text_of(made: list[Setting | str]) -> list[str]:
@@ -55,7 +55,7 @@ def text_of(made: list[Setting | str]) -> list[str]:
     return [part.line if isinstance(part, Setting) else part for part in made]
 
 
-def ask_servers(chosen: Chosen) -> int:
+def ask_servers(chosen: FuzzRequest) -> int:
     """Run until the number of settings or seconds is reached, and print every disagreement; returns their number."""
     tally, started = Tally(), time.monotonic()
     room = threading.Semaphore(chosen.workers + AHEAD)

@@ -27,7 +27,7 @@ SEEDLINGS = (
 TURNS = ((b"\n", b"\r\n"), (b"=", b" "), (b"[", b""), (b"_", b"-"))
 
 
-class Ended(NamedTuple):
+class LintRun(NamedTuple):
     """One run of lint: exit code, seconds of CPU time, the last line on stderr, and the input."""
 
     code: int
@@ -72,7 +72,7 @@ def mangle(data: bytes, others: list[bytes], chance: random.Random) -> bytes:
     return data
 
 
-def lint(data: bytes, ending: str, target: str, folder: str) -> Ended:
+def lint(data: bytes, ending: str, target: str, folder: str) -> LintRun:
     """The result of `mycnf lint` on a file with these bytes."""
     path = os.path.join(folder, f"f{ending}")
     with open(path, "wb") as f:
@@ -80,10 +80,10 @@ def lint(data: bytes, ending: str, target: str, folder: str) -> Ended:
     out, err, before = io.StringIO(), io.StringIO(), time.process_time()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = main(["lint", "--isolated", "--target", target, path])
-    return Ended(code, time.process_time() - before, err.getvalue()[-300:], data, ending)
+    return LintRun(code, time.process_time() - before, err.getvalue()[-300:], data, ending)
 
 
-def run(texts: list[bytes], count: int, seed: str) -> Iterator[Ended]:
+def run(texts: list[bytes], count: int, seed: str) -> Iterator[LintRun]:
     """Lint that many mangled files, one by one."""
     chance = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="mycnf-mangled-") as folder:
@@ -92,6 +92,6 @@ def run(texts: list[bytes], count: int, seed: str) -> Iterator[Ended]:
             yield lint(data, chance.choice(ENDINGS), chance.choice(TARGETS), folder)
 
 
-def broke(ended: Ended) -> bool:
+def broke(ended: LintRun) -> bool:
     """Whether lint failed with an internal error, or an undocumented exit code."""
     return ended.code not in (0, 1, 2) or "internal error" in ended.said

@@ -307,12 +307,12 @@ def _ask_server(data: bytes, _folder: str) -> None:
 
     chance = random.Random(data)
 
-    class Piped(Wire):
+    class PipedWire(Wire):
         def connect(self, sock: Any = None) -> None:
             super().connect(sock or Line(Server(chance, *seeds.server_tables(chance))))
 
     account = Account("reader", b"secret", host="db.example", ssl_mode="disabled")
-    with patch.object(connect, "Wire", Piped):
+    with patch.object(connect, "Wire", PipedWire):
         encode_snapshot(collect_from_account(account, CollectRequest(window=1.0), wait=lambda _: None))
 
 

@@ -13,7 +13,7 @@ HEADS = ("server", "settings", "wrong", "%", "traps %", "options", "cells", "of"
 COLUMNS = "{:14}" + "{:>9}" * (len(HEADS) - 1)
 
 
-class Told(NamedTuple):
+class FileOutcome(NamedTuple):
     """One file with the server's reaction and the verdict."""
 
     server: str
@@ -33,7 +33,7 @@ class Tally:
         self.reached: dict[str, set[tuple[str, str]]] = collections.defaultdict(set)
         self.cells: dict[str, int] = {}
 
-    def add(self, outcome: Told) -> None:
+    def add(self, outcome: FileOutcome) -> None:
         """Count one file."""
         server, settings = outcome.server, [part for part in outcome.made if isinstance(part, Setting)]
         self.files += 1

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from labfolder import Lab, LabError
-from labserver import Switched, task_of
+from labserver import OptionFileServer, task_of
 
 from probes.sandbox import Sandbox
 from probes.stop import StopSignal
@@ -45,7 +45,7 @@ class Asking(NamedTuple):
     leaving: StopSignal
 
 
-def audit_lab(lab: Lab, served: Switched, driver: str, asking: Asking) -> tuple[dict[str, Any], Told]:
+def audit_lab(lab: Lab, served: OptionFileServer, driver: str, asking: Asking) -> tuple[dict[str, Any], Told]:
     """The report of an audit at the end of the lab's load, and the output of the other tools right after it.
 
     Raises LabError if the load or the audit fails.

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 
 from labfolder import Lab
-from labserver import FILE, Switched, task_of
+from labserver import FILE, OptionFileServer, task_of
 
 from advisor.collect.host import open_root, read_host
 from advisor.facts.probes import Metric, ProbeResult
@@ -23,10 +23,10 @@ OVERHEAD = 8.0  # seconds for a shutdown and a start
 NEVER = 1e6  # seconds; the number of rounds ends the run, not the time
 
 
-class Fixed(WorkloadBench):
+class FixedBench(WorkloadBench):
     """A bench whose blocks warm up and measure as long as the lab defines, whatever time is left."""
 
-    def __init__(self, lab: Lab, served: Switched, driver: str, seed: int) -> None:
+    def __init__(self, lab: Lab, served: OptionFileServer, driver: str, seed: int) -> None:
         super().__init__(served, driver, lambda _: task_of(lab, served, seed), warm_seconds=0)
         self._lab = lab
         self._load = task_of(lab, served, seed + 1)  # another random sequence than in the measurement
@@ -49,7 +49,7 @@ class BeforeAfter:
     evidence: tuple[str, ...] = ()
     choices: tuple[Choice, ...] = ()
 
-    def __init__(self, lab: Lab, served: Switched, driver: str, files: tuple[str, str]) -> None:
+    def __init__(self, lab: Lab, served: OptionFileServer, driver: str, files: tuple[str, str]) -> None:
         self._lab, self._served, self._driver = lab, served, driver
         self._files = dict(zip((BEFORE, AFTER), files, strict=True))
 
@@ -70,12 +70,18 @@ class BeforeAfter:
         )
 
     @contextlib.contextmanager
-    def prepare(self, ground: Environment, wanted: ProbeRequest, plan: RunPlan, stop: StopSignal) -> Iterator[Fixed]:  # noqa: ARG002
+    def prepare(
+        self,
+        ground: Environment,  # noqa: ARG002 - an experiment's signature
+        wanted: ProbeRequest,
+        plan: RunPlan,  # noqa: ARG002
+        stop: StopSignal,  # noqa: ARG002
+    ) -> Iterator[FixedBench]:
         """The server exists already: it has just been audited."""
-        yield Fixed(self._lab, self._served, self._driver, wanted.seed + 1)
+        yield FixedBench(self._lab, self._served, self._driver, wanted.seed + 1)
 
 
-def measure_rounds(lab: Lab, served: Switched, driver: str, files: tuple[str, str], seed: int) -> ProbeResult:
+def measure_rounds(lab: Lab, served: OptionFileServer, driver: str, files: tuple[str, str], seed: int) -> ProbeResult:
     """The samples of all rounds; `files` are the original option file and the advised one.
 
     Raises ProbeError if the server or the driver fails before the first round is complete.

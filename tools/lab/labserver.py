@@ -23,7 +23,7 @@ FILE = "option file"  # the setting of a variant: the option file that the serve
 FILLING_POOL = 256 << 20
 
 
-class Switched(VariantServer):
+class OptionFileServer(VariantServer):
     """A server whose variants are option files."""
 
     def apply_settings(self, settings: dict[str, str]) -> bool:
@@ -47,7 +47,9 @@ class Switched(VariantServer):
 
 
 @contextlib.contextmanager
-def filled_server(lab: Lab, binary: Binary, folder: str, templates: str | None, stop: StopSignal) -> Iterator[Switched]:
+def filled_server(
+    lab: Lab, binary: Binary, folder: str, templates: str | None, stop: StopSignal
+) -> Iterator[OptionFileServer]:
     """The lab's server with its data, started with ordinary settings; leaving the context removes everything.
 
     Raises LabError if it is not available.
@@ -58,7 +60,7 @@ def filled_server(lab: Lab, binary: Binary, folder: str, templates: str | None, 
         except SandboxError as error:
             raise LabError(str(error)) from error
         with sandbox:
-            served = Switched(sandbox, ())
+            served = OptionFileServer(sandbox, ())
             with served.explain_errors(), watch_disk_space(sandbox):
                 if isinstance(lab.data, ScanTable):
                     create_table(served.connection(), lab.data, stop)

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, TOP)
 
-from peertold import TOOLS, Said, tool_statements
+from peertold import TOOLS, ToolStatement, tool_statements
 
 PAGE = os.path.join(TOP, "docs", "peers.md")
 JUDGEMENTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "judgements.toml")
@@ -43,11 +43,11 @@ LARGE_SERVER = re.compile(r"<!-- large server -->\n.*?<!-- /large server -->\n",
 VARYING = re.compile(r"/\S*/|\d[\d.,]*[KMGT%]?")
 
 
-class Judged(NamedTuple):
+class JudgedStatement(NamedTuple):
     """A statement about a server, and its judgement."""
 
     server: str
-    said: Said
+    said: ToolStatement
     kind: str
     why: str
 
@@ -67,7 +67,7 @@ def main() -> int:
     return int(bool(unjudged))
 
 
-def _judged_labs(work: str) -> Iterator[Judged]:
+def _judged_labs(work: str) -> Iterator[JudgedStatement]:
     with open(JUDGEMENTS, "rb") as file:
         judgements = tomllib.load(file)["judgement"]
     for server in _told_servers(work):
@@ -87,7 +87,7 @@ def _release(work: str) -> str:
     return ", ".join(sorted(versions)) or "of an unknown version"
 
 
-def _judge(server: str, statement: Said, judgements: list[dict[str, str]]) -> Judged:
+def _judge(server: str, statement: ToolStatement, judgements: list[dict[str, str]]) -> JudgedStatement:
     words = f"{statement.heading}: {statement.words}"
     for judgement in judgements:
         if (
@@ -95,8 +95,8 @@ def _judge(server: str, statement: Said, judgements: list[dict[str, str]]) -> Ju
             and re.search(judgement.get("on", ""), server)
             and re.search(judgement["said"], words)
         ):
-            return Judged(server, statement, judgement["kind"], judgement["why"])
-    return Judged(server, statement, UNJUDGED, "")
+            return JudgedStatement(server, statement, judgement["kind"], judgement["why"])
+    return JudgedStatement(server, statement, UNJUDGED, "")
 
 
 def _read(folder: str, name: str) -> Any:
@@ -113,7 +113,7 @@ def _large_server() -> str:
     return found[0] if found else ""
 
 
-def _page(judged: list[Judged], large: str, tuner: str) -> Iterator[str]:
+def _page(judged: list[JudgedStatement], large: str, tuner: str) -> Iterator[str]:
     servers = list(dict.fromkeys(entry.server for entry in judged))
     ill = [server for server in servers if not server.startswith(DEFAULT)]
     well = [server for server in servers if server.startswith(DEFAULT)]
@@ -138,7 +138,7 @@ def _page(judged: list[Judged], large: str, tuner: str) -> Iterator[str]:
         yield from _statements(judged, tool)
 
 
-def _totals(judged: list[Judged], servers: list[str], *, faults: bool) -> Iterator[str]:
+def _totals(judged: list[JudgedStatement], servers: list[str], *, faults: bool) -> Iterator[str]:
     kinds = [kind for kind in KINDS if kind != UNJUDGED and (faults or kind != "fault")]
     yield f"| statements | {' | '.join(TOOLS)} |"
     yield "|:--|--:|--:|--:|"
@@ -151,11 +151,11 @@ def _totals(judged: list[Judged], servers: list[str], *, faults: bool) -> Iterat
     yield f"| all | {' | '.join(str(sum(counted[tool, kind] for kind in KINDS)) for tool in TOOLS)} |\n"
 
 
-def _has_fault(judged: list[Judged], server: str, tool: str) -> bool:
+def _has_fault(judged: list[JudgedStatement], server: str, tool: str) -> bool:
     return any(e.kind == "fault" and e.server == server and e.said.tool == tool for e in judged)
 
 
-def _found_rows(judged: list[Judged], servers: list[str]) -> Iterator[str]:
+def _found_rows(judged: list[JudgedStatement], servers: list[str]) -> Iterator[str]:
     yield f"| server | {' | '.join(TOOLS)} |"
     yield "|:--|:--|:--|:--|"
     for server in servers:
@@ -167,18 +167,18 @@ def _found_rows(judged: list[Judged], servers: list[str]) -> Iterator[str]:
     yield ""
 
 
-def _cell(told_of: list[Said]) -> str:
+def _cell(told_of: list[ToolStatement]) -> str:
     if not told_of:
         return "-"
     names = [statement.words if statement.heading[0] in "[VG" else statement.heading for statement in told_of]
     return "<br>".join(dict.fromkeys(_plain_text(name) for name in names))
 
 
-def _statements(judged: list[Judged], tool: str) -> Iterator[str]:
+def _statements(judged: list[JudgedStatement], tool: str) -> Iterator[str]:
     yield f"### {tool}\n"
     yield "| statement | servers | worth | because |"
     yield "|:--|--:|:--|:--|"
-    groups: dict[tuple[str, str, str], list[Judged]] = {}
+    groups: dict[tuple[str, str, str], list[JudgedStatement]] = {}
     for entry in judged:
         if entry.said.tool == tool:
             key = (entry.said.heading, VARYING.sub("#", entry.said.words), entry.kind)

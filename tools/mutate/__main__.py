@@ -25,7 +25,7 @@ sys.path[:0] = [TOP, os.path.join(TOP, "tests", "plugins")]
 
 from changes import Mutant, mutants
 from modules import LEFT_OUT, Module, rule_modules
-from outcomes import Noticed, Posed, notice_change, pose_cases
+from outcomes import Detection, PosedCase, notice_change, pose_cases
 from rule_cases import all_cases, context_of_case
 from verdicts import try_verdicts
 
@@ -46,9 +46,9 @@ def main() -> int:
         except ValueError as wrong:
             sys.exit(f"mutate: {wrong}")
         tally = [how for module, some in chosen for how in _try(module, some, modules, kept)]
-    killed = len(tally) - tally.count(Noticed.NOT_AT_ALL)
+    killed = len(tally) - tally.count(Detection.NOT_AT_ALL)
     percent = 100 * killed / max(1, len(tally))
-    print(f"of them by another option or advice alone, which no table holds: {tally.count(Noticed.BY_ADVICE)}")
+    print(f"of them by another option or advice alone, which no table holds: {tally.count(Detection.BY_ADVICE)}")
     print(f"rules: killed {killed} of {len(tally)} ({percent:.1f} %)")
     return int(percent < ENOUGH)
 
@@ -87,17 +87,17 @@ def _folder(above: str, number: int) -> Path:
 
 
 def _try(
-    module: Module, some: Sequence[Mutant], modules: Mapping[str, Module], cases: Sequence[Posed]
-) -> list[Noticed]:
+    module: Module, some: Sequence[Mutant], modules: Mapping[str, Module], cases: Sequence[PosedCase]
+) -> list[Detection]:
     """Whether the cases detect each change of one module; prints those that are not detected."""
     path, tally = os.path.relpath(module.path, TOP), []
     for mutant in some:
         tally.append(notice_change(mutant, module, modules, cases))
-        if tally[-1] is Noticed.NOT_AT_ALL:
+        if tally[-1] is Detection.NOT_AT_ALL:
             source = linecache.getline(module.path, mutant.line).strip()
             print(f"{path}:{mutant.line}: no case notices {mutant.change}: {source}", flush=True)
     if some:
-        print(f"{path}: killed {len(tally) - tally.count(Noticed.NOT_AT_ALL)} of {len(tally)}", flush=True)
+        print(f"{path}: killed {len(tally) - tally.count(Detection.NOT_AT_ALL)} of {len(tally)}", flush=True)
     return tally
 
 

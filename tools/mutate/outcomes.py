@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SECONDS = 2.0  # of CPU time for all cases of a mutant; a hundredth of that is usual
 
 
-class Found(NamedTuple):
+class FindingParts(NamedTuple):
     """The relevant parts of a finding: severity, confidence, option, line, and the advised lines and statements."""
 
     severity: str
@@ -30,15 +30,15 @@ class Found(NamedTuple):
     advice: tuple[tuple[str | None, str | None], ...]
 
 
-class Posed(NamedTuple):
+class PosedCase(NamedTuple):
     """A case with its rule context, and the findings of its rule without any change."""
 
     case: Case
     known: RuleContext
-    found: tuple[Found, ...]
+    found: tuple[FindingParts, ...]
 
 
-class Noticed(IntEnum):
+class Detection(IntEnum):
     """How a mutant is detected: by a case's table, by another option or advice, or not at all."""
 
     BY_TABLE = 0
@@ -50,11 +50,13 @@ class TooLong(BaseException):
     """A mutant takes longer than any rule; not an Exception, so that no rule catches it."""
 
 
-def pose_cases(cases: Sequence[tuple[Case, RuleContext]], modules: Mapping[str, Module]) -> list[Posed]:
+def pose_cases(cases: Sequence[tuple[Case, RuleContext]], modules: Mapping[str, Module]) -> list[PosedCase]:
     """The cases for the rules of these modules with their findings; raises ValueError if one differs from its table."""
     with carried_out(_codes(in_order(modules, modules), modules)) as rules:
         made = [
-            Posed(case, known, _find_findings(rules[case.rule], known)) for case, known in cases if case.rule in rules
+            PosedCase(case, known, _find_findings(rules[case.rule], known))
+            for case, known in cases
+            if case.rule in rules
         ]
     wrong = [str(p.case) for p in made if not _as_tabled(p.case, p.found)]
     if wrong:
@@ -62,34 +64,36 @@ def pose_cases(cases: Sequence[tuple[Case, RuleContext]], modules: Mapping[str, 
     return made
 
 
-def notice_change(mutant: Mutant, module: Module, modules: Mapping[str, Module], cases: Sequence[Posed]) -> Noticed:
+def notice_change(
+    mutant: Mutant, module: Module, modules: Mapping[str, Module], cases: Sequence[PosedCase]
+) -> Detection:
     """Whether the cases of the module's rules, and of all rules that depend on it, detect the change."""
     with apply_mutant(mutant):
         code = compile_tree(module.tree, module.path)
     codes = {**_codes(concerned_modules(module.name, modules), modules), module.name: code}
     try:
         with _time_limit(), carried_out(codes) as rules:
-            return min((_case_answers(p, rules) for p in cases if p.case.rule in rules), default=Noticed.NOT_AT_ALL)
+            return min((_case_answers(p, rules) for p in cases if p.case.rule in rules), default=Detection.NOT_AT_ALL)
     except (Exception, TooLong):  # noqa: BLE001 - whatever it raises, a test would fail
-        return Noticed.BY_TABLE
+        return Detection.BY_TABLE
 
 
 def _codes(names: Sequence[str], modules: Mapping[str, Module]) -> dict[str, CodeType]:
     return {name: modules[name].code for name in names}
 
 
-def _case_answers(posed: Posed, rules: Mapping[str, Rule]) -> Noticed:
+def _case_answers(posed: PosedCase, rules: Mapping[str, Rule]) -> Detection:
     findings = _find_findings(rules[posed.case.rule], posed.known)
     if not _as_tabled(posed.case, findings):
-        return Noticed.BY_TABLE
-    return Noticed.NOT_AT_ALL if findings == posed.found else Noticed.BY_ADVICE
+        return Detection.BY_TABLE
+    return Detection.NOT_AT_ALL if findings == posed.found else Detection.BY_ADVICE
 
 
-def _find_findings(rule: Rule, known: RuleContext) -> tuple[Found, ...]:
+def _find_findings(rule: Rule, known: RuleContext) -> tuple[FindingParts, ...]:
     if not rule.concerns(known.target):
         return ()
     return tuple(
-        Found(
+        FindingParts(
             f.severity.value,
             f.confidence.value,
             f.option,
@@ -100,7 +104,7 @@ def _find_findings(rule: Rule, known: RuleContext) -> tuple[Found, ...]:
     )
 
 
-def _as_tabled(case: Case, findings: Sequence[Found]) -> bool:
+def _as_tabled(case: Case, findings: Sequence[FindingParts]) -> bool:
     """The check of tests/rules/test_cases.py."""
     if [f.severity for f in findings][:1] != ([case.finds] if case.finds else []):
         return False

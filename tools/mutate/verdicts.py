@@ -18,7 +18,7 @@ from changes import apply_mutant, mutants
 PACKAGE, TESTS = os.path.join("advisor", "verdict"), os.path.join("tests", "verdict")
 
 
-class Changed(NamedTuple):
+class ChangedModule(NamedTuple):
     """A module of the verdict with one change: its path, the line, a description, and the changed text."""
 
     path: str
@@ -45,15 +45,15 @@ def _modules(top: str) -> list[str]:
     return sorted(os.path.relpath(path, top) for path in glob.glob(os.path.join(top, PACKAGE, "*.py")))
 
 
-def _changed_verdicts(top: str, path: str) -> Iterator[Changed]:
+def _changed_verdicts(top: str, path: str) -> Iterator[ChangedModule]:
     with open(os.path.join(top, path), encoding="utf-8") as file:
         tree = ast.parse(file.read())
     for mutant in mutants(tree):
         with apply_mutant(mutant):
-            yield Changed(path, mutant.line, mutant.change, ast.unparse(tree))
+            yield ChangedModule(path, mutant.line, mutant.change, ast.unparse(tree))
 
 
-def _survives(top: str, tree: str, mutant: Changed) -> bool:
+def _survives(top: str, tree: str, mutant: ChangedModule) -> bool:
     path = os.path.join(tree, mutant.path)
     with open(path, "w", encoding="utf-8") as file:
         file.write(mutant.text)

@@ -53,7 +53,7 @@ _COLOURS = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\([0-9A-B])")  # terminal esca
 def read_json(path: str, text: str, at: float) -> PastedFacts:
     """The facts in JSON texts; raises TextError if they are not from a server."""
     values = tuple(values_in(text))
-    watched = _Watched()
+    watched = _LineScan()
     facts = _facts_of_answers(path, rows_in(path, values), at, watched)
     return facts._replace(replicas=replicas_in(values), sessions=sessions_in(values))
 
@@ -64,11 +64,11 @@ def read_plain(path: str, lines: Iterable[str], at: float) -> PastedFacts:
     Texts with thousands of tables need no more memory than short ones: of the samples only those for a window are
     kept, of the variables the first table and the later ones merged into one.
     """
-    watched = _Watched()
+    watched = _LineScan()
     return _facts_of_answers(path, tables(watched.lines(without_quote_marks(lines))), at, watched)
 
 
-class _Watched:
+class _LineScan:
     """What is read from the lines of a text beside its tables of names and values."""
 
     def __init__(self) -> None:
@@ -81,7 +81,7 @@ class _Watched:
         return self.processes.watch(self.sources.watch(self.monitor.watch(lines)))
 
 
-def _facts_of_answers(path: str, answers: Iterable[ServerAnswer], at: float, watched: _Watched) -> PastedFacts:
+def _facts_of_answers(path: str, answers: Iterable[ServerAnswer], at: float, watched: _LineScan) -> PastedFacts:
     variables: list[Table] = []
     samples: tuple[Table, ...] = ()
     rounds, of_session = DifferenceRounds(), False

@@ -62,7 +62,7 @@ class MetadataLock(NamedTuple):
     granted: bool
 
 
-class Observed(NamedTuple):
+class BlockingReading(NamedTuple):
     """What was read about blocking, and the number of sessions that wait for each kind of lock."""
 
     blocking: Blocking | None
@@ -71,7 +71,7 @@ class Observed(NamedTuple):
 
 def read_blocking(
     session: Session, greeting: Greeting, row_waits: int, plugins: tuple[Plugin, ...], notes: Notes
-) -> Observed:
+) -> BlockingReading:
     """Open transactions and waits for locks, from at most three statements; the last two only if a session waits.
 
     `row_waits` is the number of sessions that wait for rows, from a counter at the end of the window.
@@ -79,11 +79,11 @@ def read_blocking(
     modern = not greeting.is_mariadb and greeting.number >= (8, 0, 1)
     if row_waits > MOST_ROW_WAITS and not modern:
         notes.append(Unavailable(PART, _crowd_reason(row_waits)))
-        return Observed(None, {})
+        return BlockingReading(None, {})
     threads = not greeting.is_mariadb and greeting.variables.get("performance_schema", "").upper() == "ON"
     answer = ask(session, SESSIONS_THREADS if threads else SESSIONS_PROCESSLIST, PART, notes)
     if answer is None:
-        return Observed(None, {})
+        return BlockingReading(None, {})
     listing = _sessions(answer.rows)
     rows = _row_waits(session, listing, notes, modern=modern, threads=threads)
     locks = _metadata(session, greeting, listing, plugins, notes, threads=threads)
@@ -99,7 +99,7 @@ def read_blocking(
         metadata_read=locks is not None and locks.certain,
         history=listing.history,
     )
-    return Observed(blocking, listing.states)
+    return BlockingReading(blocking, listing.states)
 
 
 def _matters(session: ServerSession) -> bool:
@@ -115,7 +115,7 @@ def _crowd_reason(waits: int) -> str:
     )
 
 
-class _Found(NamedTuple):
+class _SessionListing(NamedTuple):
     sessions: dict[int, ServerSession]
     by_transaction: dict[str, int]
     detached: tuple[OpenTransaction, ...]
@@ -123,7 +123,7 @@ class _Found(NamedTuple):
     history: int | None
 
 
-def _sessions(rows: Iterable[Row]) -> _Found:
+def _sessions(rows: Iterable[Row]) -> _SessionListing:
     """The rows of the statement about sessions, by the kind that trx_state names."""
     sessions: dict[int, ServerSession] = {}
     by_transaction: dict[str, int] = {}
@@ -141,7 +141,9 @@ def _sessions(rows: Iterable[Row]) -> _Found:
         elif number is not None:
             sessions[number] = session_of(number, row[1:6], _transaction(row))
             by_transaction |= {row[6]: number} if row[6] else {}
-    return _Found(sessions, by_transaction, tuple(detached), {name: n for name, n in states.items() if name}, history)
+    return _SessionListing(
+        sessions, by_transaction, tuple(detached), {name: n for name, n in states.items() if name}, history
+    )
 
 
 def session_of(number: int, row: Row, transaction: OpenTransaction | None = None) -> ServerSession:
@@ -160,7 +162,7 @@ def _transaction(row: Row) -> OpenTransaction | None:
 
 
 def _row_waits(
-    session: Session, listing: _Found, notes: Notes, *, modern: bool, threads: bool
+    session: Session, listing: _SessionListing, notes: Notes, *, modern: bool, threads: bool
 ) -> tuple[LockWait, ...] | None:
     """The waits for rows; None if there are some whose blockers could not be read."""
     if not any(one.transaction and one.transaction.state == LOCK_WAIT for one in listing.sessions.values()):
@@ -189,7 +191,7 @@ class _Locks(NamedTuple):
 def _metadata(
     session: Session,
     greeting: Greeting,
-    listing: _Found,
+    listing: _SessionListing,
     plugins: tuple[Plugin, ...],
     notes: Notes,
     *,
@@ -207,7 +209,7 @@ def _metadata(
     return None if answer is None else _mariadb_locks(answer.rows, listing, waiting)
 
 
-def _mysql_locks(session: Session, listing: _Found, notes: Notes) -> _Locks | None:
+def _mysql_locks(session: Session, listing: _SessionListing, notes: Notes) -> _Locks | None:
     answer = ask(session, METADATA_LOCKS_MYSQL, PART, notes)
     if answer is None:
         return None
@@ -261,7 +263,7 @@ def _delays(scope: str, held: str, wanted: str) -> bool:
 _LONG_HELD = ("NO_READ_WRITE", "READ_ONLY", "EXCLUSIVE", "BACKUP_FTWRL", "BACKUP_WAIT", "BACKUP_BLOCK")
 
 
-def _mariadb_locks(rows: Iterable[Row], listing: _Found, waiting: set[int]) -> _Locks:
+def _mariadb_locks(rows: Iterable[Row], listing: _SessionListing, waiting: set[int]) -> _Locks:
     """The holders of locks on tables of which a waiter holds a weaker lock, and of locks that exclude others."""
     locks = []
     for row in rows:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from advisor.analysis.audit_comparison import as_json
 from advisor.facts.snapshot import to_plain
 from advisor.redaction import escape_text, redact_value
-from advisor.report import Checked
+from advisor.report import CheckedFile
 from advisor.report.audit.document import missing_grants
 from advisor.report.findings_json import VERSION, dumps
 from advisor.report.findings_json import audited_finding as finding
@@ -16,7 +16,7 @@ from rules.core.statements import action_place, permanent_setting
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.analysis.audited import Audited
+    from advisor.analysis.audited import AuditResult
     from advisor.core.model import Action, Finding
     from advisor.facts import Facts, SampledHours
     from advisor.report import AuditWriter, LintWriter, Page
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 def written_as_lint(write: LintWriter) -> AuditWriter:
     """The writer of an audit in a format of lint: its findings as those of one file, what to do in their help."""
 
-    def report(audited: Audited, page: Page) -> str:
+    def report(audited: AuditResult, page: Page) -> str:
         findings = tuple(with_advice(f) for f in audited.findings)
         baselined = tuple(f for f, _ in audited.suppressed)
-        return write([Checked("", audited.known.target, findings, {}, baselined=baselined)], page)
+        return write([CheckedFile("", audited.known.target, findings, {}, baselined=baselined)], page)
 
     return report
 
 
-def concise(audited: Audited, page: Page) -> str:  # noqa: ARG001 - every format is called alike
+def concise(audited: AuditResult, page: Page) -> str:  # noqa: ARG001 - every format is called alike
     """One line a finding."""
     lines = [f"{f.severity.value}: {f.code} {f.name} {f.canonical or ''}: {f.message}" for f in audited.findings]
     return "".join(escape_text(line.replace(" : ", ": ")) + "\n" for line in lines)
@@ -59,7 +59,7 @@ def _steps(a: Action) -> Iterator[str]:
         yield f"Risk: {risk}"
 
 
-def audit_as_json(audited: Audited, page: Page) -> str:  # noqa: ARG001 - every format is called alike
+def audit_as_json(audited: AuditResult, page: Page) -> str:  # noqa: ARG001 - every format is called alike
     """The whole audit; `skipped` names rules, and parts of the facts, with what they need, and findings put aside."""
     facts = audited.facts
     skipped = [{"code": s.code, "reason": s.reason} for s in audited.skipped]

@@ -14,7 +14,7 @@ from advisor.report.finding import for_terminal
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from advisor.analysis.audited import Audited
+    from advisor.analysis.audited import AuditResult
     from advisor.report import Page
     from advisor.report.document import Block
 
@@ -24,7 +24,7 @@ FEWEST = 3  # codes in a row that are written as a range
 NEEDS = "needs "
 
 
-def in_text(audited: Audited, page: Page) -> str:
+def in_text(audited: AuditResult, page: Page) -> str:
     """The report for a terminal, at most 80 columns wide where words allow."""
     from advisor.report.output import Paper
     from advisor.report.render.text import write
@@ -40,7 +40,7 @@ def in_text(audited: Audited, page: Page) -> str:
     return write(Document(tuple(_title(audited)), blocks), Paper(colour=page.colour))
 
 
-def _title(audited: Audited) -> Iterator[str]:
+def _title(audited: AuditResult) -> Iterator[str]:
     """`mycnf audit · db1 · MariaDB 10.11.19 · up 41 d · 19 statements, 0.2 s + 10 s window`."""
     facts = audited.facts
     yield "mycnf audit"
@@ -52,7 +52,7 @@ def _title(audited: Audited) -> Iterator[str]:
     yield f"{'read from text' if facts.server.link.via == 'text' else spent}{window}"
 
 
-def _tally(audited: Audited) -> Paragraph:
+def _tally(audited: AuditResult) -> Paragraph:
     """`1 error   3 warnings   12 skipped`."""
     counts = severity_counts(audited.findings) or ["nothing to say"]
     counts += [f"{len(audited.skipped)} skipped"] if audited.skipped else []
@@ -60,7 +60,7 @@ def _tally(audited: Audited) -> Paragraph:
     return Paragraph((Code("   ".join(counts)),), indent=2)
 
 
-def since(audited: Audited) -> Section:
+def since(audited: AuditResult) -> Section:
     """The comparison with an earlier audit."""
     if audited.since is None:
         return Section("", ())
@@ -71,7 +71,7 @@ def since(audited: Audited) -> Section:
     return Section(comparison_title(audited.since, audited.facts.taken_at), blocks)
 
 
-def next_step(audited: Audited) -> str:
+def next_step(audited: AuditResult) -> str:
     """What to do after reading, on one line: why of the worst finding, a probe that would settle one, a ticket."""
     from rules import find_rule
 
@@ -87,7 +87,7 @@ def next_step(audited: Audited) -> str:
     return line
 
 
-def after(audited: Audited, *, brief: bool = False) -> tuple[Section, ...]:
+def after(audited: AuditResult, *, brief: bool = False) -> tuple[Section, ...]:
     """What follows the findings: passed checks, what was skipped and what it needs, and suppressed findings.
 
     A `brief` one names the passed checks without their numbers.
@@ -124,7 +124,7 @@ def _follows(before: str, code: str) -> bool:
     return known and int(numbers[1]) == int(numbers[0]) + 1
 
 
-def skipped_by_reason(audited: Audited) -> dict[str, list[str]]:
+def skipped_by_reason(audited: AuditResult) -> dict[str, list[str]]:
     """The rules and parts of the facts that were skipped, by what they need."""
     reasons: dict[str, list[str]] = {}
     for skip in audited.skipped:
@@ -134,7 +134,7 @@ def skipped_by_reason(audited: Audited) -> dict[str, list[str]]:
     return reasons
 
 
-def _grants(audited: Audited) -> Iterator[Listing]:
+def _grants(audited: AuditResult) -> Iterator[Listing]:
     """Each statement on one line, and below it what to know before it is run."""
     advice = missing_grants(audited)
     if advice:
@@ -142,7 +142,7 @@ def _grants(audited: Audited) -> Iterator[Listing]:
         yield Listing("\n".join(lines), "sql")
 
 
-def missing_grants(audited: Audited) -> list[tuple[str, str]]:
+def missing_grants(audited: AuditResult) -> list[tuple[str, str]]:
     """The GRANT statements for the parts that were not read, each with what to know before it is run.
 
     None where the privileges were not what lacked, or the account is not known, as in texts of other tools.

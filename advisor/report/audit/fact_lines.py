@@ -11,7 +11,7 @@ from rules.core.counters import window_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.analysis.audited import Audited
+    from advisor.analysis.audited import AuditResult
     from advisor.facts import Facts, Host, Server, Workload
     from advisor.facts.host import BlockDevice, Storage
 
@@ -20,7 +20,7 @@ READS = ("com_select",)
 WRITES = ("com_insert", "com_update", "com_delete", "com_replace")
 
 
-def rows(audited: Audited) -> list[tuple[str, str]]:
+def rows(audited: AuditResult) -> list[tuple[str, str]]:
     """Host, memory, storage, workload and busiest hours, each with its words as they came."""
     facts, host = audited.facts, audited.facts.host
     pairs = [
@@ -48,7 +48,7 @@ def _host(facts: Facts) -> str:
     return ", ".join(parts) + (f" · {', '.join(caches)}" if caches else "") + under
 
 
-def _memory(audited: Audited, host: Host | None) -> str:
+def _memory(audited: AuditResult, host: Host | None) -> str:
     from rules.sizing.memory import memory_budget
 
     parts = []
@@ -83,7 +83,7 @@ class MemoryLayers(NamedTuple):
         return self.pool + self.other + self.sessions
 
 
-def memory_layers(audited: Audited) -> MemoryLayers | None:
+def memory_layers(audited: AuditResult) -> MemoryLayers | None:
     """The memory of the server by layers; None if a size is unknown."""
     from rules.sizing import memory
 
@@ -109,7 +109,7 @@ def chain(storage: Storage) -> list[str]:
     return [f"{storage.path}  {' '.join([storage.mount.fs_type, *options])}", *_layers(storage)]
 
 
-def latency(audited: Audited) -> str:
+def latency(audited: AuditResult) -> str:
     """What one random read takes, where that was measured: what disks say of themselves may be wrong."""
     if not audited.known.has("probes"):
         return ""

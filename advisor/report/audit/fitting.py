@@ -37,7 +37,7 @@ class Room(NamedTuple):
     lengths: Lengths
 
 
-class Fitted(NamedTuple):
+class FittedFindings(NamedTuple):
     """The findings that are shown, of which `named` show their evidence by name and `brief` are one line each.
 
     The last `without` are not shown.
@@ -49,7 +49,9 @@ class Fitted(NamedTuple):
     without: int
 
 
-def fit_findings(findings: Sequence[Finding], left: int, room: Room, probes: tuple[ProbeResult, ...] = ()) -> Fitted:
+def fit_findings(
+    findings: Sequence[Finding], left: int, room: Room, probes: tuple[ProbeResult, ...] = ()
+) -> FittedFindings:
     """The findings of a page in `left` units, with the curves of this host's probe results in their evidence.
 
     Evidence is left out first, from the last finding upwards, then all but one line.
@@ -66,7 +68,7 @@ def fit_findings(findings: Sequence[Finding], left: int, room: Room, probes: tup
             total += sizes[level][at] - sizes[level - 1][at]
             levels[at] = level
     shown = (forms[level][at][0] for at, level in enumerate(levels) if level < len(Detail))
-    return Fitted(tuple(shown), levels.count(1), levels.count(2), levels.count(3))
+    return FittedFindings(tuple(shown), levels.count(1), levels.count(2), levels.count(3))
 
 
 def _forms(

@@ -11,7 +11,7 @@ from advisor.redaction import escape_text, redact_value
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.analysis.audited import Audited
+    from advisor.analysis.audited import AuditResult
     from advisor.report import Page
 
 PORT = "3306"
@@ -45,13 +45,13 @@ METRICS = (
 )
 
 
-def report(audited: Audited, page: Page) -> str:  # noqa: ARG001 - every format is called alike
+def report(audited: AuditResult, page: Page) -> str:  # noqa: ARG001 - every format is called alike
     """The whole file, families in the order of METRICS; one without samples is left out."""
     found = samples(audited, name_of(audited))
     return "".join(head(metric) + lines(metric, found[metric.name]) for metric in METRICS if found[metric.name])
 
 
-def samples(audited: Audited, server: str) -> dict[str, list[Sample]]:
+def samples(audited: AuditResult, server: str) -> dict[str, list[Sample]]:
     """The samples of each family; `server` is the name that tells this server from others."""
     by = {"server": server}
     severities = [f.severity for f in audited.findings]
@@ -67,7 +67,7 @@ def samples(audited: Audited, server: str) -> dict[str, list[Sample]]:
     }
 
 
-def name_of(audited: Audited) -> str:
+def name_of(audited: AuditResult) -> str:
     """The server's host, with its port where that is not everybody's; `server` where it names no host."""
     variables = audited.facts.server.variables
     host, port = variables.get("hostname") or "server", variables.get("port", PORT)
@@ -87,20 +87,20 @@ def lines(metric: Metric, family_samples: list[Sample]) -> str:
     return "".join(f"mycnf_{metric.name}{{{labels}}} {value:.17g}\n" for labels, value in values.items())
 
 
-def _findings(audited: Audited, by: dict[str, str]) -> Iterator[Sample]:
+def _findings(audited: AuditResult, by: dict[str, str]) -> Iterator[Sample]:
     for f in audited.findings:
         about = {"code": f.code, "name": f.name, "option": f.canonical or f.option or ""}
         yield Sample({**by, **about, "severity": f.severity.value, "confidence": f.confidence.value}, 1)
 
 
-def _taken_at(audited: Audited, by: dict[str, str]) -> Iterator[Sample]:
+def _taken_at(audited: AuditResult, by: dict[str, str]) -> Iterator[Sample]:
     try:
         yield Sample(by, datetime.fromisoformat(audited.facts.taken_at).timestamp())
     except (ValueError, OverflowError):
         return
 
 
-def _memory(audited: Audited, by: dict[str, str]) -> dict[str, list[Sample]]:
+def _memory(audited: AuditResult, by: dict[str, str]) -> dict[str, list[Sample]]:
     from rules.sizing.memory import memory_budget
 
     estimate = memory_budget(audited.known)

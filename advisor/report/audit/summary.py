@@ -32,7 +32,7 @@ from rules.core.counters import hour_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from advisor.analysis.audited import AuditComparison, Audited
+    from advisor.analysis.audited import AuditComparison, AuditResult
     from advisor.core.model import Finding
     from advisor.facts import Sample
     from advisor.facts.host import SpaceReading
@@ -48,7 +48,7 @@ SIZES_FROM = 1 << 16  # from here on a number of bytes is hard to read
 NO_CHARTS = "Charts need samples: mycnf sample --print-timer shows how to take one every ten minutes."
 
 
-def cards(audited: Audited, names: Mapping[int, str]) -> Cards:
+def cards(audited: AuditResult, names: Mapping[int, str]) -> Cards:
     """What the reader wants to know first; `names` has the places of findings by their identity."""
     return Cards(
         (
@@ -62,7 +62,7 @@ def cards(audited: Audited, names: Mapping[int, str]) -> Cards:
     )
 
 
-def _risks(audited: Audited, names: Mapping[int, str]) -> Section:
+def _risks(audited: AuditResult, names: Mapping[int, str]) -> Section:
     """How many findings each area has, each leading to the worst of them."""
     rows: list[Words] = []
     for area, findings in group_by_area(audited.findings).items():
@@ -73,7 +73,7 @@ def _risks(audited: Audited, names: Mapping[int, str]) -> Section:
     return Section("risks", (Paragraph(tally), Items(tuple(rows))))
 
 
-def _server(audited: Audited) -> Iterator[tuple[str, Words]]:
+def _server(audited: AuditResult) -> Iterator[tuple[str, Words]]:
     server = audited.facts.server
     yield "Version", ", ".join(part for part in (audited.known.target.label, server.version_comment) if part)
     yield "Role", _role(audited)
@@ -82,7 +82,7 @@ def _server(audited: Audited) -> Iterator[tuple[str, Words]]:
     yield "Managed by", server.managed or ""
 
 
-def _role(audited: Audited) -> str:
+def _role(audited: AuditResult) -> str:
     part = audited.facts.server.replication
     if part is None:
         return f"unknown: {audited.facts.reason_missing('server.replication')}"
@@ -98,7 +98,7 @@ def _role(audited: Audited) -> str:
     return ", ".join(roles) or "no replication seen"
 
 
-def _memory(audited: Audited) -> Section:
+def _memory(audited: AuditResult) -> Section:
     """Buffer pool, other memory at rest and sessions as they are likely, up to the worst case, and the limit."""
     from rules.sizing.memory import usable_memory
 
@@ -118,7 +118,7 @@ def _memory(audited: Audited) -> Section:
     return Section("memory", (StackedBar(parts, "Memory of the server", limit), Paragraph(words)))
 
 
-def _storage(audited: Audited, names: Mapping[int, str]) -> Section:
+def _storage(audited: AuditResult, names: Mapping[int, str]) -> Section:
     """The data directory down to the disks, how full it is, and what was found there."""
     host = audited.facts.host
     storage = host.storage if host else None
@@ -134,7 +134,7 @@ def _storage(audited: Audited, names: Mapping[int, str]) -> Section:
     return Section("storage", (Items(tuple(steps)), Paragraph(("Found: ", *links) if links else "")))
 
 
-def _redo(audited: Audited) -> Section:
+def _redo(audited: AuditResult) -> Section:
     """The redo log's size, what is written to it in an hour, and the checkpoint age."""
     from rules.sizing.io import checkpoint_age
     from rules.sizing.redo import redo_capacity
@@ -153,7 +153,7 @@ def _redo(audited: Audited) -> Section:
     return Section("redo log", (StackedBar(parts, "Checkpoint age", limit), Paragraph(" · ".join(sizes))))
 
 
-def _connections(audited: Audited) -> Section:
+def _connections(audited: AuditResult) -> Section:
     server = audited.facts.server
     peak, limit = server.counter("max_used_connections"), audited.known.number("max_connections")
     running = server.counter("threads_running")
@@ -166,7 +166,7 @@ def _connections(audited: Audited) -> Section:
     return Section("connections", (bar, Paragraph(running_now)))
 
 
-def workload(audited: Audited) -> Section:
+def workload(audited: AuditResult) -> Section:
     """The rates of the window, and curves of the busiest sampled hours and of the space on disks."""
     rows = tuple(row for row in fact_lines.rows(audited) if row[0] in ("Workload", "Sampled"))
     sampled = audited.facts.sampled
@@ -260,7 +260,7 @@ def _used_point(reading: SpaceReading, start: int) -> Point:
     return Point(day, float(reading.at - start), used, used, used)
 
 
-def comparison(audited: Audited, names: Mapping[int, str]) -> Section:
+def comparison(audited: AuditResult, names: Mapping[int, str]) -> Section:
     """The whole comparison; empty without an earlier audit."""
     since = audited.since
     if since is None:

@@ -12,7 +12,7 @@ from advisor.core.model import format_duration
 from advisor.report import count_findings, plural
 from advisor.report.audit import fact_lines, summary
 from advisor.report.audit.document import after, since
-from advisor.report.audit.fitting import Fitted, Room, fit_findings, fit_lists, fit_whole, mask_finding
+from advisor.report.audit.fitting import FittedFindings, Room, fit_findings, fit_lists, fit_whole, mask_finding
 from advisor.report.document import (
     Code,
     Document,
@@ -32,7 +32,7 @@ from rules.core.areas import by_urgency, group_by_area
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from advisor.analysis.audited import Audited
+    from advisor.analysis.audited import AuditResult
     from advisor.core.model import Finding
     from advisor.facts.probes import ProbeResult
     from advisor.report import Page
@@ -52,7 +52,7 @@ LONGEST = 8_000  # characters
 LENGTHS = Lengths(120, 80)
 
 
-def in_markdown(audited: Audited, page: Page) -> str:  # noqa: ARG001 - every format is called alike
+def in_markdown(audited: AuditResult, page: Page) -> str:  # noqa: ARG001 - every format is called alike
     """The whole ticket: what to do, each finding whole, and how many there was no room for."""
     from advisor.report.render.markdown import length, write
 
@@ -61,18 +61,18 @@ def in_markdown(audited: Audited, page: Page) -> str:  # noqa: ARG001 - every fo
     )
 
 
-def in_html(audited: Audited, page: Page) -> str:  # noqa: ARG001 - every format is called alike
+def in_html(audited: AuditResult, page: Page) -> str:  # noqa: ARG001 - every format is called alike
     """The whole page, below 400 KB."""
     from advisor.report.render.html import size, write
 
     return write(_page(_mask_findings(audited), Room("a page", size, PAGE, PAGE // 12, Lengths(300, 160))), Paper())
 
 
-def _mask_findings(audited: Audited) -> Audited:
+def _mask_findings(audited: AuditResult) -> AuditResult:
     return audited._replace(findings=tuple(map(mask_finding, audited.findings)))
 
 
-def _ticket(audited: Audited, room: Room) -> Document:
+def _ticket(audited: AuditResult, room: Room) -> Document:
     """Findings that press come first, as numbered steps."""
     title, pressing = tuple(_title(audited, room)), first(audited.findings)
     before = [*_head(audited), fit_lists(since(audited), room)]
@@ -85,7 +85,7 @@ def _ticket(audited: Audited, room: Room) -> Document:
     if len(numbered) + len(whole) < len(audited.findings):  # the words about the rest take room too
         numbered, whole = _fit_entries(pressing, others, left - LOST - NAMED * EACH, room)
     lost = [*pressing[len(numbered) :], *others[len(whole) :]]
-    shorter = Paragraph(tuple(_shorter(Fitted((), 0, 0, 0), lost, room)))
+    shorter = Paragraph(tuple(_shorter(FittedFindings((), 0, 0, 0), lost, room)))
     first_of = Section("do first" if numbered else "", (Entries(numbered, numbered=True), Paragraph(_nothing(audited))))
     found = Section("then" if numbered else "findings", (Entries(whole), shorter))
     return Document(title, (*before, first_of, found, *behind), foot)
@@ -106,7 +106,7 @@ def _step_size(step: Entry, room: Room) -> int:
     return room.size(Entries((step,), numbered=True))
 
 
-def _page(audited: Audited, room: Room) -> Document:
+def _page(audited: AuditResult, room: Room) -> Document:
     """A summary, the findings by weight, and the facts behind them; what there is no room for is shown shorter."""
     title = tuple(_title(audited, room))
     pressing = first(audited.findings)
@@ -128,7 +128,7 @@ def _page(audited: Audited, room: Room) -> Document:
     return Document(title, (*before, Section("findings", (entries, shorter), name="findings"), *behind), foot)
 
 
-def _title(audited: Audited, room: Room) -> Iterator[str]:
+def _title(audited: AuditResult, room: Room) -> Iterator[str]:
     host = audited.facts.server.variables.get("hostname", "")
     yield f"mycnf audit of {shorten_text(host, room.lengths.value)}" if host else "mycnf audit"
     yield audited.known.target.label
@@ -143,7 +143,7 @@ def _when(taken_at: str) -> str:
         return taken_at
 
 
-def _head(audited: Audited) -> Iterator[Block]:
+def _head(audited: AuditResult) -> Iterator[Block]:
     about = audited.facts
     if about.lost:
         words = (about.lost, ". What follows is what was read until then.")
@@ -163,7 +163,7 @@ def first(findings: Sequence[Finding]) -> list[Finding]:
     return by_urgency(f for f in findings if f.actions or f.help)[:FIRST]
 
 
-def _first(audited: Audited, steps: tuple[Entry, ...]) -> Section:
+def _first(audited: AuditResult, steps: tuple[Entry, ...]) -> Section:
     """What presses, in the order of need, how many other steps there are, and all statements to copy at once."""
     more = sum(bool(f.actions or f.help) for f in audited.findings) - len(steps)
     words = _nothing(audited)
@@ -174,7 +174,7 @@ def _first(audited: Audited, steps: tuple[Entry, ...]) -> Section:
     return Section(title, (Entries(steps, numbered=True), Paragraph(words), *_to_copy(audited)), name="first")
 
 
-def _to_copy(audited: Audited) -> Iterator[Section]:
+def _to_copy(audited: AuditResult) -> Iterator[Section]:
     """The statements of all findings, the lines for option files, and the way back, each to copy at once."""
     actions = [action for f in audited.findings for action in f.actions]
     undo = [action.undo for action in reversed(actions) if action.undo and action.undo.endswith(";")]
@@ -189,13 +189,13 @@ def _to_copy(audited: Audited) -> Iterator[Section]:
         yield Section(f"{title}: {len(once)}", (listing,) if once else (), folded=True)
 
 
-def _nothing(audited: Audited) -> str:
+def _nothing(audited: AuditResult) -> str:
     if audited.findings:
         return ""
     return f"No findings: {'every check that could run passed' if audited.asked else 'no rule ran'}."
 
 
-def _shorter(fitted: Fitted, lost: Sequence[Finding], room: Room) -> Iterator[str]:
+def _shorter(fitted: FittedFindings, lost: Sequence[Finding], room: Room) -> Iterator[str]:
     """What is shown shorter, and which rules' findings are not shown."""
     pieces: list[tuple[str, ...]] = []
     if fitted.named:
@@ -221,7 +221,7 @@ def _rules(findings: Sequence[Finding]) -> Iterator[str]:
     yield ", …" if len(counts) > NAMED else ""
 
 
-def _measured_sections(audited: Audited) -> Iterator[Section]:
+def _measured_sections(audited: AuditResult) -> Iterator[Section]:
     """The newest results of experiments on this host, drawn."""
     results = [result for result in audited.facts.probes if result.metrics and result.arms]
     newest = sorted(results, key=lambda result: result.began_at, reverse=True)
@@ -240,7 +240,7 @@ def _result(result: ProbeResult, variables: Mapping[str, str]) -> Section:
     return Section(f"probe {headline(result)}", (*words, chart))
 
 
-def _facts(audited: Audited, room: Room, *, folded: bool = False) -> Section:
+def _facts(audited: AuditResult, room: Room, *, folded: bool = False) -> Section:
     """Server, host, memory, storage, workload and option files; folded, the files that findings are in."""
     server = audited.facts.server
     managed = f"managed by {server.managed}" if server.managed else ""
@@ -255,7 +255,7 @@ def _facts(audited: Audited, room: Room, *, folded: bool = False) -> Section:
     return Section("facts", (rows,), folded=folded, name="facts")
 
 
-def _version(audited: Audited) -> str:
+def _version(audited: AuditResult) -> str:
     """The version, and the rules that ran, by family."""
     families = Counter(code[:3] for code in audited.rules_run)
     rules = ", ".join(f"{family} {count}" for family, count in sorted(families.items()))
@@ -263,7 +263,7 @@ def _version(audited: Audited) -> str:
     return f"mycnf {__version__} · rules {ran} · secrets are masked"
 
 
-def short_ticket(audited: Audited, findings: Sequence[Finding], states: Sequence[str] = ()) -> str:
+def short_ticket(audited: AuditResult, findings: Sequence[Finding], states: Sequence[str] = ()) -> str:
     """The findings as a ticket of at most 8,000 characters, each finding whole or only named at the end.
 
     `states` says for each finding what became of it since it was selected, "" if that is unknown.
@@ -284,7 +284,7 @@ def short_ticket(audited: Audited, findings: Sequence[Finding], states: Sequence
     return write(Document(tuple(_finding_title(audited, selected)), (head, *shown, *foot), ""), Paper())
 
 
-def _finding_title(audited: Audited, findings: Sequence[Finding]) -> Iterator[str]:
+def _finding_title(audited: AuditResult, findings: Sequence[Finding]) -> Iterator[str]:
     host = audited.facts.server.variables.get("hostname", "")
     change = advised_value(findings[0]) if len(findings) == 1 else None
     if change is not None:

@@ -18,12 +18,12 @@ from rules.core.areas import Area, area_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from advisor.analysis.audited import Audited
+    from advisor.analysis.audited import AuditResult
     from advisor.core.model import Finding
     from advisor.report import Page
     from advisor.report.fleet_survey import Advice, CommonFix, Fixes
 
-    PieceMaker = Callable[[str, Audited, Page], Any]
+    PieceMaker = Callable[[str, AuditResult, Page], Any]
 
 
 WORST = 100  # servers that are named
@@ -163,7 +163,7 @@ class SnapshotSummary(NamedTuple):
     pieces: dict[str, Any] = {}  # noqa: RUF012 - never changed
 
 
-def summarize(path: str, audited: Audited, makers: Mapping[str, PieceMaker | None], page: Page) -> SnapshotSummary:
+def summarize(path: str, audited: AuditResult, makers: Mapping[str, PieceMaker | None], page: Page) -> SnapshotSummary:
     """What these formats need of one snapshot."""
     from advisor.analysis import fails
 
@@ -180,7 +180,7 @@ def _about(f: Finding) -> str:
     return f"{name} = {short_value(f.option or name, f.value, VALUE)}" if name and f.value is not None else name
 
 
-def jsonl(path: str, audited: Audited, page: Page) -> str:  # noqa: ARG001 - every maker is called alike
+def jsonl(path: str, audited: AuditResult, page: Page) -> str:  # noqa: ARG001 - every maker is called alike
     """One object a finding: that of an audit, with the snapshot's path."""
     from advisor.report.findings_json import audited_finding as finding
 
@@ -188,7 +188,7 @@ def jsonl(path: str, audited: Audited, page: Page) -> str:  # noqa: ARG001 - eve
     return "".join(json.dumps({**about, **finding(f)}) + "\n" for f in audited.findings)
 
 
-def concise(path: str, audited: Audited, page: Page) -> str:  # noqa: ARG001 - every maker is called alike
+def concise(path: str, audited: AuditResult, page: Page) -> str:  # noqa: ARG001 - every maker is called alike
     """One line a finding, the server before it."""
     from advisor.redaction import escape_text
     from advisor.report.audit.as_lint import concise as audit_lines
@@ -197,7 +197,7 @@ def concise(path: str, audited: Audited, page: Page) -> str:  # noqa: ARG001 - e
     return "".join(f"{server}: {line}\n" for line in audit_lines(audited, page).splitlines())
 
 
-def sarif(path: str, audited: Audited, page: Page) -> str:
+def sarif(path: str, audited: AuditResult, page: Page) -> str:
     """A run of its own, which its id tells from others."""
     from advisor.report.audit.as_lint import written_as_lint
     from advisor.report.lint.sarif import report
@@ -207,14 +207,14 @@ def sarif(path: str, audited: Audited, page: Page) -> str:
     return json.dumps(run)
 
 
-def junit(path: str, audited: Audited, page: Page) -> str:  # noqa: ARG001 - every maker is called alike
+def junit(path: str, audited: AuditResult, page: Page) -> str:  # noqa: ARG001 - every maker is called alike
     """A suite of its own, named for the server."""
-    from advisor.report import Checked
+    from advisor.report import CheckedFile
     from advisor.report.audit.as_lint import with_advice
     from advisor.report.lint.junit import report
 
     findings = tuple(map(with_advice, audited.findings))
-    return inside_suites(report([Checked(name_of(audited), audited.known.target, findings, {})], page))
+    return inside_suites(report([CheckedFile(name_of(audited), audited.known.target, findings, {})], page))
 
 
 def inside_suites(document: str) -> str:
@@ -222,7 +222,7 @@ def inside_suites(document: str) -> str:
     return document.partition("<testsuites>\n")[2].rpartition("</testsuites>")[0]
 
 
-def prometheus(path: str, audited: Audited, page: Page) -> dict[str, str]:  # noqa: ARG001 - every maker is called alike
+def prometheus(path: str, audited: AuditResult, page: Page) -> dict[str, str]:  # noqa: ARG001 - every maker is called alike
     """The lines of each family."""
     found = samples(audited, name_of(audited))
     return {metric.name: lines(metric, found[metric.name]) for metric in METRICS if found[metric.name]}

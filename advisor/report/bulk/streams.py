@@ -16,7 +16,7 @@ from advisor.report.output import Draft
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from advisor.analysis.audited import Audited
+    from advisor.analysis.audited import AuditResult
     from advisor.report import LintWriter, Page
     from advisor.report.bulk.counts import SnapshotSummary, Tally
     from advisor.report.document import Document
@@ -54,7 +54,7 @@ class BulkWriter(NamedTuple):
     """
 
     open: Callable[[str | None, Page], Sink]
-    piece: Callable[[str, Audited, Page], Any] | None = None
+    piece: Callable[[str, AuditResult, Page], Any] | None = None
 
 
 class Frame(NamedTuple):
@@ -200,7 +200,7 @@ def _nothing_but(write: LintWriter, path: str, why: str) -> str:
     return write([], Page(broken=((path, why),), now=run_time()))
 
 
-def _stream_writer(form: str, piece: Callable[[str, Audited, Page], str], frame: Frame) -> BulkWriter:
+def _stream_writer(form: str, piece: Callable[[str, AuditResult, Page], str], frame: Frame) -> BulkWriter:
     return BulkWriter(lambda path, _: Stream(path, form, frame), piece)
 
 

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from advisor.core.model import Finding, Location
-    from advisor.report import Checked, Page
+    from advisor.report import CheckedFile, Page
 
 
 RULE = "OPT008"
 FEWEST = 3  # fewer stand better at their own places
 
 
-class Outdated(NamedTuple):
+class OutdatedLine(NamedTuple):
     """One deprecated line: the finding, and the first supported series that refuses it, None where none does."""
 
     finding: Finding
@@ -33,14 +33,14 @@ class Outdated(NamedTuple):
         return _label(self.refused_by) if self.refused_by else "none yet"
 
 
-def outdated_options(checked: Checked) -> list[Outdated]:
+def outdated_options(checked: CheckedFile) -> list[OutdatedLine]:
     """The deprecated lines of a file, those first that the nearest series refuses; none where they are few."""
     findings = [f for f in checked.findings if f.code == RULE and f.severity is Severity.NOTE and f.canonical]
     if len(findings) < FEWEST:
         return []
     newer = [Target(checked.target.flavour, patch) for patch in sorted(SERIES[checked.target.flavour].values())]
     newer = [target for target in newer if target.version > checked.target.version]
-    made = [Outdated(f, _refusing(f.canonical or "", newer)) for f in findings]
+    made = [OutdatedLine(f, _refusing(f.canonical or "", newer)) for f in findings]
     return sorted(made, key=lambda one: (one.refused_by is None, one.refused_by or checked.target, _line(one.finding)))
 
 
@@ -52,7 +52,7 @@ def _line(finding: Finding) -> int:
     return finding.location.line if finding.location else 0
 
 
-def heading(options: Sequence[Outdated]) -> str:
+def heading(options: Sequence[OutdatedLine]) -> str:
     """How many options, and which series refuses the first of them."""
     first = options[0].refused_by
     if first is None:
@@ -66,7 +66,7 @@ def _label(target: Target) -> str:
     return f"{target.label.rpartition(' ')[0]} {target.series}"
 
 
-def rows(options: Sequence[Outdated], path: str) -> list[tuple[str, str, str, str]]:
+def rows(options: Sequence[OutdatedLine], path: str) -> list[tuple[str, str, str, str]]:
     """Place, option, the series that refuses it, and what to do with the fix, for each line."""
     made = []
     for option in options:
@@ -84,7 +84,7 @@ VERDICTS = "OPT"  # the family of what the server itself makes of a line
 INFERRED = "No server of {} itself was examined, so the OPT findings are likely, not certain."
 
 
-def report(files: Sequence[Checked], page: Page) -> str:
+def report(files: Sequence[CheckedFile], page: Page) -> str:
     """Every finding with its source line, and a summary that says what was checked; counts alone with statistics."""
     if page.statistics:
         return statistics(files)
@@ -93,7 +93,7 @@ def report(files: Sequence[Checked], page: Page) -> str:
     return "\n\n".join([*blocks, summary(files)]) + "\n"
 
 
-def _file(c: Checked, *, colour: bool, several: bool) -> list[str]:
+def _file(c: CheckedFile, *, colour: bool, several: bool) -> list[str]:
     """The findings of a file, its deprecated options in one block at the end where they are many."""
     old = outdated_options(c)
     known = {id(one.finding) for one in old}
@@ -102,7 +102,7 @@ def _file(c: Checked, *, colour: bool, several: bool) -> list[str]:
     return [*(_block(f, c, colour=colour, several=several) for f in rest), *last]
 
 
-def _deprecated_block(old: Sequence[Outdated], c: Checked, *, colour: bool, several: bool) -> str:
+def _deprecated_block(old: Sequence[OutdatedLine], c: CheckedFile, *, colour: bool, several: bool) -> str:
     """The block of the deprecated options: the first to go first, and where each stands."""
     first = old[0].finding
     severity = paint_severity(first.severity.value, first.severity, colour)
@@ -116,7 +116,7 @@ def _deprecated_block(old: Sequence[Outdated], c: Checked, *, colour: bool, seve
     return "\n".join(lines)
 
 
-def concise(files: Sequence[Checked], page: Page) -> str:
+def concise(files: Sequence[CheckedFile], page: Page) -> str:
     """One line a finding, for editors and grep."""
     if page.statistics:
         return statistics(files)
@@ -124,7 +124,7 @@ def concise(files: Sequence[Checked], page: Page) -> str:
     return "".join(escape_text(line) + "\n" for line in lines)
 
 
-def statistics(files: Sequence[Checked]) -> str:
+def statistics(files: Sequence[CheckedFile]) -> str:
     """How often each rule spoke, most often first."""
     counts: dict[str, int] = {}
     for name in (f"{f.code} {f.name}" for c in files for f in c.findings):
@@ -132,7 +132,7 @@ def statistics(files: Sequence[Checked]) -> str:
     return "".join(f"{n:6,}  {escape_text(name)}\n" for name, n in sorted(counts.items(), key=lambda x: (-x[1], x[0])))
 
 
-def summary(files: Sequence[Checked]) -> str:
+def summary(files: Sequence[CheckedFile]) -> str:
     """`2 files checked for MySQL 8.4.8: 1 error.` for each target, and how many findings can be fixed."""
     lines = []
     for target in dict.fromkeys(c.target for c in files):
@@ -147,7 +147,7 @@ def summary(files: Sequence[Checked]) -> str:
     return "\n".join(wrap(line) for line in lines)
 
 
-def fixable(files: Sequence[Checked]) -> str:
+def fixable(files: Sequence[CheckedFile]) -> str:
     """`2 can be fixed (--fix: 1, --unsafe-fixes: 1 more).`; a fix for several targets counts once."""
     mended = {(f.location, f.fix) for c in files for f in c.findings if f.fix}
     safe = sum(fix.applicability == "safe" for _, fix in mended)
@@ -157,12 +157,12 @@ def fixable(files: Sequence[Checked]) -> str:
     return f"{len(mended):,} can be fixed ({', '.join(ways)})." if mended else ""
 
 
-def is_inferred(f: Finding, c: Checked) -> bool:
+def is_inferred(f: Finding, c: CheckedFile) -> bool:
     """Whether a verdict is only likely because no server of the target's very version was examined: said once."""
     return f.code.startswith(VERDICTS) and f.confidence is Confidence.LIKELY and c.target not in EXAMINED
 
 
-def _place(f: Finding, c: Checked) -> str:
+def _place(f: Finding, c: CheckedFile) -> str:
     if f.location is None:
         return c.path
     path, line, column = f.location[:3]
@@ -173,7 +173,7 @@ def _subject(f: Finding) -> str:
     return f"{f.name} {f.option}" if f.option else f.name
 
 
-def _block(f: Finding, c: Checked, *, colour: bool, several: bool) -> str:
+def _block(f: Finding, c: CheckedFile, *, colour: bool, several: bool) -> str:
     severity = paint_severity(f.severity.value, f.severity, colour)
     option = f": {escape_text(f.option)}" if f.option else ""
     name = bold_text(escape_text(f.name), colour)

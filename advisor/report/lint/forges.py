@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from advisor.core.model import Finding
-    from advisor.report import Checked, Page
+    from advisor.report import CheckedFile, Page
 
 
 LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
 
 
-def github_report(files: Sequence[Checked], page: Page) -> str:
+def github_report(files: Sequence[CheckedFile], page: Page) -> str:
     """One command a line: a finding, or a file that could not be read."""
     lines = [_command(f, c, page.base) for c in files for f in c.findings]
     lines += [
@@ -29,7 +29,7 @@ def github_report(files: Sequence[Checked], page: Page) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _command(f: Finding, c: Checked, base: str) -> str:
+def _command(f: Finding, c: CheckedFile, base: str) -> str:
     path = from_base(f.location.path if f.location else c.path, base)
     return _command_line(LEVELS[f.severity], path, _place(f), f"{f.code} {f.name}", _words(f))
 
@@ -68,14 +68,14 @@ def _property(text: str) -> str:
 GITLAB_LEVELS = {Severity.ERROR: "critical", Severity.WARNING: "major", Severity.NOTE: "info"}
 
 
-def gitlab_report(files: Sequence[Checked], page: Page) -> str:
+def gitlab_report(files: Sequence[CheckedFile], page: Page) -> str:
     """A list with one entry for a finding, and one for a file that could not be read."""
     marked = fingerprint_findings(files, page.base)
     found = [_finding(c, f, mark, page.base) for c, f, mark, state in marked if state == SHOWN]
     return dumps([*found, *(_unread(path, why, page.base) for path, why in dict(page.broken).items())])
 
 
-def _finding(c: Checked, f: Finding, fingerprint: str, base: str) -> dict[str, Any]:
+def _finding(c: CheckedFile, f: Finding, fingerprint: str, base: str) -> dict[str, Any]:
     place = f.location or Location(c.path, 1)
     # GitLab shows neither the name of the check nor its help, and wants a line where a finding has none.
     words = " ".join(

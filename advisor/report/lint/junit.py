@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from advisor.core.model import Finding
-    from advisor.report import Checked, Page
+    from advisor.report import CheckedFile, Page
 
 # Not even a reference puts these into XML 1.0.
 _NO_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
-def report(files: Sequence[Checked], page: Page) -> str:
+def report(files: Sequence[CheckedFile], page: Page) -> str:
     """The document; a finding below --fail-on is a test that passed, and told of in the suite's output."""
     root = Element("testsuites")
     for checked in files:
@@ -30,7 +30,7 @@ def report(files: Sequence[Checked], page: Page) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
 
 
-def _suite(root: Element, c: Checked, page: Page) -> None:
+def _suite(root: Element, c: CheckedFile, page: Page) -> None:
     failing = [fails([f], page.fail_on) for f in c.findings]
     suite = _open_suite(
         root, c.path or c.target.label, str(c.target), page, tests=max(1, len(failing)), failures=sum(failing)
@@ -76,13 +76,13 @@ def _outcome(test: Element, kind: str, severity: str, message: str, detail: str)
     SubElement(test, kind, type=severity, message=_xml(message)).text = detail
 
 
-def _title(f: Finding, c: Checked) -> str:
+def _title(f: Finding, c: CheckedFile) -> str:
     at = f" at {f.location.line}:{f.location.column}" if f.location and f.location.line else ""
     about = f" {f.canonical}" if f.canonical and not at else ""
     return f"{f.code} {f.name}{at}{about} for {c.target.label}"
 
 
-def _detail(f: Finding, c: Checked) -> Iterator[str]:
+def _detail(f: Finding, c: CheckedFile) -> Iterator[str]:
     yield _line(f)
     if f.location and (f.location.path, f.location.line) in c.sources:
         yield _xml(c.sources[f.location.path, f.location.line].rstrip("\r\n"))

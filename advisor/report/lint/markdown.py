@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from advisor.core.model import Finding
-    from advisor.report import Checked, Page
+    from advisor.report import CheckedFile, Page
     from advisor.report.document import Block, Words
 
 LONGEST = 60  # characters of a setting that a table has room for
@@ -21,7 +21,7 @@ HEADS = ("Line", "Severity", "Rule", "Setting", "Finding", "What to do")
 OUTDATED = ("Line", "Setting", "Refused by", "What to do")
 
 
-def report(files: Sequence[Checked], page: Page) -> str:
+def report(files: Sequence[CheckedFile], page: Page) -> str:
     """The whole page: counts, then what was found in each file, then what could not be read."""
     finding_counts = count_findings(f for c in files for f in c.findings)
     unread = [plural(len(page.broken), "file") + " not read"] if page.broken else []
@@ -31,7 +31,7 @@ def report(files: Sequence[Checked], page: Page) -> str:
     return write(Document((title,), (*blocks, not_read)), Paper())
 
 
-def _file(c: Checked) -> Iterator[Block]:
+def _file(c: CheckedFile) -> Iterator[Block]:
     if not c.findings:
         yield Paragraph("Nothing found.")
         return
@@ -49,13 +49,13 @@ def _file(c: Checked) -> Iterator[Block]:
     )
 
 
-def _row(f: Finding, c: Checked) -> tuple[Words, ...]:
+def _row(f: Finding, c: CheckedFile) -> tuple[Words, ...]:
     sure = "" if f.confidence.value == "certain" or is_inferred(f, c) else f", {f.confidence.value}"
     to_do = " ".join([*([f.help] if f.help else []), *([f"(fix: {f.fix.applicability})"] if f.fix else [])])
     return _line(f, c), f"{f.severity.value}{sure}", (Code(f.code), f" {f.name}"), _setting(f), f.message, to_do
 
 
-def _line(f: Finding, c: Checked) -> Words:
+def _line(f: Finding, c: CheckedFile) -> Words:
     if f.location is None:
         return ""
     number = str(f.location.line or "")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from advisor.core.model import Edit, Finding, Fix, Location
-    from advisor.report import Checked, Page
+    from advisor.report import CheckedFile, Page
     from rules.core.rule import Rule
 
 
@@ -38,7 +38,7 @@ def from_base(path: str, base: str) -> str:
     return os.path.relpath(plain, base) if inside else plain
 
 
-def fingerprint_findings(files: Sequence[Checked], base: str) -> Iterator[tuple[Checked, Finding, str, str]]:
+def fingerprint_findings(files: Sequence[CheckedFile], base: str) -> Iterator[tuple[CheckedFile, Finding, str, str]]:
     """Every finding, left out or not, with its fingerprint and with SHOWN, SUPPRESSED or BASELINED.
 
     A fingerprint is 32 hexadecimal digits that no other finding of the run has. It is made of rule, file, group, option
@@ -54,7 +54,7 @@ def fingerprint_findings(files: Sequence[Checked], base: str) -> Iterator[tuple[
             yield checked, finding, digest(f"{key}\0{seen[key]}"), state
 
 
-def _in_order(c: Checked) -> Iterator[tuple[Finding, str]]:
+def _in_order(c: CheckedFile) -> Iterator[tuple[Finding, str]]:
     if not c.suppressed and not c.baselined:
         yield from ((finding, SHOWN) for finding in c.findings)
         return
@@ -131,7 +131,7 @@ KINDS = {SUPPRESSED: "inSource", BASELINED: "external"}
 _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/!$&'()*+,;=@")
 
 
-def report(files: Sequence[Checked], page: Page) -> str:
+def report(files: Sequence[CheckedFile], page: Page) -> str:
     """The log with its one run; findings that were suppressed or that a baseline knows are marked as such."""
     marks = list(fingerprint_findings(files, page.base))
     names = {f.code: f.name for _, f, _, _ in marks}
@@ -168,7 +168,7 @@ def _notification(path: str, why: str, base: str) -> dict[str, Any]:
     return {"level": "error", "message": message(why), "locations": [location]}
 
 
-def _result(c: Checked, f: Finding, mark: str, rule: int, base: str) -> dict[str, Any]:
+def _result(c: CheckedFile, f: Finding, mark: str, rule: int, base: str) -> dict[str, Any]:
     result: dict[str, Any] = {
         "ruleId": f.code,
         "ruleIndex": rule,
@@ -191,7 +191,7 @@ def _suppressions(state: str, reason: str) -> list[dict[str, str]]:
     return [{"kind": KINDS[state], **justification}]
 
 
-def _properties(c: Checked, f: Finding) -> dict[str, Any]:
+def _properties(c: CheckedFile, f: Finding) -> dict[str, Any]:
     about = {"group": f.group, "option": f.option, "canonical": f.canonical, "value": f.value}
     known: dict[str, Any] = {name: escape_text(text) for name, text in about.items() if text is not None}
     return {"confidence": f.confidence.value, "target": str(c.target), **known, "evidence": list(f.evidence)}

@@ -14,7 +14,7 @@ from advisor.report.document import (
     Items,
     Link,
     Listing,
-    Own,
+    OwnText,
     Paragraph,
     Section,
     StackedBar,
@@ -55,7 +55,7 @@ def block_text(block: Block, page: Paper) -> str:
 def words_text(words: Words) -> str:
     """Words on one line: secrets masked, nothing that moves a cursor, the address of a link behind it."""
     text = "".join(f"{part}, {part.url}" if isinstance(part, Link) and part.away else part for part in parts(words))
-    return escape_text(text if all(isinstance(part, Own) for part in parts(words)) else redact_value("", text))
+    return escape_text(text if all(isinstance(part, OwnText) for part in parts(words)) else redact_value("", text))
 
 
 def _lines(block: Block, page: Paper, depth: int) -> Iterator[str]:  # noqa: PLR0912 - one branch a kind of block

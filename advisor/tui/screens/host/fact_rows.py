@@ -13,7 +13,7 @@ from advisor.tui.text import bar, format_ranges
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from advisor.analysis.audited import Audited
+    from advisor.analysis.audited import AuditResult
     from advisor.facts import Host, Server
     from advisor.facts.host import (
         BlockDevice,
@@ -271,7 +271,7 @@ def _cache(cache: Cache) -> str:
     return f"{cache.instances:,} of {format_size(cache.size)}{differ}{shared}"
 
 
-def numa_rows(audited: Audited) -> Rows:
+def numa_rows(audited: AuditResult) -> Rows:
     """The NUMA nodes with their processors, and the server's use of them."""
     host, known = audited.facts.host, audited.known
     cpu = host.cpu if host else None

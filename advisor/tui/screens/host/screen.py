@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.events import Resize
 
-    from advisor.analysis.audited import Audited
+    from advisor.analysis.audited import AuditResult
     from advisor.core.model import Finding
     from advisor.facts import Facts, Host
     from advisor.facts.host import Storage
@@ -120,7 +120,7 @@ def _row(name: str, text: str, width: int) -> Content:
     return shown + safe_text("\n" + rest) if rest else shown
 
 
-def _memory(audited: Audited, width: int) -> Content:
+def _memory(audited: AuditResult, width: int) -> Content:
     """The server's memory as bars, then the memory of the machine."""
     facts, total = audited.facts, usable_memory(audited.facts.host)
     bars = [_bar(amount, total[0] if total else None, width) for amount in memory_amounts(audited)]
@@ -156,7 +156,7 @@ def _machine(facts: Facts, width: int) -> list[Content]:
     return [_row(name, text, width) for name, text in rows if text]
 
 
-def _storage(audited: Audited, width: int) -> Content:
+def _storage(audited: AuditResult, width: int) -> Content:
     facts = audited.facts
     storage = facts.host.storage if facts.host else None
     if storage is None:
@@ -230,7 +230,7 @@ class MemoryAmount(NamedTuple):
     words: str
 
 
-def memory_amounts(audited: Audited) -> list[MemoryAmount]:
+def memory_amounts(audited: AuditResult) -> list[MemoryAmount]:
     """The server's memory, the smallest amount first; empty if a size is unknown."""
     host, estimate = audited.facts.host, memory_budget(audited.known)
     if estimate is None:

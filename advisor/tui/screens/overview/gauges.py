@@ -35,7 +35,7 @@ from rules.sizing.redo import redo_capacity
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from advisor.analysis.audited import Audited
+    from advisor.analysis.audited import AuditResult
     from advisor.core.model import Finding
     from advisor.tui.screens.workload.counters import Series
     from advisor.tui.screens.workload.rates import SampleInterval
@@ -61,7 +61,7 @@ STORAGE_RULES = {
 }
 
 
-def memory_text(audited: Audited, width: int) -> Content:
+def memory_text(audited: AuditResult, width: int) -> Content:
     """A stacked bar of the server's memory, and its legend."""
     layers, limit = memory_layers(audited), usable_memory(audited.facts.host)
     if layers is None:

@@ -14,7 +14,7 @@ from rules.core.advice import value_of_actions
 from rules.core.areas import by_urgency, group_by_area
 
 if TYPE_CHECKING:
-    from advisor.analysis.audited import Audited
+    from advisor.analysis.audited import AuditResult
     from advisor.core.model import Finding
     from advisor.tui.view import View
 
@@ -39,7 +39,7 @@ def server_text(view: View, width: int, *, short: bool) -> Content:
     return safe_text(f"{join_lines(parts, width)}\n{join_lines(platform, width)}")
 
 
-def server_role(audited: Audited) -> str:
+def server_role(audited: AuditResult) -> str:
     """`replica of db1, source of 2 replicas`, `Galera node`, `group member, PRIMARY`; or that it is not known."""
     part = audited.facts.server.replication
     if part is None:
@@ -56,7 +56,7 @@ def server_role(audited: Audited) -> str:
     return ", ".join(roles) or "no replication"
 
 
-def _platform(audited: Audited) -> list[str]:
+def _platform(audited: AuditResult) -> list[str]:
     facts = audited.facts
     host, managed = facts.host, facts.server.managed
     if host is None:
@@ -131,7 +131,7 @@ def advice_line(advice: Advice, width: int, *, chosen: bool) -> Content:
     return Content(mark) + sign + Content(" ") + text + safe_line(f" {advice.restart}" if advice.restart else "", MUTED)
 
 
-def blocking_text(audited: Audited, width: int) -> Content:
+def blocking_text(audited: AuditResult, width: int) -> Content:
     """Who blocks whom, as a tree."""
     from advisor.tui.lock_waits import blocking_lines, status_content  # after the first findings are shown
 
@@ -143,7 +143,7 @@ def blocking_finding(view: View) -> Finding | None:
     return next((f for f in sort_by_severity(view.open_findings) if f.code.startswith("BLK")), None)
 
 
-def replication_text(audited: Audited, width: int) -> Content | None:
+def replication_text(audited: AuditResult, width: int) -> Content | None:
     """Channels with their lag, and the members of a cluster; None without replication."""
     from advisor.tui.lock_waits import replication_lines, status_content
 

@@ -21,7 +21,7 @@ from advisor.state.private_file import replace_private
 if TYPE_CHECKING:
     from textual.events import Resize
 
-    from advisor.analysis.audited import Audited
+    from advisor.analysis.audited import AuditResult
     from advisor.facts import Facts
     from advisor.report.formats import Format
     from advisor.tui.view import View
@@ -36,7 +36,7 @@ def report_formats() -> list[Format]:
     return sorted(formats.formats_of("audit"), key=lambda form: form.name != FIRST)
 
 
-def without_hidden(view: View) -> Audited:
+def without_hidden(view: View) -> AuditResult:
     """The audit with hidden findings listed as suppressed; findings marked as seen stay."""
     return view.audited._replace(findings=view.open_findings, suppressed=view.hidden)
 
