@@ -23,7 +23,13 @@ COMMAND = "a command has a module of its own, which is imported when the command
 SMALL_FILES = {"advisor/commands/completion.py": COMMAND, "advisor/commands/grants.py": COMMAND}
 # Functions are named by what they do or return; properties, which are values, may be adjectives.
 PARTICIPLE = (
-    r"_*([a-z]*[a-z]ed|told|said|found|kept|whole|fine|known|own|shown|written|given|taken|held|hidden|left|short)"
+    r"_*([a-z]*[a-z]ed|told|said|found|kept|whole|fine|known|own|shown|written|given|taken|held|hidden|left|seen|short)"
+)
+# Names that say nothing of a value: for a binding and the line after it only.
+VAGUE = frozenset({"found", "heard", "it", "one", "said", "stuff", "thing", "things", "told"})
+SCOPES = (
+    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda),
+    *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
 )
 MOST_SHARED_CLASS_NAMES = 0.08  # of all classes, those whose name another class has too
 
@@ -136,6 +142,76 @@ def test_function_names(checkout: Path) -> None:
         and not any("property" in ast.unparse(decorator) for decorator in node.decorator_list)
     ]
     assert named == []
+
+
+def test_class_names(checkout: Path) -> None:
+    """No class has a participle alone for its name; messages of textual, which are events, have one by convention."""
+    named = [
+        f"{module}.{node.name}"
+        for module, tree in modules(checkout).items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+        and re.fullmatch(PARTICIPLE, node.name.lower())
+        and len(re.findall("[A-Z]", node.name)) == 1
+        and not any(ast.unparse(base) == "Message" for base in node.bases)
+    ]
+    assert named == []
+
+
+def own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a scope and the scopes in it, without what is in those."""
+    todo = list(ast.iter_child_nodes(scope))
+    while todo:
+        node = todo.pop()
+        yield node
+        if not isinstance(node, SCOPES):
+            todo += ast.iter_child_nodes(node)
+
+
+def bound_names(scope: ast.AST) -> set[str]:
+    """The parameters and local variables of a scope."""
+    names = {node.id for node in own_nodes(scope) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return names | {node.arg for node in own_nodes(scope) if isinstance(node, ast.arg)}
+
+
+def lines_with(name: str, scope: ast.AST) -> Iterator[int]:
+    """The lines that bind or use a name of this scope, in inner scopes too unless they have one of that name."""
+    for node in own_nodes(scope):
+        if (isinstance(node, ast.Name) and node.id == name) or (isinstance(node, ast.arg) and node.arg == name):
+            yield node.lineno
+        elif isinstance(node, SCOPES) and name not in bound_names(node):
+            yield from lines_with(name, node)
+
+
+def vague_bindings(tree: ast.AST) -> Iterator[str]:
+    """Line and name of each vague name that lives for more than two lines."""
+    for scope in filter(lambda node: isinstance(node, SCOPES), ast.walk(tree)):
+        for name in sorted(bound_names(scope) & VAGUE):
+            lines = list(lines_with(name, scope))
+            if max(lines) - min(lines) > 1:
+                yield f"{min(lines)} {name}"
+
+
+def test_vague_names_are_for_two_lines(checkout: Path) -> None:
+    """A value that is used further on has a name that says what it is."""
+    tools = sorted((checkout / "tools").rglob("*.py"))
+    trees = {**modules(checkout), **{str(path.relative_to(checkout)): ast.parse(path.read_text()) for path in tools}}
+    assert [f"{module}:{place}" for module, tree in trees.items() for place in vague_bindings(tree)] == []
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("def f():\n    found = 1\n    return found", []),
+        ("def f():\n    found = 1\n    g()\n    return found", ["2 found"]),
+        ("def f(one):\n    g()\n    return lambda: one", ["1 one"]),
+        ("def f(one):\n    g(one)\n    h()\n    return [one for one in h()]", []),
+        ("def f():\n    return [\n        g(one)\n        for a in b\n        for one in a\n    ]", ["3 one"]),
+    ],
+)
+def test_vague_names_are_noticed(code: str, expected: list[str]) -> None:
+    """A name counts from its binding to its last use, and an inner scope's own name apart."""
+    assert list(vague_bindings(ast.parse(code))) == expected
 
 
 def test_no_import_circles(checkout: Path) -> None:
