@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from advisor.verdict import LineVerdict
     from rules.core.context import RuleContext
 
+TIMESTAMPS = "explicit_defaults_for_timestamp"
 # What may follow the suffix letter of a size in bytes: 10GB, 10gigs, 10mbytes.
 BYTES = frozenset(
     ("", "b", "ib", "yte", "ytes", "byte", "bytes", "ig", "igs", "eg", "egs", "egabytes", "igabytes", "ilobytes")
@@ -111,7 +112,8 @@ def _is_harmless(line: LineVerdict) -> bool:
         fix="Move to the successor when it is convenient, in any case before the next upgrade.",
         risk="The successor may have another default or unit; read its description first.",
         restart=True,
-        exceptions="A file that an older version reads as well may need the old name.",
+        exceptions="A file that an older version reads as well may need the old name. explicit_defaults_for_timestamp "
+        "= ON on MySQL 5.7 is not reported: that server asks for it in its log, and only 8.0 has it by default.",
         reconsider_when="The vendor taking the deprecation back.",
     ),
 )
@@ -123,6 +125,7 @@ def deprecated_option(context: RuleContext) -> Iterator[Finding]:
             line.deprecated
             and line.outcome in (Outcome.ACCEPTED, Outcome.ADJUSTED)
             and _is_deprecated_in(since, context.target)
+            and not _is_advised_by_server(line, context.target)
         ):
             from rules.core import fixes
 
@@ -134,6 +137,11 @@ def deprecated_option(context: RuleContext) -> Iterator[Finding]:
                 help=replacement_help(line, fix, "plan to remove the line", context),
                 fix=fix,
             )
+
+
+def _is_advised_by_server(line: LineVerdict, target: Target) -> bool:
+    """Whether MySQL 5.7 warns at its start where the line is missing: ON is the default of 8.0 only."""
+    return line.canonical == TIMESTAMPS and line.value == "TRUE" and target.is_mysql and target.version < (8, 0)
 
 
 def _deprecated_since(line: LineVerdict) -> str:
