@@ -5,7 +5,7 @@ from __future__ import annotations
 from advisor.core.model import Action, Confidence, Severity, format_duration
 from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, Span, rule
-from rules.core.subject import variable_subject
+from rules.core.subject import variable_subject, written_name
 from rules.durability.binary_log import uses_innodb_binary_log, writes_binary_log
 
 TYPE_CHECKING = False
@@ -30,6 +30,7 @@ UNSYNCED = frozenset({"NOSYNC", "LITTLESYNC"})
 HALF_CHECKED = frozenset({"NONE", "STRICT_NONE"})
 CHECKSUM = "binlog_checksum"
 GROUP = "group_replication_group_name"
+NEEDS_NONE_BEFORE = (8, 0, 21)  # group replication takes no checksums in the binary log before
 GALERA = frozenset({"wsrep_on", "wsrep_provider"})
 UNSAFE_MOUNT = frozenset({"nobarrier", "barrier=0"})
 # The kernel's words for a disk with a volatile cache, which has to be flushed, and for one without.
@@ -293,7 +294,7 @@ def checksums_off(context: RuleContext) -> Iterator[Finding]:
     for name in ("innodb_checksum_algorithm", "innodb_checksums", CHECKSUM):
         value = context.text(name)
         off = value in HALF_CHECKED or (name == "innodb_checksums" and value == "OFF")
-        needed = name == CHECKSUM and (forbids_checksums(context) or uses_innodb_binary_log(context))
+        needed = name == CHECKSUM and (_may_forbid_checksums(context) or uses_innodb_binary_log(context))
         if off and not needed and context.is_set(name):
             yield checksums_off.finding(
                 f"With {name} = {value} damage goes unnoticed: nothing is compared when it is read again.",
@@ -302,9 +303,22 @@ def checksums_off(context: RuleContext) -> Iterator[Finding]:
             )
 
 
+def _may_forbid_checksums(context: RuleContext) -> bool:
+    """Whether the file names a group that needs the binary log without checksums.
+
+    Its plugin may have been installed by INSTALL PLUGIN: lines with the prefix loose_ then name the group.
+    """
+    names = (written_name(line.placed.line).removeprefix("loose_") for line in context.file_verdict.lines)
+    return (
+        context.target.is_mysql
+        and context.target.version < NEEDS_NONE_BEFORE
+        and (context.is_set(GROUP) or GROUP in names)
+    )
+
+
 def forbids_checksums(context: RuleContext) -> bool:
     """Whether the server is a Group Replication member of a version that does not support binary log checksums."""
-    return context.is_set(GROUP) and context.target.version < (8, 0, 21)
+    return context.is_set(GROUP) and context.target.version < NEEDS_NONE_BEFORE
 
 
 @rule(
