@@ -309,14 +309,21 @@ def explain_elsewhere(presence: Presence, catalog: Catalog) -> TakenValue:
     instead = f" Use {successor}." if successor and catalog.get(successor) else ""
     if own is None:
         return TakenValue(Outcome.UNKNOWN, None, f"{_explain_other_flavour(presence)}{instead}")
-    if own.gone and _version(own.gone) <= catalog.target.version:
-        return TakenValue(Outcome.REMOVED, None, f"{name} was removed in {own.gone}.{instead}")
+    gone = own.gone or _gone_in_series(name, catalog)
+    if gone and _version(gone) <= catalog.target.version:
+        return TakenValue(Outcome.REMOVED, None, f"{name} was removed in {gone}.{instead}")
     if came := _introduced_later(own, catalog.target):
         why = f"{name} was introduced in {FLAVOURS[own.flavour]} {came}, {LATER}"
         return TakenValue(Outcome.UNKNOWN, None, why)
     if own.plugin:
         return _explain_not_loaded(name, own.plugin)
     return _explain_absent(presence, own, instead, catalog)
+
+
+def _gone_in_series(name: str, catalog: Catalog) -> str | None:
+    """The version of the target's own series that removed the option: 5.7.39 and 8.0.30 removed the same one."""
+    first = load(catalog.target._replace(version=(*catalog.target.version[:2], 1))).get(name)
+    return first.gone if first is not None else None
 
 
 def _explain_absent(presence: Presence, own: KnownSpan, instead: str, catalog: Catalog) -> TakenValue:
