@@ -126,16 +126,23 @@ def help_removed(line: LineVerdict, fix: Fix | None, otherwise: str, context: Ru
     successor = _new_name(line, context.catalog) or (
         elsewhere.replaced_by if elsewhere and equivalent is None else None
     )
-    return f"use {successor} instead" if successor and context.catalog.get(successor) else otherwise
+    return f"use {successor} instead" if successor and _lasts(successor, context.catalog) else otherwise
 
 
 def _new_name(line: LineVerdict, catalog: Catalog) -> str | None:
     """The documented successor, or the other name of the variable if only this name is deprecated."""
     old = line.option
     if line.replaced_by or old is None or not old.deprecated or not old.alias_of:
-        return line.replaced_by
+        return line.replaced_by if line.replaced_by and _lasts(line.replaced_by, catalog) else None
     other = catalog.get(old.alias_of)
     return other.name if other and not other.deprecated else None
+
+
+def _lasts(name: str, catalog: Catalog) -> bool:
+    """Whether the target has the option and does not deprecate it too, as MySQL 8.0.29 does replica_parallel_type."""
+    option = catalog.get(name)
+    since = option.deprecated if option is not None and "deprecated" in option.documented else None
+    return option is not None and (since is None or tuple(map(int, since.split("."))) > catalog.target.version)
 
 
 def fix_deprecated(line: LineVerdict, context: RuleContext) -> Fix | None:

@@ -71,6 +71,8 @@ SLOW = "slow_query_log_file=/s.log\nslow_query_log=ON"
         ("mysql-8.4.8", "log_syslog = ON", "run INSTALL COMPONENT", None),
         ("mysql-8.4.8", "log_syslog = OFF", "remove the line", ""),
         ("mysql-9.7.4", "slave_parallel_type = LOGICAL_CLOCK", "remove the line", ""),
+        ("mysql-8.0.43", "slave_parallel_type = LOGICAL_CLOCK", "plan to remove the line", None),
+        ("mysql-8.0.28", "slave_parallel_type = LOGICAL_CLOCK", "use replica_parallel_type", "replica_parallel_type"),
         ("mariadb-10.11", "slave_parallel_type = LOGICAL_CLOCK", "use slave_parallel_mode", None),
         ("mysql-9.7.4", "thread_concurrency = 8", "remove the line", ""),
         ("mysql-8.0.43", "log_slave_updates = ON", "use log_replica_updates", "log_replica_updates"),
