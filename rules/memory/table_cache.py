@@ -62,7 +62,11 @@ def tiny_table_cache(context: RuleContext) -> Iterator[Finding]:
     action, words_of_it = larger_table_cache(context, value)
     yield tiny_table_cache.finding(
         f"The server keeps {value:,} tables open"
-        + (f", fewer than one for each of {connections:,} connections." if crowded else f"; its own least is {floor}."),
+        + (
+            f", fewer than one for each of {connections:,} connections."
+            if crowded
+            else f"; left to itself, at least {floor}."
+        ),
         variable_subject(context, CACHE),
         severity=Severity.WARNING if crowded and (value < floor or (peak or 0) > value) else None,
         help=words_of_it,
