@@ -27,6 +27,9 @@ VALID_VALUES = {
     "secure_auth": "ON",
     "tls_version": "TLSv1.2,TLSv1.3",
 }
+# What to write for a value at which a start stops, if nothing lacks beside it. Without bind_address the server listens
+# on every address, so that line is not to be removed.
+HELP_AT_START = {"bind_address": "write an address of this host, 127.0.0.1 for the host alone, or * for all"}
 NO_INCLUDE = "Without its ! this line is not an include but an unknown option."
 
 
@@ -273,7 +276,7 @@ def invalid_value(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="Some values pass the reader of option files, `--verbose --help` and `--validate-config`, and stop the "
         "server only at its real start: what another option must allow, a plugin must be there for, a storage engine "
-        "that does not exist, or data files that InnoDB can't read.",
+        "that does not exist, data files that InnoDB can't read, or an address that no host has.",
         fix="Set what the finding names besides, or remove the line.",
         risk="The line has never worked with these others: read what it does before you make it work.",
         restart=True,
@@ -285,7 +288,8 @@ def invalid_value(context: RuleContext) -> Iterator[Finding]:
 def refused_start(context: RuleContext) -> Iterator[Finding]:
     """Report lines with which the server stops after it has read its option files."""
     for line in lines_with(context, Outcome.STOPS):
-        yield _refusal(refused_start, context, line, "set what it needs beside it, or remove the line")
+        words = HELP_AT_START.get(line.canonical or "", "set what it needs beside it, or remove the line")
+        yield _refusal(refused_start, context, line, words)
 
 
 @rule(
@@ -331,7 +335,9 @@ def _nearest_value(line: LineVerdict) -> str:
     _, listed, values = line.reason.partition(" is none of ")
     if not listed:
         return ""
-    nearest = nearest_word(line.placed.line.value or "", values.rstrip(".").split(", "))
+    written = line.placed.line.value or ""
+    # The word nearest to ON is NONE, the opposite of what is meant.
+    nearest = None if written.lower() == "on" else nearest_word(written, values.rstrip(".").split(", "))
     return f"did you mean {nearest}?" if nearest else "write one of these"
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from real_servers import Start
 from start_and_compare import Run
 from verdict_agreement import Ask, Judge, judge_lines, refused_lines
 
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
+from probes.sandbox.errors import SandboxError
 
 MARIADB = [
     "innodb_compression_algorithm=lz4",
@@ -48,6 +50,46 @@ def test_a_start_stops_at_an_offset_that_no_zone_has(zone: str, *, stops: bool, 
     line = f"default_time_zone={zone}"
     assert bool(refused_lines(judge(line))) == stops
     assert (run([line]) is None) == stops
+
+
+@pytest.mark.servers("mysql-5.7", "mysql-8.0", "mariadb-10.11", whole="mysql-9.7 mariadb-11.4 mariadb-11.8")
+@pytest.mark.parametrize("address", ["%", "", "127.0.0.256", "127.0.0.1, ::1", "127.0.0.1,127.0.0.2"])
+def test_a_start_stops_at_an_address_that_no_host_has(
+    address: str, start: Start, server_name: str, judge: Judge
+) -> None:
+    """A server that listens for TCP needs addresses that it can resolve, and MySQL 5.7 takes one alone."""
+    refused = refused_lines(judge(f"bind_address={address}"))
+    try:
+        start(server_name, tcp=True, arguments=[f"--bind-address={address}"]).close()
+    except SandboxError as error:
+        print(f"not started: {error}")
+        assert refused
+        assert all(line.certain for line in refused)
+    else:
+        assert not refused
+
+
+@pytest.mark.parametrize(
+    ("target", "lines", "stops"),
+    [
+        ("mysql-5.7", "bind_address=10.0.0.%", True),
+        ("mysql-5.7", "bind_address=127.0.0.1/8", True),
+        ("mysql-8.0.15", "bind_address=127.0.0.1/8", True),
+        ("mysql-8.0.22", "bind_address=127.0.0.1/8", False),  # a network namespace
+        ("mysql-8.0", "bind_address=*,127.0.0.1", True),
+        ("mariadb-11.8", "bind_address=[::1]", True),
+        ("mariadb-11.8", "bind_address=fe80::1%eth0", False),
+        ("mysql-8.0", "bind_address=db_1.example.com", False),
+        ("mysql-8.0", "bind_address={{ address }}", False),
+        ("mysql-5.7", "bind_address=%\nskip_networking", False),
+        ("mysql-5.7", "bind_address=%\nskip_grant_tables", True),
+        ("mysql-8.0", "bind_address=%\nskip_grant_tables", False),
+        ("mysql-8.0", "bind_address=%\nbind_address=*", False),
+    ],
+)
+def test_addresses_that_no_host_has(target: str, lines: str, *, stops: bool) -> None:
+    """An address is refused if nothing can resolve it and the server opens a port; names are left to the host."""
+    assert bool(refused_lines(judge_lines(lines, load(parse_target(target))))) == stops
 
 
 @pytest.mark.servers("mariadb")

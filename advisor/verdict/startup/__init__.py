@@ -28,6 +28,7 @@ DIGITS = 6
 STOPPING = frozenset(
     {
         "authentication_policy",
+        "bind_address",
         "default_storage_engine",
         "default_time_zone",
         "default_tmp_storage_engine",

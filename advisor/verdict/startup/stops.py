@@ -109,6 +109,7 @@ METHODS_OF_UNIX = ("FSYNC", "O_DSYNC", "LITTLESYNC", "NOSYNC", "O_DIRECT", "O_DI
 SESSION_MEMORY, TOO_LITTLE_MEMORY = "max_session_mem_used", 32 << 10  # with 40K MariaDB starts
 DATA_FILES = ("innodb_data_file_path", "innodb_temp_data_file_path")
 FILES_OF_STATEMENTS = "secure_file_priv"
+BIND = "bind_address"
 
 
 class StartupStop(NamedTuple):
@@ -136,6 +137,9 @@ def find_stops(
         stops.update({POLICY: StartupStop(fault, certain=False)} if fault else {})
     if _is_no_offset(values.get(ZONE, "")):
         stops[ZONE] = StartupStop(f"No time zone is {values[ZONE]} from UTC.", certain=True)
+    if BIND in values and BIND not in unread and _listens(values, target):
+        fault = find_address_fault(values[BIND], target)
+        stops.update({BIND: StartupStop(fault, certain=True)} if fault else {})
     stops.update(_engines(values, target))
     stops.update(_data_files(values, target))
     if target.is_mysql and target.platform == "windows":
@@ -171,6 +175,12 @@ def _is_no_offset(zone: str) -> bool:
     if zone[:1] not in ("+", "-") or not colon or not (hours + minutes).isdecimal() or not hours or not minutes:
         return False
     return int(hours[:3]) >= MOST_HOURS or int(minutes[:3]) > MOST_MINUTES
+
+
+def _listens(values: Values, target: Target) -> bool:
+    """Whether the server opens a TCP port, and so resolves its address; MySQL 8 opens none without grant tables."""
+    closed = values.get("skip_networking", "FALSE") not in OFF
+    return not closed and not (target.since("mysql", 8) and values.get("skip_grant_tables", "FALSE") not in OFF)
 
 
 def _engines(values: Values, target: Target) -> dict[str, StartupStop]:
@@ -330,3 +340,33 @@ def find_node_faults(values: Values, unread: frozenset[str]) -> dict[str, str]:
         why = "A node of a cluster needs binlog_format = ROW."
         return {FORMAT if FORMAT in values else PROVIDER: why}
     return {}
+
+
+# None of these is in an address or a host name, but % in front of an IPv6 address's interface, and / in front of the
+# network namespace that MySQL takes since 8.0.22.
+NEVER_IN_NAMES = frozenset(" \t%/[]()<>\"',;")
+OCTETS, LARGEST_OCTET = 4, 255
+
+
+def find_address_fault(written: str, target: Target) -> str:
+    """Return why the server can't listen on this bind_address, empty if it may; tested by starting five servers."""
+    if not written.strip():
+        return "It names no address."
+    if "," in written and target.is_mysql and not target.since("mysql", 8, 0, 13):
+        return "This version takes one address, and no list."
+    addresses = written.split(",")
+    if "*" in addresses[1:] + addresses[:-1] and target.is_mysql:
+        return "* is every address already, and can't be in a list."
+    wrong = next((address for address in addresses if _is_no_address(address, target)), None)
+    return "" if wrong is None else f"{quote_value(wrong)} is neither an IP address nor a host name."
+
+
+def _is_no_address(written: str, target: Target) -> bool:
+    """Whether no host resolves this; of names that only a name server can tell, none is refused."""
+    allowed = {"%"} if ":" in written else set()
+    if target.since("mysql", 8, 0, 22):
+        allowed.add("/")
+    parts = written.split(".")
+    numbers = len(parts) == OCTETS and all(part.isdecimal() for part in parts)
+    too_large = numbers and any(int(part[:10]) > LARGEST_OCTET for part in parts)
+    return too_large or bool(NEVER_IN_NAMES.intersection(written) - allowed)
