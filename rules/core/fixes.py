@@ -73,7 +73,9 @@ def fix_unknown(line: LineVerdict, context: RuleContext) -> Fix | None:
     for name in line.candidates[:1]:
         fix = _rename_fix(line, name, context.catalog, UNSAFE)
         if fix is not None:
-            return fix
+            # With a value that is refused under that name, such as a path for a number, another option is meant.
+            spelt = fix.edits[0].text
+            return None if judge_value(spelt, placed.value, context.catalog).outcome is Outcome.INVALID else fix
     fallback = fix_removed(line, context)
     deletes = fallback is not None and not fallback.edits[0].text
     kept = vendor_of_option(bare_name(line), context.target) or line.candidates

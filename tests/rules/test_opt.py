@@ -71,6 +71,7 @@ SLOW = "slow_query_log_file=/s.log\nslow_query_log=ON"
         ("mysql-8.4.8", "log_syslog = ON", "run INSTALL COMPONENT", None),
         ("mysql-8.4.8", "log_syslog = OFF", "remove the line", ""),
         ("mysql-9.7.4", "slave_parallel_type = LOGICAL_CLOCK", "remove the line", ""),
+        ("mysql-9.7.4", "innodb_doublewrite_file = /a/b", "did you mean innodb_doublewrite_files?", None),
         ("mysql-8.0.43", "slave_parallel_type = LOGICAL_CLOCK", "plan to remove the line", None),
         ("mysql-8.0.28", "slave_parallel_type = LOGICAL_CLOCK", "use replica_parallel_type", "replica_parallel_type"),
         ("mariadb-10.11", "slave_parallel_type = LOGICAL_CLOCK", "use slave_parallel_mode", None),
