@@ -82,6 +82,12 @@ def test_a_start_stops_at_an_address_that_no_host_has(
         ("mysql-8.0", "bind_address=db_1.example.com", False),
         ("mysql-8.0", "bind_address={{ address }}", False),
         ("mysql-5.7", "bind_address=%\nskip_networking", False),
+        # Asked of 8.0.15 and 9.7.4 with either line: MY-013203, or MY-013409.
+        ("mysql-8.0", "bind_address=\nskip_networking", True),
+        ("mysql-9.7", "bind_address=0.0.0.0,127.0.0.1\nskip_networking", True),
+        ("mysql-8.0.15", "bind_address=::,127.0.0.1\nskip_grant_tables", True),
+        ("mysql-9.7", "bind_address=127.0.0.1,127.0.0.2\nskip_networking", False),
+        ("mariadb-11.8", "bind_address=\nskip_networking", False),
         ("mysql-5.7", "bind_address=%\nskip_grant_tables", True),
         ("mysql-8.0", "bind_address=%\nskip_grant_tables", False),
         ("mysql-8.0", "bind_address=%\nbind_address=*", False),

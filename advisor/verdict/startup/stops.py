@@ -137,8 +137,8 @@ def find_stops(
         stops.update({POLICY: StartupStop(fault, certain=False)} if fault else {})
     if _is_no_offset(values.get(ZONE, "")):
         stops[ZONE] = StartupStop(f"No time zone is {values[ZONE]} from UTC.", certain=True)
-    if BIND in values and BIND not in unread and _listens(values, target):
-        fault = find_address_fault(values[BIND], target)
+    if BIND in values and BIND not in unread:
+        fault = find_address_fault(values[BIND], target, listens=_listens(values, target))
         stops.update({BIND: StartupStop(fault, certain=True)} if fault else {})
     stops.update(_engines(values, target))
     stops.update(_data_files(values, target))
@@ -345,18 +345,25 @@ def find_node_faults(values: Values, unread: frozenset[str]) -> dict[str, str]:
 # None of these is in an address or a host name, but % in front of an IPv6 address's interface, and / in front of the
 # network namespace that MySQL takes since 8.0.22.
 NEVER_IN_NAMES = frozenset(" \t%/[]()<>\"',;")
+EVERY_ADDRESS = frozenset({"*", "0.0.0.0", "::"})  # noqa: S104 - compared, never listened on
 OCTETS, LARGEST_OCTET = 4, 255
 
 
-def find_address_fault(written: str, target: Target) -> str:
-    """Return why the server can't listen on this bind_address, empty if it may; tested by starting five servers."""
-    if not written.strip():
-        return "It names no address."
-    if "," in written and target.is_mysql and not target.since("mysql", 8, 0, 13):
-        return "This version takes one address, and no list."
+def find_address_fault(written: str, target: Target, *, listens: bool) -> str:
+    """Return why the server stops at this bind_address, empty if it may start; tested by starting five servers.
+
+    Names are resolved only by a server that listens. Lists, which MySQL takes since 8.0.13, are checked in any case.
+    """
+    lists = target.since("mysql", 8, 0, 13)
     addresses = written.split(",")
-    if "*" in addresses[1:] + addresses[:-1] and target.is_mysql:
-        return "* is every address already, and can't be in a list."
+    if not written.strip():
+        return "It names no address." if listens or lists else ""
+    if lists and len(addresses) > 1 and not EVERY_ADDRESS.isdisjoint(addresses):
+        return f"A list can't contain {', '.join(sorted(EVERY_ADDRESS))}, which are every address already."
+    if not listens:
+        return ""
+    if len(addresses) > 1 and target.is_mysql and not lists:
+        return "This version takes one address, and no list."
     wrong = next((address for address in addresses if _is_no_address(address, target)), None)
     return "" if wrong is None else f"{quote_value(wrong)} is neither an IP address nor a host name."
 
