@@ -42,6 +42,14 @@ def have_verb(kinds: list[Accounts]) -> str:
     return "have" if sum(kind.count for kind in kinds) > 1 else "has"
 
 
+def any_host(kinds: list[Accounts]) -> str:
+    """The hosts of accounts with a wildcard: all, or those that match where it is no more than a part of a host."""
+    names = [name for kind in kinds for name in kind.names.split(", ")]
+    complete = len(names) == sum(kind.count for kind in kinds)
+    unlimited = complete and all(name.rpartition("@")[2] in {"%", ""} for name in names)
+    return "any host" if unlimited else "any host that matches a wildcard"
+
+
 def is_administrator(kind: Accounts) -> bool:
     """Whether the accounts have SUPER or a privilege that replaces it."""
     return kind.supreme or kind.admin is True
@@ -103,15 +111,15 @@ def passwordless_account(context: RuleContext) -> Iterator[Finding]:
         afar = [] if is_local_only(context) else wide
         worst = Severity.ERROR if any(kind.supreme for kind in afar) else None
         yield passwordless_account.finding(
-            f"{account_list(kinds)} {have_verb(kinds)} no password{_host_text(wide, afar)}",
+            f"{account_list(kinds)} {have_verb(kinds)} no password{_host_text(kinds, wide, afar)}",
             help="give them passwords, or bind them to a system user",
             severity=worst if afar else Severity.NOTE,
         )
 
 
-def _host_text(wide: list[Accounts], afar: list[Accounts]) -> str:
+def _host_text(kinds: list[Accounts], wide: list[Accounts], afar: list[Accounts]) -> str:
     if afar:
-        return ", and may come from other hosts."
+        return f"{', and' if afar == kinds else f'; {account_list(afar)}'} may come from other hosts."
     return ". The server takes connections from its own host alone." if wide else "."
 
 
@@ -144,7 +152,7 @@ def superuser_from_anywhere(context: RuleContext) -> Iterator[Finding]:
     if kinds and not is_local_only(context):
         what = "SUPER" if all(kind.supreme for kind in kinds) else "SUPER or a privilege that replaces it,"
         yield superuser_from_anywhere.finding(
-            f"{account_list(kinds)} {have_verb(kinds)} {what} and may come from any host.",
+            f"{account_list(kinds)} {have_verb(kinds)} {what} and may come from {any_host(kinds)}.",
             help="create accounts for the hosts that administrators come from",
         )
 
@@ -233,7 +241,7 @@ def grant_option_from_anywhere(context: RuleContext) -> Iterator[Finding]:
     )
     if kinds and not is_local_only(context):
         yield grant_option_from_anywhere.finding(
-            f"{account_list(kinds)} {have_verb(kinds)} GRANT OPTION on *.* and may come from any host.",
+            f"{account_list(kinds)} {have_verb(kinds)} GRANT OPTION on *.* and may come from {any_host(kinds)}.",
             help="REVOKE GRANT OPTION ON *.* from accounts of programs",
         )
 
@@ -263,7 +271,7 @@ def file_privilege_from_anywhere(context: RuleContext) -> Iterator[Finding]:
     )
     if kinds and not is_local_only(context) and context.text("secure_file_priv") not in (None, "", "NULL"):
         yield file_privilege_from_anywhere.finding(
-            f"{account_list(kinds)} {have_verb(kinds)} FILE and may come from any host.",
+            f"{account_list(kinds)} {have_verb(kinds)} FILE and may come from {any_host(kinds)}.",
             help="REVOKE FILE ON *.* from accounts that exchange no files with the server",
         )
 

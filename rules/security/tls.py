@@ -6,7 +6,7 @@ from advisor.core.model import Confidence, Severity, format_duration
 from rules.core.context import MissingFact
 from rules.core.network import is_socket_only, listens_to_other_hosts
 from rules.core.rule import Docs, Span, rule
-from rules.core.subject import variable_subject
+from rules.core.subject import find_value_source, variable_subject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,8 +25,9 @@ MAKES_ITS_OWN = (11, 4)  # MariaDB: from this version on a server without a cert
 
 def tls_switch(context: RuleContext) -> str | None:
     """The option that disables TLS; None if there is none."""
-    line = context.file_verdict.effective.get("ssl")
-    if line is not None and line.value == "FALSE":
+    option = context.catalog.get("ssl")
+    source = find_value_source(context, option) if option is not None else None
+    if source is not None and source.value == "FALSE":
         return "ssl"
     lists = [name for name in EMPTIED if context.is_set(name)] if context.target.is_mysql else []
     return next((name for name in lists if _is_emptied(context, name)), None)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rule_cases import Case, context_of_case
 
+from advisor.core.model import Origin
 from advisor.verdict.settings import ServerSettings
 from rules import all_rules, find_rule
-from rules.core.context import MissingFact, RuleContext
+from rules.core.context import MissingFact, RuleContext, ValueSource
 from rules.security.tls import parse_date
 
 if TYPE_CHECKING:
@@ -92,12 +93,58 @@ def test_plugins_that_are_missing(plugin: str, says: str, tmp_path: Path) -> Non
     assert finding.message.endswith(says)
 
 
+def test_tls_that_the_command_line_disables(tmp_path: Path) -> None:
+    """--skip-ssl is the cause, and a certificate would not help."""
+    variables = {"bind_address": "0.0.0.0", "have_ssl": "DISABLED"}  # noqa: S104 - an address of a server
+    server = accounts((1, "a@%")) | {"variables": variables}
+    context = known("mariadb-11.4.5", tmp_path, server=server)
+    assert [found(rule, context) != [] for rule in ("tls-switched-off", "no-tls")] == [False, True]
+    argument = ValueSource(Origin.COMMAND_LINE, None, "skip-ssl", "--skip-ssl", "FALSE")
+    context.find_source = lambda _variable, names: argument if "ssl" in names else None
+    assert [found(rule, context) != [] for rule in ("tls-switched-off", "no-tls")] == [True, False]
+
+
 def test_where_accounts_without_a_password_come_from(tmp_path: Path) -> None:
     """Other hosts are spoken of where such accounts may come from there."""
     afar = known("mysql-8.0", tmp_path, server=accounts((1, "a@%"), passwordless=True))
     here = known("mysql-8.0", tmp_path, server=accounts((1, "a@localhost"), passwordless=True, reach="here"))
     assert "may come from other hosts" in found("passwordless-account", afar)[0].message
     assert "other hosts" not in found("passwordless-account", here)[0].message
+
+
+def test_local_accounts_do_not_come_from_other_hosts(tmp_path: Path) -> None:
+    """Where only some of the accounts without a password may come from other hosts, these are named."""
+    server = accounts((1, "nopw@%"), passwordless=True)
+    local = accounts((4, "root@127.0.0.1, root@::1, root@localhost"), passwordless=True, supreme=True, reach="here")
+    server["accounts"] = [*local["accounts"], *server["accounts"]]  # type: ignore[misc]
+    (finding,) = found("passwordless-account", known("mysql-8.0", tmp_path, server=server))
+    assert finding.message.endswith("have no password; 1 account (nopw@%) may come from other hosts.")
+
+
+@pytest.mark.parametrize(
+    ("kinds", "hosts"),
+    [
+        ([(2, "a@%, b@%")], "any host."),
+        ([(1, "op@10.%")], "any host that matches a wildcard."),
+        ([(1, "a@%"), (1, "op@%.example.com")], "any host that matches a wildcard."),
+        ([(4, "a@%, b@%, c@%")], "any host that matches a wildcard."),
+    ],
+)
+@pytest.mark.parametrize(
+    ("rule", "privilege"),
+    [
+        ("superuser-from-anywhere", {"supreme": True}),
+        ("grant-option-from-anywhere", {"grants": True}),
+        ("file-privilege-from-anywhere", {"files": True}),
+    ],
+)
+def test_a_wildcard_in_a_part_of_the_host(
+    rule: str, privilege: dict[str, bool], kinds: list[tuple[int, str]], hosts: str, tmp_path: Path
+) -> None:
+    """An account of 10.% does not come from any host; unnamed accounts may be such."""
+    server = accounts(*kinds, **privilege) | {"variables": {"secure_file_priv": "/var/lib/mysql-files/"}}
+    (finding,) = found(rule, known("mysql-8.0", tmp_path, server=server))
+    assert finding.message.endswith(f" may come from {hosts}")
 
 
 @pytest.mark.parametrize(("target", "table"), [("mysql-8.0", "mysql.user"), ("mariadb-10.11", "mysql.global_priv")])
