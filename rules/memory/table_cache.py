@@ -145,11 +145,22 @@ def overflowing_table_cache(context: RuleContext) -> Iterator[Finding]:
     action, remedy = larger_table_cache(context, size)
     yield overflowing_table_cache.finding(
         f"{rate:,.0f} tables a second are closed to make room for others {window_text(window)}; the cache holds "
-        f"{size:,}.",
+        f"{size:,}{_instance_text(context, size)}.",
         variable_subject(context, CACHE),
         help=remedy,
         actions=present(action),
     )
+
+
+def _instance_text(context: RuleContext, size: int) -> str:
+    """How many tables an instance of the cache holds, if instances overflow although the cache as a whole is not full.
+
+    A session uses one instance only. MariaDB is left out: it uses a second instance only after contention.
+    """
+    instances, used = context.number("table_open_cache_instances"), context.server.counter("open_tables")
+    if context.target.is_mariadb or not instances or instances == 1 or used is None or used * 2 > size:
+        return ""
+    return f", of which {used:,} are in use: each of its {instances} instances holds {size // instances:,}"
 
 
 @rule(

@@ -28,6 +28,30 @@ def lines(finding: Finding) -> list[str | None]:
 
 
 @pytest.mark.parametrize(
+    ("target", "instances", "used", "ends"),
+    [
+        ("mysql-9.7.4", 16, 270, "the cache holds 2,000, of which 270 are in use: each of its 16 instances holds 125."),
+        ("mysql-9.7.4", 16, 1001, "the cache holds 2,000."),
+        ("mysql-9.7.4", 1, 270, "the cache holds 2,000."),
+        ("mariadb-11.8.9", 8, 270, "the cache holds 2,000."),
+    ],
+)
+def test_an_instance_of_the_table_cache_overflows_alone(
+    target: str, instances: int, used: int, ends: str, tmp_path: Path
+) -> None:
+    """Where most of the cache is unused, the message says how many tables one of its instances holds."""
+    variables = {"table_open_cache": "2000", "table_open_cache_instances": str(instances), "open_files_limit": "20000"}
+    found = first(
+        "overflowing-table-cache",
+        target,
+        tmp_path,
+        server={"variables": variables, "status": {"open_tables": str(used)}},
+        workload={"rises": {"table_open_cache_overflows": 790}},
+    )
+    assert found.message.endswith(ends)
+
+
+@pytest.mark.parametrize(
     ("cache", "files", "connections", "tables", "needed"),
     [
         (64, 20000, 151, 2000, None),
