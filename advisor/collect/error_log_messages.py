@@ -177,6 +177,8 @@ MESSAGES = (
         REPLICATION,
         (
             r"Slave (?:SQL|I/O).{0,2000}?[Ee]rror[_ ]code: (?:MY-0*)?([1-9]\d{0,5})",
+            # MariaDB's channels with a name
+            r"Master '.{1,200}?': Slave (?:SQL|I/O).{0,2000}?[Ee]rror[_ ]code: ([1-9]\d{0,5})",
             r"Replica (?:SQL|I/O).{0,2000}?[Ee]rror_code: (?:MY-0*)?([1-9]\d{0,5})",
         ),
     ),

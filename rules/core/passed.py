@@ -176,7 +176,7 @@ def _error_log(context: RuleContext) -> str | None:
     log = context.server.error_log
     if log is None or not log.since or any(event.kind not in FREQUENT for event in log.events):
         return None
-    return f"no crash, damage or failure from {log.since[:16]} {log.zone or 'server time'} on"
+    return f"no crash, failed start, corruption or full disk from {log.since[:16]} {log.zone or 'server time'} on"
 
 
 CHECKED_PARTS = (

@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
 BURST = 100  # messages within an hour
+IDLE_LIMITS = "compare wait_timeout with the idle limits of pools, balancers and firewalls"
+ABORTED_REMEDIES = (
+    ("This connection closed normally", "find what connects without logging in: a health check, a balancer, a scan"),
+    ("Got a packet bigger", "see which program sends such statements, and whether max_allowed_packet is too small"),
+    ("Got packets out of order", "find the client in the error log: it does not speak the server's protocol"),
+)
 
 
 @rule(
@@ -86,10 +92,11 @@ def access_denied_burst(context: RuleContext) -> Iterator[Finding]:
     summary="A hundred connections or more were aborted within an hour.",
     docs=Docs(
         why="Got timeout reading: the session was idle beyond wait_timeout, or the network was lost. Got an error "
-        "reading: the client ended without closing, or a balancer or firewall cut the connection. The brackets contain "
+        "reading: the client ended without closing, or a balancer or firewall cut the connection. "
+        "This connection closed normally without authentication: the client never logged in. The brackets contain "
         "the most frequent reasons. A hundred an hour is an opinion.",
         fix="Let pools close connections before wait_timeout and before the idle limit of the firewall; let programs "
-        "close their connections.",
+        "close their connections. Let health checks log in.",
         risk="None.",
         exceptions="Programs that never close connections and are left so.",
         reconsider_when="The pools were corrected.",
@@ -104,8 +111,13 @@ def aborted_connections_burst(context: RuleContext) -> Iterator[Finding]:
             aborted_connections_burst,
             event,
             f"{event.count:,} connections were aborted, up to {event.peak:,} in an hour{in_brackets(event)}",
-            "compare wait_timeout with the idle limits of pools, balancers and firewalls",
+            _remedy_for_aborted(event.details[0] if event.details else ""),
         )
+
+
+def _remedy_for_aborted(reason: str) -> str:
+    """What to do about the most frequent reason."""
+    return next((remedy for start, remedy in ABORTED_REMEDIES if reason.startswith(start)), IDLE_LIMITS)
 
 
 @rule(

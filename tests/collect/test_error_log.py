@@ -166,6 +166,14 @@ LINES = (
         ),
     ),
     (
+        "replication",
+        "1236",
+        (
+            "8 [ERROR] Master 'us': Slave I/O: Got fatal error 1236 from master when reading data from binary log: "
+            "'Binary log is not open', Internal MariaDB error code: 1236"
+        ),
+    ),
+    (
         "majority",
         "",
         (

@@ -66,7 +66,7 @@ def test_an_error_log_without_events_passes(tmp_path: Path) -> None:
         made = context_of_case(Case("", "", "mysql-8.0.15", server=error_log | server), tmp_path)
         return dict(passed_checks(made, [], NAMES)).get("error log")
 
-    assert told(error_log=log) == "no crash, damage or failure from 2026-11-01 10:00 UTC on"
+    assert told(error_log=log) == "no crash, failed start, corruption or full disk from 2026-11-01 10:00 UTC on"
     assert told(error_log=log | {"events": events}) is None
     assert told() is None
 
