@@ -162,6 +162,8 @@ def _help(option: Option, view: NextValue, running: str) -> str:
         return ""
     default = option.running if option.running is not None else option.default
     if default is not None and is_same_value(default, running):
+        if view.source is Origin.PERSISTED:
+            return f"To keep {running or 'it empty'}, run RESET PERSIST {option.variable or option.name}."
         return f"To keep {running or 'it empty'}, remove the line."
     return ""
 

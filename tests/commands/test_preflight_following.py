@@ -119,6 +119,19 @@ def test_no_advice_to_persist_in_vain(mycnf: Mycnf, start: Start, server_name: s
     assert [(a["option_line"], a["statement"]) for a in lost["actions"]] == [("key_cache_block_size = 2K", None)]
 
 
+@pytest.mark.servers("mysql-8.0")
+def test_a_persisted_switch_that_no_value_turns_off(
+    mycnf: Mycnf, start: Start, server_name: str, tmp_path: Path
+) -> None:
+    """8.0.15 takes each value of skip_name_resolve for ON, so that only RESET PERSIST keeps OFF."""
+    sandbox = start(server_name, option_file=written(tmp_path / "my.cnf", QUICKLY), small=True)
+    run(sandbox, "SET PERSIST_ONLY skip_name_resolve = ON")
+    (changed,) = items(preflight(mycnf, sandbox, "--format", "json"))
+    assert (changed["help"], changed["actions"]) == ("To keep OFF, run RESET PERSIST skip_name_resolve.", [])
+    run(sandbox, "RESET PERSIST skip_name_resolve")
+    assert items(preflight(mycnf, sandbox, "--format", "json")) == []
+
+
 @pytest.mark.servers("mariadb-10.11")
 @pytest.mark.parametrize("case", FILES, ids=str)
 def test_what_needs_files(case: Restart, server_name: str, mycnf: Mycnf, start: Start, tmp_path: Path) -> None:
