@@ -7,22 +7,23 @@ from advisor.analysis.context import build_context
 from advisor.catalog.targets import require_known
 from advisor.core.model import Confidence, Location, Severity, SkippedCheck
 from advisor.preflight.autosized import apply_coupled_values, size_defaults
-from advisor.preflight.changes import find_changes
+from advisor.preflight.changes import change_location, find_changes, find_lost_filters
 from advisor.preflight.item import Preflight, RestartEffect, RestartItem
 from advisor.preflight.limits import apply_file_limits
 from advisor.preflight.next_values import apply_late_persisted, next_values
 from advisor.preflight.sources import judge_start
 from advisor.preflight.start_command import next_command
-from advisor.verdict.settings import Settings
+from advisor.verdict.settings import Settings, is_same_value
 from rules.core.context import RuleContext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from advisor.core.model import Finding, Target
     from advisor.facts import Facts
     from advisor.optionfile.lines import Problem
+    from advisor.preflight.next_values import NextValue
     from advisor.preflight.sources import NextStartOptions
     from advisor.preflight.start_command import StartCommand
 
@@ -45,7 +46,9 @@ def check_restart(facts: Facts) -> Preflight:
         apply_coupled_values(views, now)
         size_defaults(views, now)
     apply_late_persisted(views, now, start)
-    items = sorted([*refusals(facts, command, start), *find_changes(facts, now, views)], key=_weight)
+    stops = [*refusals(facts, command, start), *_refused_by_data(facts, now, views)]
+    changes = [*find_changes(facts, now, views), *find_lost_filters(facts, now, start)]
+    items = sorted([*stops, *changes], key=_weight)
     return Preflight(now.target, facts, tuple(items), tuple(_skipped_parts(facts, command, now)), command)
 
 
@@ -77,9 +80,12 @@ def _skipped_parts(facts: Facts, command: StartCommand, now: RuleContext) -> Ite
 # The rules for lines at which a server stops, by their names in lint.
 STOPS = (
     *("unknown-option", "ambiguous-option", "invalid-value", "missing-argument", "unexpected-argument"),
-    *("removed-option", "syntax-error", "option-outside-group"),
+    *("removed-option", "syntax-error", "option-outside-group", "refused-start"),
 )
 MISSING_FOLDER = "missing-includedir"
+# Fixed when the data directory is initialized; names of tables since MySQL 8.0, whose dictionary holds the value.
+NAME_CASE = "lower_case_table_names"
+FIXED_BY_DATA = ("innodb_page_size", NAME_CASE)
 
 
 def refusals(facts: Facts, command: StartCommand, start: NextStartOptions) -> Iterator[RestartItem]:
@@ -103,6 +109,30 @@ def refusals(facts: Facts, command: StartCommand, start: NextStartOptions) -> It
             "corrupt-persisted-options",
             Location(path, 1),
             "repair the file, or move it away: the server writes a new one at the next SET PERSIST",
+        )
+
+
+def _refused_by_data(facts: Facts, now: RuleContext, views: Mapping[str, NextValue]) -> Iterator[RestartItem]:
+    """Yield values other than those with which the data directory was initialized."""
+    files = facts.files.files if facts.files is not None else ()
+    all_read = bool(files) and not any(copy.text is None and copy.mode for copy in files)
+    for name in FIXED_BY_DATA:
+        running, view = now.server.variables.get(name), views.get(name)
+        if running is None or view is None or view.value is None or is_same_value(view.value, running):
+            continue
+        if (name == NAME_CASE and not now.target.since("mysql", 8)) or (view.line is None and not all_read):
+            continue
+        yield RestartItem(
+            kind=RestartEffect.REFUSED,
+            severity=Severity.ERROR,
+            confidence=Confidence.CERTAIN if view.line is None or view.line.certain else Confidence.LIKELY,
+            message=f"The data directory was initialized with {name} = {running}. {now.target.label} will not start "
+            f"with {view.value}{'' if view.line else ', the default'}.",
+            option=name,
+            location=change_location(view),
+            help=f"keep {name} = {running}; another value needs a new data directory and a dump",
+            name="fixed-by-data-directory",
+            value=view.line.placed.line.value if view.line else None,
         )
 
 

@@ -12,6 +12,7 @@ from advisor.preflight.next_values import HOST_DEFAULTS, main_names, option_of, 
 from advisor.preflight.start_command import running_arguments
 from advisor.redaction import MASK, redact_value
 from advisor.verdict.settings import is_same_value
+from rules.replication.settings import channel_suffix, replica_channels
 from rules.sizing.memory import POOL, is_too_tight, memory_besides, usable_memory
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from advisor.facts import Facts
     from advisor.preflight.next_values import NextValue
+    from advisor.preflight.sources import NextStartOptions
     from rules.core.context import RuleContext
 
 
@@ -147,6 +149,11 @@ STARTUP_SECONDS = 2.0
 # Kinds whose values servers do not expand, as they do with paths and host names.
 LITERAL_KINDS = frozenset({"bool", "int", "uint", "double", "enum"})
 NUMBERS = frozenset({"int", "uint"})
+FILTERS = (
+    *("replicate_do_db", "replicate_ignore_db", "replicate_do_table", "replicate_ignore_table"),
+    *("replicate_wild_do_table", "replicate_wild_ignore_table", "replicate_rewrite_db"),
+)
+ZONE, SYSTEM_ZONE = "time_zone", "SYSTEM"
 
 
 def find_changes(facts: Facts, now: RuleContext, views: Mapping[str, NextValue]) -> Iterator[RestartItem]:
@@ -167,6 +174,35 @@ def find_changes(facts: Facts, now: RuleContext, views: Mapping[str, NextValue])
         main = mains.get(name, name)
         if main == name or main not in cases:
             yield _item(kind, case, facts, now)
+
+
+def find_lost_filters(facts: Facts, now: RuleContext, start: NextStartOptions) -> Iterator[RestartItem]:
+    """Yield the replication filters that only CHANGE REPLICATION FILTER has set, which no restart of MySQL keeps.
+
+    MariaDB's are variables, and are found as such.
+    """
+    channels = replica_channels(now) if now.target.is_mysql else []
+    for channel in channels if now.target.since("mysql", 8) else channels[:1]:  # before 8.0 they have all the same
+        of = channel_suffix(channel) if now.target.since("mysql", 8) else ""
+        for name in FILTERS:
+            filters = channel.get(name, "")
+            if not filters or name in start.verdict.effective:
+                continue
+            written = f"{channel['channel_name']}:…" if of else "…"
+            yield RestartItem(
+                kind=RestartEffect.LOST,
+                severity=Severity.WARNING,
+                confidence=Confidence.LIKELY if facts.files is None else Confidence.CERTAIN,
+                message=f"It is a filter{of} that CHANGE REPLICATION FILTER set. No file sets it: the next start loses "
+                "it.",
+                help=f"write a line {name} = {written} for each of its values",
+                variable=name,
+                option=name,
+                running=filters,
+                following="",
+                origin=Origin.RUNTIME,
+                source=Origin.COMPILED,
+            )
 
 
 def _is_unchanged(name: str, view: NextValue, now: RuleContext) -> bool:
@@ -253,11 +289,13 @@ def _item(kind: RestartEffect, case: ChangedVariable, facts: Facts, now: RuleCon
     do = Remedy() if view.cause or view.limited else remedy_for(name, kind, view, now)
     sure = case.origins_known and view.value is not None and facts.files is not None
     sure = sure and (view.line.certain if view.line else case.origin is not Origin.COMPILED or bool(view.cause))
+    doubt = _doubt_text(name, view, now)
+    sure = sure and not (doubt and name == ZONE)
     return RestartItem(
         kind=kind,
         severity=Severity.NOTE if view.cause else Severity.WARNING,
         confidence=Confidence.CERTAIN if sure else Confidence.LIKELY,
-        message=f"{explain_change(kind, case, facts)}{_memory_text(view, now) if name == POOL else ''}",
+        message=f"{explain_change(kind, case, facts)}{doubt}",
         help=do.help,
         variable=name,
         option=option.name if option else None,
@@ -265,11 +303,21 @@ def _item(kind: RestartEffect, case: ChangedVariable, facts: Facts, now: RuleCon
         following=None if view.value is None else redact_value(name, view.value),
         origin=case.origin if case.origins_known else None,
         source=view.source,
-        location=_location(view),
+        location=change_location(view),
         actions=do.actions,
         write_at=place_for(view, facts.files, now),
         cause=view.cause,
     )
+
+
+def _doubt_text(name: str, view: NextValue, now: RuleContext) -> str:
+    """What may stand in the way of the next value; empty if nothing is known to."""
+    if name == POOL:
+        return _memory_text(view, now)
+    named = name == ZONE and view.line is not None and view.value and view.value[:1] not in "+-"
+    if named and view.value != SYSTEM_ZONE:
+        return f" The server stops at its start if mysql.time_zone_name lacks {view.value}."
+    return ""
 
 
 def _memory_text(view: NextValue, now: RuleContext) -> str:
@@ -280,7 +328,8 @@ def _memory_text(view: NextValue, now: RuleContext) -> str:
     return f" It does not fit in the {room[1]} that the server may use: {memory_besides(now, room[0])}."
 
 
-def _location(view: NextValue) -> Location | None:
+def change_location(view: NextValue) -> Location | None:
+    """The place of the line that sets the next value; None for a default."""
     if view.line is None:
         return None
     line = view.line.placed.line

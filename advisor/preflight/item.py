@@ -106,7 +106,12 @@ def remedy_for(name: str, kind: RestartEffect, view: NextValue, now: RuleContext
     if option is None:
         return Remedy(help="No option sets it. To keep it, put the SET GLOBAL into the init_file.")
     if not _is_safe(option, running) and not _is_safe(option, view.value):
-        return Remedy(help="It affects durability: write the intended value into the file.")
+        where = (
+            "persist the intended value"
+            if view.source is Origin.PERSISTED
+            else "write the intended value into the file"
+        )
+        return Remedy(help=f"It affects durability: {where}.")
     keep = tuple(_keep_actions(option, view, now, running)) if _is_safe(option, running) else ()
     return Remedy(
         (*keep, *_apply_now_actions(option, kind, view, now)), _help(option, view, running) if not keep else ""

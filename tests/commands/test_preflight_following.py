@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
+from pymysql.cursors import DictCursor
 from server_restart import QUICKLY, differing, items, preflight, run, variables, written
 
 from probes.sandbox import SandboxError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from mycnf_command import Mycnf
     from real_servers import Start
+
+    from probes.sandbox import Sandbox
 
 
 class Restart(NamedTuple):
@@ -98,6 +100,89 @@ def test_persisted_against_a_line(mycnf: Mycnf, server_name: str, start: Start, 
     assert [i["option"] for i in found if i["kind"] == "refused"] == ["collation_server"]
     with pytest.raises(SandboxError):
         sandbox.restart()
+
+
+def stops_as_told(line: str, mycnf: Mycnf, sandbox: Sandbox) -> None:
+    """Add the line to the option file: preflight says that the server refuses the option, and it does."""
+    written(Path(str(sandbox.option_file)), f"{Path(str(sandbox.option_file)).read_text()}{line}\n")
+    found = items(preflight(mycnf, sandbox, "--format", "json"))
+    assert [i["option"] for i in found if i["kind"] == "refused"] == [line.partition(" ")[0]]
+    with pytest.raises(SandboxError):
+        sandbox.restart()
+
+
+@pytest.mark.servers("mysql-8.0", "mariadb-11.8", whole="mysql-5.7 mysql-9.7 mariadb-10.11")
+def test_a_page_size_other_than_the_data_have(mycnf: Mycnf, start: Start, server_name: str, tmp_path: Path) -> None:
+    """The page size is fixed when the data directory is initialized, and the server stops at another one."""
+    sandbox = start(server_name, option_file=written(tmp_path / "my.cnf", QUICKLY), small=True)
+    stops_as_told("innodb_page_size = 8K", mycnf, sandbox)
+
+
+@pytest.mark.servers("mysql-8.0", "mysql-9.7")
+def test_a_case_of_names_other_than_the_data_have(mycnf: Mycnf, start: Start, server_name: str, tmp_path: Path) -> None:
+    """From MySQL 8.0 on the dictionary keeps lower_case_table_names; 2 is 0 where file names have a case."""
+    sandbox = start(server_name, option_file=written(tmp_path / "my.cnf", QUICKLY), small=True)
+    run(sandbox, "SET PERSIST_ONLY lower_case_table_names = 2")
+    assert "refused" not in {i["kind"] for i in items(preflight(mycnf, sandbox, "--format", "json"))}
+    sandbox.restart()
+    run(sandbox, "RESET PERSIST lower_case_table_names")
+    stops_as_told("lower_case_table_names = 1", mycnf, sandbox)
+
+
+@pytest.mark.servers("mysql-8.0", whole="mysql-5.7")
+def test_a_value_that_needs_another_option(mycnf: Mycnf, start: Start, server_name: str, tmp_path: Path) -> None:
+    """What lint says of lines at which a real start stops (OPT018), preflight says too."""
+    sandbox = start(server_name, option_file=written(tmp_path / "my.cnf", QUICKLY), small=True)
+    stops_as_told("gtid_mode = ON", mycnf, sandbox)
+
+
+@pytest.mark.servers("mysql-8.0", "mariadb-11.8")
+def test_a_named_time_zone(mycnf: Mycnf, start: Start, server_name: str, tmp_path: Path) -> None:
+    """A server whose time zone tables are empty stops at it; preflight does not read them, and is not certain."""
+    file = written(tmp_path / "my.cnf", QUICKLY)
+    sandbox = start(server_name, option_file=file, small=True)
+    written(file, f"{QUICKLY}default_time_zone = Europe/Berlin\n")
+    (zone,) = items(preflight(mycnf, sandbox, "--format", "json"))
+    assert (zone["variable"], zone["confidence"]) == ("time_zone", "likely")
+    assert zone["message"].endswith("stops at its start if mysql.time_zone_name lacks Europe/Berlin.")
+    with pytest.raises(SandboxError):
+        sandbox.restart()
+
+
+@pytest.mark.servers("mysql-8.0", whole="mysql-5.7")
+def test_replication_filters_that_no_restart_keeps(
+    mycnf: Mycnf, start: Start, server_name: str, tmp_path: Path
+) -> None:
+    """Filters of CHANGE REPLICATION FILTER are lost with a restart, and those of a file are not."""
+    file = written(tmp_path / "my.cnf", f"{QUICKLY}server_id = 2\nreplicate_ignore_db = tmp\n")
+    sandbox = start(server_name, option_file=file, small=True)
+    run(
+        sandbox,
+        "CHANGE MASTER TO MASTER_HOST = '127.0.0.1', MASTER_PORT = 1, MASTER_USER = 'r'",
+        "CHANGE REPLICATION FILTER REPLICATE_DO_DB = (shop, stock)",
+    )
+    (lost,) = items(preflight(mycnf, sandbox, "--format", "json"))
+    assert (lost["kind"], lost["variable"], lost["running"], lost["next"]) == (
+        "lost",
+        "replicate_do_db",
+        "shop,stock",
+        "",
+    )
+    sandbox.restart()
+    assert items(preflight(mycnf, sandbox, "--format", "json")) == []
+    with sandbox.connect() as connection, connection.cursor(DictCursor) as cursor:
+        cursor.execute("SHOW SLAVE STATUS")
+        (row,) = cursor.fetchall()
+    assert (row["Replicate_Do_DB"], row["Replicate_Ignore_DB"]) == ("", "tmp")
+
+
+@pytest.mark.servers("mysql-8.0")
+def test_a_persisted_value_of_durability(mycnf: Mycnf, start: Start, server_name: str, tmp_path: Path) -> None:
+    """A line in the file would not outrank what is persisted."""
+    sandbox = start(server_name, option_file=written(tmp_path / "my.cnf", QUICKLY), small=True)
+    run(sandbox, "SET PERSIST_ONLY innodb_flush_method = O_DIRECT_NO_FSYNC")
+    (changed,) = items(preflight(mycnf, sandbox, "--format", "json"))
+    assert changed["help"] == "It affects durability: persist the intended value."
 
 
 # The others size a pool as their neighbours here do, and start slowly.
