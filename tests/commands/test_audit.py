@@ -19,6 +19,7 @@ from ordinary_user import past_support, start_as_ordinary_user
 from process_checks import PATIENCE, eventually
 from real_servers import quickly
 
+from advisor.core.errors import CONNECTION
 from advisor.report.formats import names
 from probes.sandbox import start_server as start_sandbox
 
@@ -233,3 +234,15 @@ def test_a_setting_and_its_place_fit_the_page(mycnf: Mycnf) -> None:
     lines = [line for line in out.splitlines() if not line.startswith("  keep ")]
     assert max(map(len, lines)) <= 80
     assert "\n  loose_binlog_expire_logs_seconds = 0\n  /etc/" in out
+
+
+@pytest.mark.servers("mariadb-11.8", "mysql-8.0")
+def test_an_account_that_may_only_set_a_new_password(mycnf: Mycnf, start: Start, server_name: str) -> None:
+    """A server that lets such an account in refuses all that an audit asks: it ends, instead of reporting nothing."""
+    server = start(server_name, arguments=("--disconnect-on-expired-password=OFF",), small=True)
+    with server.connect(autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE USER watcher@localhost IDENTIFIED WITH mysql_native_password")
+        cursor.execute("ALTER USER watcher@localhost PASSWORD EXPIRE")
+    ended = mycnf("audit", "--socket", server.socket, "--user", "watcher", "--window", "0", "--format", "text")
+    assert (ended.code, ended.out) == (CONNECTION, "")
+    assert "the account's password has expired" in ended.err

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pymysql import err
 
-from advisor.collect.connection.connect import DEFAULT_LIMITS, connect, error_text
+from advisor.collect.connection.connect import DEFAULT_LIMITS, connect, connect_error, error_text
 from advisor.collect.connection.statements import (
     KILL_OWN,
     LIMITS_MARIADB,
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from advisor.collect.connection.wire import Wire
 
 
+PASSWORD_EXPIRED = 1820  # MariaDB lets the account in by default, MySQL if disconnect_on_expired_password is off
 # Errors for missing privileges, from MySQL's mysqld_error.h; 1227 is for missing global privileges.
 _DENIED = frozenset({1044, 1045, 1142, 1143, 1227, 1345, 1370, 3118})
 # The statement exceeded a limit: max_execution_time, max_statement_time, lock_wait_timeout, or KILL QUERY.
@@ -138,7 +139,8 @@ def send(session: Session, statement: Statement, number: int | None = None, name
     """Send one statement from the closed list and return its result.
 
     Raises StatementNotListed before anything is sent for any other statement; StatementFailed with the reason if the
-    server refuses, returns other columns, or a limit ends it; ConnectionLost if the connection is lost. After a client
+    server refuses, returns other columns, or a limit ends it; ConnectionLost if the connection is lost; ConnectError if
+    the server lets the account in only to set a new password. After a client
     timeout, the statement is killed and a new connection replaces the old one.
     """
     if statement not in STATEMENTS:
@@ -148,6 +150,8 @@ def send(session: Session, statement: Statement, number: int | None = None, name
     try:
         answer = _ask(session.wire, statement.text(number, name))
     except err.Error as error:
+        if error.args[:1] == (PASSWORD_EXPIRED,):
+            raise connect_error(session.account, error) from error
         raise _reason(session, statement, error) from error
     return _required_columns(answer, statement)
 
