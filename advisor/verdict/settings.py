@@ -128,7 +128,7 @@ def as_variable(option: Option, value: str | None) -> str | None:
     """Convert a value of `--verbose --help` to the notation of SHOW GLOBAL VARIABLES."""
     if value is None or value == NO_DEFAULT:
         return None if value is None else ""
-    if option.kind == "bool":
+    if option.kind == "bool" or option.name == "enforce_gtid_consistency":  # whose third word is WARN
         return BOOLEANS.get(value, value)
     return f"{float(value):.6f}" if option.kind == "double" else value
 

@@ -150,6 +150,14 @@ def test_a_named_time_zone(mycnf: Mycnf, start: Start, server_name: str, tmp_pat
 
 
 @pytest.mark.servers("mysql-8.0", whole="mysql-5.7")
+def test_a_switch_with_a_third_word(mycnf: Mycnf, start: Start, server_name: str, tmp_path: Path) -> None:
+    """The default of enforce_gtid_consistency, FALSE in the server's help, is OFF in the running server."""
+    case = Restart("", statements=("SET GLOBAL enforce_gtid_consistency = ON",))
+    predicted, real = told_and_real(case, server_name, mycnf, start, tmp_path)
+    assert predicted == real == {"enforce_gtid_consistency": ("ON", "OFF")}
+
+
+@pytest.mark.servers("mysql-8.0", whole="mysql-5.7")
 def test_replication_filters_that_no_restart_keeps(
     mycnf: Mycnf, start: Start, server_name: str, tmp_path: Path
 ) -> None:
