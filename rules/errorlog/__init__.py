@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 RECENT = 7  # days; older events are notes
 OLDEST = 90  # days; older events are not reported
 NOT_READ = "the server's error log (an audit on its host, or its text with --from)"
+OLDER = "server.error_log.older"  # the part of the facts that is missing where the log is long
 DAY = 10  # characters of YYYY-MM-DD
 MINUTE = 16
 
@@ -68,6 +69,11 @@ def _when(context: RuleContext, event: LogEvent) -> str:
     times = f"{last} {zone}" if event.count == 1 or first == last else f"first {first}, last {last} {zone}"
     since = f"; started again {log.last_start[:MINUTE]}" if event.last < log.last_start else ""
     return f"{times}{since}"
+
+
+def at_least(context: RuleContext) -> str:
+    """`at least `, if only the end of a long error log was read; empty otherwise."""
+    return "at least " if any(gap.part == OLDER for gap in context.unavailable) else ""
 
 
 def how_often(event: LogEvent) -> str:

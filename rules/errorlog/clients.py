@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity
 from rules.core.rule import Docs, rule
-from rules.errorlog import event_finding, in_brackets, messages, recent_event
+from rules.errorlog import at_least, event_finding, in_brackets, messages, recent_event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def access_denied_burst(context: RuleContext) -> Iterator[Finding]:
             context,
             access_denied_burst,
             event,
-            f"Logins failed {event.count:,} times, up to {event.peak:,} in an hour",
+            f"Logins failed {at_least(context)}{event.count:,} times, up to {event.peak:,} in an hour",
             "find the host in the error log: a program with an old password, or guessed passwords",
         )
 
@@ -110,7 +110,8 @@ def aborted_connections_burst(context: RuleContext) -> Iterator[Finding]:
             context,
             aborted_connections_burst,
             event,
-            f"{event.count:,} connections were aborted, up to {event.peak:,} in an hour{in_brackets(event)}",
+            f"{at_least(context).capitalize()}{event.count:,} connections were aborted, up to {event.peak:,} in an hour"
+            f"{in_brackets(event)}",
             _remedy_for_aborted(event.details[0] if event.details else ""),
         )
 

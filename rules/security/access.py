@@ -163,7 +163,8 @@ def local_infile(context: RuleContext) -> Iterator[Finding]:
         why="An empty secure_file_priv lets LOAD DATA, LOAD_FILE and SELECT INTO OUTFILE reach every file "
         "that the server's account may reach, option files and web roots included. It is MariaDB's default. An audit "
         "names the accounts that have FILE: it is a warning where one without SUPER may come from another host, and a "
-        "note where others have it, or where the value is set explicitly and only administrators at the host have it.",
+        "note where others have it, or where the value is set explicitly and only administrators at the host have it. "
+        "Privileges that come from a role are not looked at.",
         fix="Name a directory for such files, or NULL on MySQL to forbid them.",
         risk="Programs that read or write elsewhere fail.",
         restart=True,

@@ -8,6 +8,7 @@ import pytest
 from rule_cases import Case, context_of_case
 
 from advisor.analysis import run_rules
+from advisor.facts import Unavailable
 from rules import find_rule
 
 if TYPE_CHECKING:
@@ -269,3 +270,20 @@ def test_one_temporary_table_takes_no_more_than_temptable_has(tmp_path: Path) ->
     )
     heap = known("mariadb-11.8", tmp_path, file="tmp_table_size = 1G\nmax_heap_table_size = 512M")
     assert "may take 512M of memory, and each session" in first("oversized-temporary-tables", heap).message
+
+
+@pytest.mark.parametrize(
+    ("rule", "kind", "says"),
+    [
+        ("access-denied-burst", "denied", "Logins failed at least 6,329 times"),
+        ("aborted-connections-burst", "aborted", "At least 6,329 connections were aborted"),
+    ],
+)
+def test_counts_of_a_log_that_was_read_from_its_middle_on(rule: str, kind: str, says: str, tmp_path: Path) -> None:
+    """Where only the end of a long error log was read, there may be more."""
+    event = {"count": 6329, "first": "2026-11-25 11:00:00", "last": "2026-11-25 11:30:00", "peak": 6329}
+    log = {"taken_at": "2026-11-25T12:00:00+00:00", "error_log": {"events": {kind: event}}}
+    whole = known("mariadb-10.11", tmp_path, server=log)
+    assert "t least" not in first(rule, whole).message
+    whole.unavailable = (Unavailable("server.error_log.older", "its last 2M were read"),)
+    assert first(rule, whole).message.startswith(says)
