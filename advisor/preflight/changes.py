@@ -177,25 +177,26 @@ def find_changes(facts: Facts, now: RuleContext, views: Mapping[str, NextValue])
 
 
 def find_lost_filters(facts: Facts, now: RuleContext, start: NextStartOptions) -> Iterator[RestartItem]:
-    """Yield the replication filters that only CHANGE REPLICATION FILTER has set, which no restart of MySQL keeps.
+    """Yield the replication filters that were set at run time and are no variables, and that no restart keeps.
 
-    MariaDB's are variables, and are found as such.
+    On MySQL those of CHANGE REPLICATION FILTER, on MariaDB those of channels with a name (SET GLOBAL eu.replicate_…).
     """
-    channels = replica_channels(now) if now.target.is_mysql else []
-    for channel in channels if now.target.since("mysql", 8) else channels[:1]:  # before 8.0 they have all the same
-        of = channel_suffix(channel) if now.target.since("mysql", 8) else ""
+    lines = {(line.placed.line.name or "").strip().lower().replace("-", "_") for line in start.verdict.lines}
+    for channel in _channels_with_filters(now):
+        of = channel_suffix(channel) if now.target.is_mariadb or now.target.since("mysql", 8) else ""
+        own = channel.get("channel_name") or channel.get("connection_name") or ""
         for name in FILTERS:
             filters = channel.get(name, "")
-            if not filters or name in start.verdict.effective:
+            prefixed = f"{own.lower()}.{name}"
+            if not filters or name in start.verdict.effective or prefixed in lines:
                 continue
-            written = f"{channel['channel_name']}:…" if of else "…"
+            option, value = (prefixed, "…") if now.target.is_mariadb else (name, f"{own}:…" if of else "…")
             yield RestartItem(
                 kind=RestartEffect.LOST,
                 severity=Severity.WARNING,
                 confidence=Confidence.LIKELY if facts.files is None else Confidence.CERTAIN,
-                message=f"It is a filter{of} that CHANGE REPLICATION FILTER set. No file sets it: the next start loses "
-                "it.",
-                help=f"write a line {name} = {written} for each of its values",
+                message=f"It is a filter{of} that was set at run time. No file sets it: the next start loses it.",
+                help=f"write a line {option} = {value} for each of its values",
                 variable=name,
                 option=name,
                 running=filters,
@@ -205,11 +206,19 @@ def find_lost_filters(facts: Facts, now: RuleContext, start: NextStartOptions) -
             )
 
 
+def _channels_with_filters(now: RuleContext) -> list[dict[str, str]]:
+    """The channels whose filters no variable has; before MySQL 8.0 all channels have the same filters."""
+    channels = replica_channels(now)
+    if now.target.is_mariadb:
+        return [channel for channel in channels if channel.get("connection_name")]
+    return channels if now.target.since("mysql", 8) else channels[:1]
+
+
 def _is_unchanged(name: str, view: NextValue, now: RuleContext) -> bool:
     """Whether the value stays the same; two masked passwords count as the same."""
     running = now.server.variables[name]
     if view.value is None:
-        return MASK in running
+        return MASK in running or (name in FILTERS and not running)
     if MASK in f"{running}{view.value}":
         return redact_value(name, view.value) == running
     option = now.catalog.find_variable(name)

@@ -184,6 +184,23 @@ def test_replication_filters_that_no_restart_keeps(
     assert (row["Replicate_Do_DB"], row["Replicate_Ignore_DB"]) == ("", "tmp")
 
 
+@pytest.mark.servers("mariadb-11.8", whole="mariadb-10.11")
+def test_filters_of_a_channel_with_a_name(mycnf: Mycnf, start: Start, server_name: str, tmp_path: Path) -> None:
+    """MariaDB's variables show the filters of the unnamed channel only; those of others are lost all the same."""
+    file = written(tmp_path / "my.cnf", f"{QUICKLY}server_id = 2\neu.replicate_do_db = shop\n")
+    sandbox = start(server_name, option_file=file, small=True)
+    run(
+        sandbox,
+        "CHANGE MASTER 'eu' TO MASTER_HOST = '127.0.0.1', MASTER_PORT = 1, MASTER_USER = 'r'",
+        "SET GLOBAL eu.replicate_ignore_table = 'shop.a'",
+    )
+    (lost,) = items(preflight(mycnf, sandbox, "--format", "json"))
+    assert (lost["kind"], lost["variable"], lost["running"]) == ("lost", "replicate_ignore_table", "shop.a")
+    assert lost["help"] == "write a line eu.replicate_ignore_table = … for each of its values"
+    sandbox.restart()
+    assert items(preflight(mycnf, sandbox, "--format", "json")) == []
+
+
 @pytest.mark.servers("mysql-8.0")
 def test_a_persisted_value_of_durability(mycnf: Mycnf, start: Start, server_name: str, tmp_path: Path) -> None:
     """A line in the file would not outrank what is persisted."""
