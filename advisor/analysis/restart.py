@@ -14,7 +14,7 @@ from advisor.preflight.next_values import apply_late_persisted, next_values
 from advisor.preflight.sources import judge_start
 from advisor.preflight.start_command import next_command
 from advisor.verdict.settings import Settings, is_same_value
-from rules.core.context import RuleContext
+from rules.core.context import REMOVE_LINE, RuleContext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def refusals(facts: Facts, command: StartCommand, start: NextStartOptions) -> It
     known = RuleContext(target, verdict.catalog, Settings.from_file(verdict), verdict)
     for finding in run_rules(known, select_rules([",".join(STOPS)], None)).findings:
         if finding.severity is Severity.ERROR:
-            yield _of_finding(finding)
+            yield _of_finding(finding, start.persisted_at)
     for problem in verdict.resolved.problems:
         if problem.fatal or problem.name == MISSING_FOLDER:
             yield _of_problem(problem)
@@ -140,15 +140,17 @@ def _is_corrupt(facts: Facts) -> bool:
     return bool(facts.files and facts.files.persisted_options is None and facts.files.persisted_changed)
 
 
-def _of_finding(finding: Finding) -> RestartItem:
+def _of_finding(finding: Finding, persisted_at: str) -> RestartItem:
+    option = finding.canonical or finding.option
+    persisted = finding.location is not None and finding.location.path == persisted_at
     return RestartItem(
         kind=RestartEffect.REFUSED,
         severity=finding.severity,
         confidence=finding.confidence,
         message=finding.message,
-        option=finding.canonical or finding.option,
+        option=option,
         location=finding.location,
-        help=finding.help,
+        help=finding.help.replace(REMOVE_LINE, f"run RESET PERSIST {option}") if persisted else finding.help,
         code=finding.code,
         name=finding.name,
         value=finding.value,

@@ -136,6 +136,19 @@ def test_a_value_that_needs_another_option(mycnf: Mycnf, start: Start, server_na
     stops_as_told("gtid_mode = ON", mycnf, sandbox)
 
 
+@pytest.mark.servers("mysql-8.0")
+def test_a_persisted_value_that_needs_another_option(
+    mycnf: Mycnf, start: Start, server_name: str, tmp_path: Path
+) -> None:
+    """There is no line to remove: RESET PERSIST removes what is persisted, and the server starts."""
+    sandbox = start(server_name, option_file=written(tmp_path / "my.cnf", QUICKLY), small=True)
+    run(sandbox, "SET PERSIST_ONLY gtid_mode = ON")
+    (refused,) = (i for i in items(preflight(mycnf, sandbox, "--format", "json")) if i["kind"] == "refused")
+    assert refused["help"] == "set what it needs beside it, or run RESET PERSIST gtid_mode"
+    run(sandbox, "RESET PERSIST gtid_mode")
+    sandbox.restart()
+
+
 @pytest.mark.servers("mysql-8.0", "mariadb-11.8")
 def test_a_named_time_zone(mycnf: Mycnf, start: Start, server_name: str, tmp_path: Path) -> None:
     """A server whose time zone tables are empty stops at it; preflight does not read them, and is not certain."""
