@@ -164,7 +164,7 @@ def local_infile(context: RuleContext) -> Iterator[Finding]:
         "that the server's account may reach, option files and web roots included. It is MariaDB's default. An audit "
         "names the accounts that have FILE: it is a warning where one without SUPER may come from another host, and a "
         "note where others have it, or where the value is set explicitly and only administrators at the host have it. "
-        "Privileges that come from a role are not looked at.",
+        "Privileges granted through a role are not checked.",
         fix="Name a directory for such files, or NULL on MySQL to forbid them.",
         risk="Programs that read or write elsewhere fail.",
         restart=True,

@@ -136,7 +136,7 @@ def _host_text(kinds: list[Accounts], wide: list[Accounts], afar: list[Accounts]
         "from known hosts needs no wildcard. On MySQL 8.0 and later SYSTEM_VARIABLES_ADMIN, "
         "PERSIST_RO_VARIABLES_ADMIN, SET_USER_ID (SET_ANY_DEFINER) and ROLE_ADMIN count as well, on MariaDB SET USER: "
         "with each of them an account can change settings, run code as another account, or get any role. "
-        "Privileges that come from a role are not looked at.",
+        "Privileges granted through a role are not checked.",
         fix="CREATE USER with the hosts that administrators come from, grant the same, and drop the wide account when "
         "nothing uses it any more.",
         risk="Views, events and routines whose definer is the old account fail when it is dropped: look in "
@@ -259,7 +259,7 @@ def grant_option_from_anywhere(context: RuleContext) -> Iterator[Finding]:
         why="With FILE an account reads and writes files in the directory that secure_file_priv names, as the "
         "server's system account. files-anywhere reports the case that it names none (an empty value). With NULL, "
         "which some builds have by default, the privilege has no effect, and the rule is silent. "
-        "Privileges that come from a role are not looked at.",
+        "Privileges granted through a role are not checked.",
         fix="REVOKE FILE ON *.* FROM 'name'@'host'. LOAD DATA LOCAL needs no FILE.",
         risk="Programs that use LOAD DATA INFILE, LOAD_FILE or SELECT INTO OUTFILE fail.",
         exceptions="Programs that exchange files with the server.",
