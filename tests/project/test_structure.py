@@ -170,8 +170,11 @@ def own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
 
 def bound_names(scope: ast.AST) -> set[str]:
     """The parameters and local variables of a scope."""
-    names = {node.id for node in own_nodes(scope) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    return names | {node.arg for node in own_nodes(scope) if isinstance(node, ast.arg)}
+    return {
+        node.arg if isinstance(node, ast.arg) else node.id
+        for node in own_nodes(scope)
+        if isinstance(node, ast.arg) or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    }
 
 
 def lines_with(name: str, scope: ast.AST) -> Iterator[int]:
@@ -185,7 +188,8 @@ def lines_with(name: str, scope: ast.AST) -> Iterator[int]:
 
 def vague_bindings(tree: ast.AST) -> Iterator[str]:
     """Line and name of each vague name that lives for more than two lines."""
-    for scope in filter(lambda node: isinstance(node, SCOPES), ast.walk(tree)):
+    scopes = [node for node in ast.walk(tree) if isinstance(node, SCOPES)]
+    for scope in scopes:
         for name in sorted(bound_names(scope) & VAGUE):
             lines = list(lines_with(name, scope))
             if max(lines) - min(lines) > 1:
