@@ -207,7 +207,7 @@ def innodb_binary_log_with_semi_sync(context: RuleContext) -> Iterator[Finding]:
     options=(INNODB_ENGINE,),
     evidence=("IBLOG-02",),
     docs=Docs(
-        why="encrypt_binlog is not supported with the InnoDB-based binary log, so that the changes stand in its files "
+        why="encrypt_binlog is not supported with the InnoDB-based binary log, so its files contain the changes "
         "in clear text, those of encrypted tables too.",
         fix="Encrypt the file system, or keep the traditional binary log.",
         risk="None.",

@@ -209,8 +209,8 @@ def few_buffer_pool_instances(context: RuleContext) -> Iterator[Finding]:
     options=(METHOD, BUFFERING, POOL),
     evidence=("FLUSH-01", "FLUSH-02", "ASK-09", "INNA-14"),
     docs=Docs(
-        why="With buffered files every page that the pool reads stands in the page cache as well, so memory "
-        "for two pages holds one. MySQL 8.4 and MariaDB 10.6 made direct I/O their default. On MariaDB 11 "
+        why="With buffered files every page that the pool reads is in the page cache too, so memory for two pages "
+        "holds one. MySQL 8.4 and MariaDB 10.6 made direct I/O their default. On MariaDB 11 "
         "innodb_flush_method = fsync switches innodb_data_file_buffering on, also where another line says OFF. The "
         "rule reports pools that hold more than the page cache could beside them, and pools of 4G or more where the "
         "memory is unknown.",
@@ -234,8 +234,7 @@ def double_buffering(context: RuleContext) -> Iterator[Finding]:
     value = "OFF" if name == BUFFERING else "O_DIRECT"
     action = None if gone else advise(context, name, value, risk="reads that the page cache answered go to the disk")
     yield double_buffering.finding(
-        f"Data files are buffered, so pages of the pool of {format_size(pool)} stand in the "
-        "system's page cache as well.",
+        f"Double buffering: pages are cached in the buffer pool of {format_size(pool)} and in the page cache.",
         variable_subject(context, name) if context.is_set(name) else variable_subject(context, POOL),
         help="remove the line: direct I/O is the default" if gone else help_line(action),
         actions=present(action),

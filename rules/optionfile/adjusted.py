@@ -351,7 +351,7 @@ def unclosed_value(context: RuleContext) -> Iterator[Finding]:
         "that is overridden misleads who edits it. Dashes, underscores, abbreviations and other names, such as "
         "slave_net_timeout beside replica_net_timeout, are the same option.",
         fix="Keep one line.",
-        risk="None: the server does the same without the overridden line. Where the other line stands in another file "
+        risk="None: the server does the same without the overridden line. Where the other line is in another file "
         "or group, a program that reads only one of the two may depend on it, so that fix counts as unsafe.",
         exceptions="A versioned group such as [mysqld-8.0] overrides on purpose. Options that collect "
         "values, such as replicate_do_db and plugin_load_add, are no duplicates.",

@@ -171,7 +171,7 @@ def _header_fix(outside: list[Line], context: RuleContext) -> Fix | None:
 @rule(
     "OPT013",
     "server-option-in-client-group",
-    summary="A server's option stands in a group that only other programs read.",
+    summary="A server option is in a group that only other programs read.",
     evidence=("ASK-02",),
     fix=UNSAFE,
     docs=Docs(
@@ -319,7 +319,7 @@ def ignored_option_file(context: RuleContext) -> Iterator[Finding]:
     summary="An include line is invalid, recursive, too deep, or names a missing file.",
     evidence=ASKED,
     docs=Docs(
-        why="What stands in a file that isn't read has no effect. Servers silently ignore a missing file and refuse "
+        why="Lines in a file that isn't read have no effect. Servers silently ignore a missing file and refuse "
         "to start for a missing directory.",
         fix="Correct the path, or take the include line out.",
         risk="Settings of the file take effect at the next start.",

@@ -64,11 +64,11 @@ def group_founds_itself_anew(context: RuleContext) -> Iterator[Finding]:
     options=(GROUP,),
     evidence=("ASK-GRP-01", "ASK-GRP-07", "GRP-02", "GRP-07"),
     docs=Docs(
-        why="The server itself starts, and says in its log alone that group replication doesn't: it stands beside its "
-        "group and takes writes. The group's name must be a UUID, and a group with one primary refuses the checks that "
-        "several primaries need. Members talk to each other on a port of their own, unless their communication stack "
-        "is MYSQL. GTIDs are on by default in 9.7, and off in 8.4 and before. Before 8.0.21 the group can't do with "
-        "checksums in the binary log, which are the default.",
+        why="The server itself starts, and says only in its log that group replication doesn't: it has not joined its "
+        "group, and takes writes. The group's name must be a UUID, and a group with one primary refuses the "
+        "checks that several primaries need. Members talk to each other on a port of their own, unless their "
+        "communication stack is MYSQL. GTIDs are on by default in 9.7, and off in 8.4 and before. Before 8.0.21 "
+        "group replication does not work with checksums in the binary log, which are the default.",
         fix="Set what is named.",
         risk="With GTIDs some statements are refused, such as changes of tables of two engines in one transaction.",
         restart=True,

@@ -37,8 +37,8 @@ BACKGROUND_DISCARD = (5, 15)  # from this kernel on ext4 discards outside of the
     evidence=("KRN-10", "DBLW-05"),
     docs=Docs(
         why="With data=journal everything is written twice by the file system, on top of InnoDB's redo log and "
-        "doublewrite buffer, and ext4 switches delayed allocation and O_DIRECT off: pages then lie in the pool and "
-        "in the system's cache as well.",
+        "doublewrite buffer, and ext4 switches delayed allocation and O_DIRECT off: pages are then cached in "
+        "the pool and in the page cache.",
         fix="Write data=ordered, the default, into its line in /etc/fstab. A remount does not change the journal mode: "
         "stop the server, unmount it and mount it again.",
         risk="The server is down meanwhile.",

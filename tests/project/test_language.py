@@ -37,7 +37,7 @@ WRONG = (
     (r"all connections were taken", "max_connections reached"),
     (r"\bfor ever\b", "never purged, never ends, without limit"),
     (r"time, chance or order", "nondeterministic statements"),
-    (r"stands? in the system's cache", "double buffering: pages in the pool and in the page cache"),
+    (r"stands? in (the|an?|its|another|charts|those)\b(?! way)", "is in"),
     (r"\banswers again\b", "reconnected"),
     (r"\banew\b", "again; created again; restarted"),
     (r"\bafresh\b", "again"),
