@@ -13,7 +13,9 @@ from advisor.preflight.limits import apply_file_limits
 from advisor.preflight.next_values import apply_late_persisted, next_values
 from advisor.preflight.sources import judge_start
 from advisor.preflight.start_command import next_command
+from advisor.verdict.names import plugins_loaded_by
 from advisor.verdict.settings import Settings, is_same_value
+from advisor.verdict.startup.stops import DEFAULTS, LOADABLE
 from rules.core.context import REMOVE_LINE, RuleContext
 
 TYPE_CHECKING = False
@@ -46,7 +48,7 @@ def check_restart(facts: Facts) -> Preflight:
         apply_coupled_values(views, now)
         size_defaults(views, now)
     apply_late_persisted(views, now, start)
-    stops = [*refusals(facts, command, start), *_refused_by_data(facts, now, views)]
+    stops = [*refusals(facts, command, start), *_refused_by_data(facts, now, views), *_missing_engines(now, start)]
     changes = [*find_changes(facts, now, views), *find_lost_filters(facts, now, start)]
     items = sorted([*stops, *changes], key=_weight)
     return Preflight(now.target, facts, tuple(items), tuple(_skipped_parts(facts, command, now)), command)
@@ -133,6 +135,30 @@ def _refused_by_data(facts: Facts, now: RuleContext, views: Mapping[str, NextVal
             help=f"keep {name} = {running}; another value needs a new data directory and a dump",
             name="fixed-by-data-directory",
             value=view.line.placed.line.value if view.line else None,
+        )
+
+
+def _missing_engines(now: RuleContext, start: NextStartOptions) -> Iterator[RestartItem]:
+    """Yield default engines that the running server lacks and for which the next start loads no plugin."""
+    present = frozenset(name.lower() for name in now.server.engines)
+    loaded = plugins_loaded_by(line.placed for line in start.verdict.lines)
+    for name in DEFAULTS if present else ():
+        line = start.verdict.effective.get(name)
+        engine = (line.value or "").strip().lower() if line else ""
+        if line is None or engine not in LOADABLE or any(engine in known for known in (*present, *loaded)):
+            continue
+        place, label = line.placed.line, now.target.label
+        yield RestartItem(
+            kind=RestartEffect.REFUSED,
+            severity=Severity.ERROR,
+            confidence=Confidence.LIKELY,
+            message=f"The running server has no engine {engine.upper()}, and the next start loads no plugin with it. "
+            f"{label} will not start with this line.",
+            option=name,
+            location=Location(line.placed.path, place.number, place.column, place.number, place.end_column),
+            help=f"load the engine's plugin with plugin_load_add, or write {name} = InnoDB",
+            name="missing-engine",
+            value=place.value,
         )
 
 

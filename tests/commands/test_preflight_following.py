@@ -129,6 +129,23 @@ def test_a_case_of_names_other_than_the_data_have(mycnf: Mycnf, start: Start, se
     stops_as_told("lower_case_table_names = 1", mycnf, sandbox)
 
 
+@pytest.mark.servers("mariadb-10.11", whole="mariadb-11.8")
+def test_a_default_engine_without_its_plugin(mycnf: Mycnf, start: Start, server_name: str, tmp_path: Path) -> None:
+    """Where no line loads the plugin of the default engine, the server does not start; with INSTALL SONAME it does."""
+    sandbox = start(server_name, option_file=written(tmp_path / "my.cnf", QUICKLY), small=True)
+    engine = "default_storage_engine = BLACKHOLE"
+    written(tmp_path / "my.cnf", f"{QUICKLY}plugin_load_add = ha_blackhole\n{engine}\n")
+    assert "refused" not in {i["kind"] for i in items(preflight(mycnf, sandbox, "--format", "json"))}
+    written(tmp_path / "my.cnf", QUICKLY)
+    stops_as_told(engine, mycnf, sandbox)
+    written(tmp_path / "my.cnf", QUICKLY)
+    sandbox.restart()
+    run(sandbox, "INSTALL SONAME 'ha_blackhole'")
+    written(tmp_path / "my.cnf", f"{QUICKLY}{engine}\n")
+    assert "refused" not in {i["kind"] for i in items(preflight(mycnf, sandbox, "--format", "json"))}
+    sandbox.restart()
+
+
 @pytest.mark.servers("mysql-8.0", whole="mysql-5.7")
 def test_a_value_that_needs_another_option(mycnf: Mycnf, start: Start, server_name: str, tmp_path: Path) -> None:
     """What lint says of lines at which a real start stops (OPT018), preflight says too."""
