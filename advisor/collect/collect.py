@@ -67,9 +67,9 @@ class CollectRequest:
 def collect(request: CollectRequest, wait: Callable[[float], object] = time.sleep) -> Facts:
     """Collect facts from the requested server; `unavailable` lists the parts that could not be read, with reasons.
 
-    Raises ConnectError if there is no connection, or nothing shows the version. If the connection is lost midway, the
-    facts read so far are returned and `lost` is set. Parts that are too large for a snapshot are listed in
-    `unavailable` too.
+    Raises ConnectError if there is no connection, or nothing shows the version or the variables. If the connection is
+    lost midway, the facts read so far are returned and `lost` is set. Parts that are too large for a snapshot are
+    listed in `unavailable` too.
     """
     return collect_from_account(resolve_account(request.connection), request, wait)
 
@@ -118,6 +118,9 @@ def _read_everything(
     greeting = read_greeting(session, notes)
     if len(greeting.number) < VERSION_PARTS:
         raise ConnectError(session.lost or _untold(session, greeting, notes))
+    if not greeting.variables and not session.lost:
+        why = next((note.reason for note in notes if note.part == "server.variables"), "it has none")
+        raise ConnectError(f"{session.account.place} showed no variables, so nothing can be judged: {why}")
     server = read_server(session, greeting, notes)
     first = read_counters(session, notes, with_text=True)
     server = replace(server, status=first.status, innodb_status=first.innodb_text)

@@ -11,6 +11,7 @@ import pytest
 from mycnf_command import CHECKOUT
 from server_restart import items, preflight, run, written
 
+from advisor.core.errors import CONNECTION
 from probes.sandbox import Sandbox
 
 if TYPE_CHECKING:
@@ -177,6 +178,17 @@ def test_through_tcp_the_files_are_unknown(mycnf: Mycnf, start: Start) -> None:
     ended = mycnf("preflight", *words, "--format", "json")
     assert {i["variable"] for i in items(ended)} == {"sort_buffer_size"}
     assert "files" in {s["part"] for s in json.loads(ended.out)["skipped"]}
+
+
+def test_a_server_that_shows_no_variables(mycnf: Mycnf, start: Start) -> None:
+    """MariaDB refuses SHOW GLOBAL VARIABLES for want of session memory: nothing is compared, and that is no success."""
+    sandbox = start("mariadb-10.11", small=True)
+    run(sandbox, "SET GLOBAL max_session_mem_used = 65536")
+    for command in (("preflight",), ("audit", "--window", "0")):
+        ended = mycnf(*command, "--socket", sandbox.socket, "--user", "root")
+        assert (ended.code, ended.out) == (CONNECTION, "")
+        assert "no variables" in ended.err
+        assert "max-session-mem-used" in ended.err
 
 
 def test_the_account_needs_no_more_than_audits_do(mycnf: Mycnf, start: Start, tmp_path: Path) -> None:
