@@ -151,6 +151,8 @@ def find_server_process(root: Root, claim: ServerClaim) -> OwnershipProof | NotP
     listener = _listener(root, claim)
     if isinstance(listener, NotProved):
         return listener
+    if root.read(f"/proc/{listener.pid}/cmdline", 1 << 16) == "":
+        return NotProved(f"process {listener.pid}, the server, ended while it was read: audit again once it is started")
     evidence = [listener.evidence[0]]
     for check in (_shares_pid_namespace, _named_in_pid_file, _works_in_datadir):
         outcome = check(root, listener.pid, claim)

@@ -86,6 +86,14 @@ def test_process_that_merely_listens_is_named(any_server: Sandbox, tmp_path: Pat
     assert f"process {pid}" in found.reason
 
 
+def test_a_server_that_has_ended_is_no_proof(tree: Make) -> None:
+    """Without the process's command line its option files would be guessed: those of other servers of the host."""
+    ended = tree({"/proc/77/comm": "mysqld\n", "/proc/77/cmdline": ""})
+    found = find_server_process(ended, ServerClaim("socket", 77, datadir="/data"))
+    assert isinstance(found, NotProved)
+    assert "ended" in found.reason
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become somebody else")
 @pytest.mark.servers("mysql-8.0", "mariadb-10.11")
 def test_stranger_proves_by_owner_or_not_at_all(any_server: Sandbox) -> None:
