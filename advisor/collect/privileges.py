@@ -31,7 +31,7 @@ class Grant(NamedTuple):
         return f"GRANT {self.privilege} ON {self.on} TO {account};"
 
 
-_PROCESS = Grant("PROCESS", "*.*", "InnoDB's status and counters: redo position, checkpoint age, open transactions")
+PROCESS = Grant("PROCESS", "*.*", "InnoDB's status and counters: redo position, checkpoint age, open transactions")
 _SIZES = Grant("SELECT", "mysql.innodb_table_stats", "how much InnoDB data there is, without opening a table of users")
 _MEMORY = Grant(
     "SELECT",
@@ -64,7 +64,7 @@ _DIGESTS = Grant(
     gives=_TEXTS,
 )
 _MYSQL = (
-    _PROCESS,
+    PROCESS,
     Grant("REPLICATION CLIENT", "*.*", "whether the server is a replica, and of whom"),
     _SIZES,
     _MEMORY,
@@ -111,7 +111,7 @@ _MYSQL = (
     _DIGESTS,
 )
 _MARIADB = (
-    _PROCESS,
+    PROCESS,
     Grant("SLAVE MONITOR", "*.*", "whether the server is a replica, and of whom"),
     _SIZES,
     _MEMORY,

@@ -294,7 +294,7 @@ def test_length_counts_as_trackers_do() -> None:
 def test_grants_are_sql_to_copy() -> None:
     """What would let the account see more is a block of SQL in a ticket and on a page, and lines in text."""
     facts = recorded()
-    server = replace(facts.server, link=replace(facts.server.link, user="mon`@team@%"))
+    server = replace(facts.server, link=replace(facts.server.link, user="mon`@team@%"), innodb_status="")
     lacking = tuple(Unavailable(part, f"needs {part}") for part in ("PROCESS", "SLAVE MONITOR"))
     audit = audited(facts=replace(facts, server=server, unavailable=lacking))
     text = report(audit, Page())
@@ -304,6 +304,8 @@ def test_grants_are_sql_to_copy() -> None:
     assert fence.info == "sql"
     assert f"\n  {statements[0]}\n    -- " in render_audit("text", audit, Page())
     assert render_audit("html", audit, Page()).count("<pre>") == 1
+    with_status = replace(audit.facts, server=replace(server, innodb_status="LOG"))
+    assert "GRANT PROCESS" not in report(audited(facts=with_status), Page())
 
 
 def test_nothing_to_say() -> None:

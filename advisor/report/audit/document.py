@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from advisor.collect.privileges import grants_for, quote_account, schema_grants_for
+from advisor.collect.privileges import PROCESS, grants_for, quote_account, schema_grants_for
 from advisor.core.model import Confidence, format_duration
 from advisor.report import WIDTH, plural, severity_counts, wrap
 from advisor.report.audit import fact_lines
@@ -150,6 +150,8 @@ def missing_grants(audited: AuditResult) -> list[tuple[str, str]]:
     user = audited.facts.server.link.user
     reasons = [gap.reason for gap in audited.facts.unavailable if gap.reason.startswith(NEEDS)]
     lacking = {privilege for reason in reasons for privilege in reason.removeprefix(NEEDS).split(" and ")}
+    if audited.facts.server.innodb_status:
+        lacking.discard(PROCESS.needed)  # another part that needs it was read
     return [
         (grant.statement(quote_account(user)), grant.gives if grant.optional else grant.why)
         for grant in (*grants_for(audited.known.target), *schema_grants_for(audited.known.target))
