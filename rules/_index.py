@@ -61,6 +61,8 @@ BY_OPTION = {
         "binlog_format",
         "binlog_storage_engine",
         "log_bin_trust_function_creators",
+        "transaction_isolation",
+        "tx_isolation",
     ),
     "rules.durability.crash_safety": (
         "binlog_checksum",

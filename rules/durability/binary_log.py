@@ -27,6 +27,7 @@ SKIPPED = ("slave_skip_errors", "replica_skip_errors")
 SWITCHES = frozenset({"log_bin", "skip_log_bin", "disable_log_bin"})
 SWITCHED_OFF = ("skip_", "disable_")
 INNODB_ENGINE = "binlog_storage_engine"
+ISOLATION = ("transaction_isolation", "tx_isolation")  # MySQL 5.7 and MariaDB before 11.1 have the latter
 INTENDED_OFF = frozenset({"OFF", "0", "FALSE", "NO"})
 
 
@@ -52,6 +53,12 @@ def log_bin_line(context: RuleContext) -> LineVerdict | None:
 def switches_off(line: LineVerdict) -> bool:
     """Whether the line disables the binary log, as `skip_log_bin` and `disable_log_bin` do."""
     return written_name(line.placed.line).removeprefix("loose_").startswith(SWITCHED_OFF)
+
+
+def level_without_statements(context: RuleContext) -> str:
+    """The default isolation level if InnoDB refuses writes at it while statements are logged; else empty."""
+    levels = (context.text(name) for name in ISOLATION)
+    return next((level for level in levels if level in ("READ-COMMITTED", "READ-UNCOMMITTED")), "")
 
 
 def row_format_action(context: RuleContext) -> Action | None:

@@ -8,6 +8,8 @@ from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject, verdict_subject
 from rules.durability.binary_log import (
     INNODB_ENGINE,
+    ISOLATION,
+    level_without_statements,
     log_bin_line,
     row_format_action,
     switches_off,
@@ -39,11 +41,13 @@ WITHOUT_EFFECT = {
     confidence=Confidence.LIKELY,
     summary="Statements are replicated as text and may have another effect on a replica.",
     options=("binlog_format",),
-    evidence=("ASK-14",),
+    triggers=ISOLATION,
+    evidence=("ASK-14", "ASK-BIN-03"),
     docs=Docs(
         why="Nondeterministic statements, and all with LIMIT without ORDER BY, can change other rows on a replica or "
         "in a restore. MySQL made ROW its default in 5.7.7; MariaDB's default MIXED changes to rows where it knows a "
-        "statement to be unsafe.",
+        "statement to be unsafe. At READ-COMMITTED and READ-UNCOMMITTED InnoDB needs a log of rows, and refuses all "
+        "writes without one.",
         fix="Set ROW, or remove the line.",
         risk="Changes of many rows make larger binary logs.",
         exceptions="Replicas with other table definitions, which rely on statements.",
@@ -53,10 +57,14 @@ WITHOUT_EFFECT = {
 def statement_based_log(context: RuleContext) -> Iterator[Finding]:
     """Report an explicitly configured binlog_format = STATEMENT."""
     if context.text("binlog_format") == "STATEMENT" and context.is_set("binlog_format") and writes_binary_log(context):
-        action = row_format_action(context)
+        action, level = row_format_action(context), level_without_statements(context)
+        effect = f"At {level} InnoDB refuses all writes while statements are logged (error 1665)."
         yield statement_based_log.finding(
-            "Statements are logged as text; nondeterministic statements can have another effect on a replica.",
+            effect
+            if level
+            else "Statements are logged as text; nondeterministic statements can have another effect on a replica.",
             variable_subject(context, "binlog_format"),
+            confidence=Confidence.CERTAIN if level else None,
             help=help_line(action),
             actions=present(action),
         )

@@ -92,9 +92,10 @@ def _is_replica(context: RuleContext) -> bool:
 def _is_galera_node(context: RuleContext) -> bool:
     if not context.has("server") and not GALERA.intersection(context.file_verdict.effective):
         return False
-    from rules.core.network import uses_galera  # lazily: most files configure no Galera node
+    from rules.core.network import has_provider  # lazily: most files configure no Galera node
 
-    return uses_galera(context)
+    # With one of the two alone the server joins no cluster, and no other node has its commits.
+    return context.text("wsrep_on") == "ON" and (context.has("server") or has_provider(context))
 
 
 @rule(

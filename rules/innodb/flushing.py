@@ -37,6 +37,7 @@ SMALL_BATCH = 8  # DBLW-01: up to 10 % slower than LARGE_BATCH
 LARGE_BATCH = 128  # the default from 8.4 on
 HALF_PERCENT, BEYOND = 50, 2  # of the redo log, and times innodb_io_capacity: our choice
 LOW_MARK, LOW_PERCENT = "innodb_max_dirty_pages_pct_lwm", 10  # MySQL's default since 8.0
+MINUTE = 60
 LOOKUPS = 10_000  # in the window; below, percentages are not reliable
 FOUND_PERCENT = 50
 
@@ -96,9 +97,9 @@ def free_page_waits(context: RuleContext) -> Iterator[Finding]:
         "quarters; no further, because every page that is written too early may be written twice. The rule advises "
         "2000 where it knows that the disks are solid-state, else twice the value.",
         risk="More writes in the background, which other users of the disk feel.",
-        exceptions="Spinning disks, which write a few hundred pages a second at most, and loads that end in minutes. A "
-        "redo log that a minute fills: enlarge it first. With 32M and 2 MB of redo a second MariaDB 11.8 stood at 93 "
-        "percent with 200 and with 2000.",
+        exceptions="Spinning disks, which write a few hundred pages a second at most, and loads that end in minutes. "
+        "Where a minute fills the redo log it is a note: enlarge the log first. With 32M and 2 MB of redo a second "
+        "MariaDB 11.8 stood at 93 percent with 200 and with 2000.",
         reconsider_when="A checkpoint age that is as high with the larger capacity: then the disk or the size of the "
         "redo log is the limit.",
         disagree="Percona: lower than most people set it. MariaDB: 2000 and more on solid-state disks. The rule "
@@ -111,21 +112,31 @@ def starved_flushing(context: RuleContext) -> Iterator[Finding]:
     written = window.rate(FLUSHED)
     if is_aurora(context) or not capacity or written is None or written < capacity:
         return
-    full = _full_log(context, window) or _full_of_dirty_pages(context, window)
+    log = _full_log(context, window)
+    full = log or _full_of_dirty_pages(context, window)
     half = "" if full else _half_full_log(context, window, written / capacity)
     actions = larger_io_capacity(context) if full or half else ()
     if not actions:
         return
+    # A redo log that a minute fills has to be larger first, as redo-pressure advises.
+    tiny = bool(log) and _fills_in_a_minute(context, window)
     default = "" if context.is_set(CAPACITY) else ", the default"
+    before = "enlarge the redo log first; where it is still full, " if tiny else ""
     times = f"at the limit of {capacity:,}{default}" if full else f"with a limit of {capacity:,}{default}"
     yield starved_flushing.finding(
         f"{full or half}, while {written:,.0f} pages a second were written {window_text(window)}, {times}.",
         variable_subject(context, CAPACITY),
-        severity=None if full else Severity.NOTE,
-        confidence=None if full else Confidence.LIKELY,
-        help=help_line(actions[-1]),
+        severity=Severity.NOTE if tiny or half else None,
+        confidence=Confidence.LIKELY if tiny or half else None,
+        help=f"{before}{help_line(actions[-1])}",
         actions=actions,
     )
+
+
+def _fills_in_a_minute(context: RuleContext, window: Workload) -> bool:
+    """Whether a minute of the window's writes fills the redo log."""
+    rate, capacity = window.redo_rate, redo_capacity(context)
+    return bool(rate and capacity and rate * MINUTE > capacity)
 
 
 def _half_full_log(context: RuleContext, window: Workload, times: float) -> str:

@@ -6,7 +6,7 @@ from advisor.core.model import Confidence, Severity
 from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, rule
 from rules.core.subject import variable_subject
-from rules.durability.binary_log import row_format_action, writes_binary_log
+from rules.durability.binary_log import ISOLATION, level_without_statements, row_format_action, writes_binary_log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 TABLE_LOCK = 0
 
 INTERLEAVED = 2
-
-ISOLATION = ("transaction_isolation", "tx_isolation")  # MySQL 5.7 and MariaDB before 11.1 have the latter
 
 
 @rule(
@@ -84,6 +82,8 @@ def interleaved_ids_in_statement_log(context: RuleContext) -> Iterator[Finding]:
     mode, log = context.number("innodb_autoinc_lock_mode"), context.text("binlog_format")
     if mode != INTERLEAVED or log != "STATEMENT" or not writes_binary_log(context):
         return
+    if level_without_statements(context):
+        return  # nothing is written: statement-based-log
     action = row_format_action(context)
     yield interleaved_ids_in_statement_log.finding(
         "innodb_autoinc_lock_mode is 2 and statements are logged, so replicas may number rows differently.",

@@ -56,7 +56,7 @@ def tiny_table_cache(context: RuleContext) -> Iterator[Finding]:
     crowded = value is not None and connections is not None and value < connections
     # On MariaDB a value that was reduced to fit the open files limit does not count as explicitly configured.
     asked = context.is_set(CACHE) or CACHE in context.file_verdict.effective
-    if value is None or not asked or (value >= floor and not crowded):
+    if value is None or not asked or (value >= floor and not crowded) or _is_overflowing(context):
         return
     peak = context.server.counter("max_used_connections") if context.has("server") else None
     action, words_of_it = larger_table_cache(context, value)
@@ -72,6 +72,19 @@ def tiny_table_cache(context: RuleContext) -> Iterator[Finding]:
         help=words_of_it,
         actions=present(action),
     )
+
+
+def _is_overflowing(context: RuleContext) -> bool:
+    """Whether overflowing-table-cache reports the same cache, with the same advice."""
+    if not context.has("server") or not context.has("workload"):
+        return False
+    from rules.core.context import MissingFact
+    from rules.core.counters import busy_rate, steady_window
+
+    try:
+        return busy_rate(steady_window(context), OVERFLOWS, OPENED) is not None
+    except MissingFact:
+        return False
 
 
 def larger_table_cache(context: RuleContext, value: int) -> tuple[Action | None, str]:
@@ -107,6 +120,7 @@ def _least_files(connections: int, tables: int) -> int:
 
 DEFINITIONS = "table_definition_cache"
 FILES = "open_files_limit"
+OVERFLOWS = "table_open_cache_overflows"
 OPENED = 1.0  # tables a second; an old rule of thumb for the acceptable rate (TOC-03)
 MOST_DEFINITIONS = 524288  # a value that every version accepts
 NEARLY_ALL_PERCENT = 85  # percent of the open files; other tools begin to warn there as well
@@ -139,7 +153,7 @@ def overflowing_table_cache(context: RuleContext) -> Iterator[Finding]:
     from rules.core.counters import busy_rate, steady_window, window_text  # lazily: lint has no counters
 
     window, size = steady_window(context), context.number(CACHE)
-    rate = busy_rate(window, "table_open_cache_overflows", OPENED)
+    rate = busy_rate(window, OVERFLOWS, OPENED)
     if rate is None or size is None:
         return
     action, remedy = larger_table_cache(context, size)
