@@ -102,7 +102,9 @@ def refusals(facts: Facts, command: StartCommand, start: NextStartOptions) -> It
         if problem.fatal or problem.name == MISSING_FOLDER:
             yield _of_problem(problem)
     for stray in start.strays:
-        yield _item(stray.message, stray.name, stray.location, stray.help)
+        item = _item(stray.message, stray.name, stray.location, stray.help)
+        lost = item._replace(kind=RestartEffect.LOST, severity=Severity.WARNING, option=stray.option)
+        yield item if stray.fatal else lost
     yield from _missing_files(facts, command, target)
     if start.reads_persisted and facts.files and facts.files.persisted and _is_corrupt(facts):
         path = facts.files.persisted

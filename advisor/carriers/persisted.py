@@ -81,7 +81,9 @@ STATIC_1 = "mysql_server_static_options"
 SECTION_1 = "mysql_server"
 NUMBERS = ("int", "uint")
 VERSIONS = (1, 2)
-STARTS_ANYWAY = (9, 7)  # 9.7.4 logs an error and starts; 8.0.15 does not start; versions between were not tested
+# 9.7.4 logs an error, sets no variable with a later Timestamp, and starts; 8.0.15 does not start; versions between were
+# not tested.
+STARTS_ANYWAY = (9, 7)
 STOPS = (8, 0, 15)
 
 
@@ -211,7 +213,7 @@ def _invalid(entry: PersistedVariable, verdict: LineVerdict, catalog: Catalog, p
     target = catalog.target
     starts = not entry.static and target.since("mysql", *STARTS_ANYWAY)
     reason = verdict.reason if verdict.outcome in REFUSED else f"{entry.name} is ON or OFF when it is persisted."
-    end = "says so in its log and starts without it" if starts else "will not start with it"
+    end = "starts, but sets neither it nor what was persisted later" if starts else "will not start with it"
     message = f"{reason} {target.label} {end}."
     return NonOption(
         "invalid-value", message, f"RESET PERSIST {entry.name}", place, fatal=not starts, option=entry.name

@@ -52,12 +52,17 @@ NEVER_PERSISTED = frozenset(
 
 
 class StartFault(NamedTuple):
-    """A reason other than an option line why a server stops: an invalid argument or persisted value."""
+    """A reason other than an option line why a server stops: an invalid argument or persisted value.
+
+    One that is not `fatal` is a persisted value at which the server ceases to apply persisted values, and starts.
+    """
 
     message: str
     location: Location
     name: str
     help: str
+    option: str | None = None
+    fatal: bool = True
 
 
 class NextStartOptions(NamedTuple):
@@ -191,9 +196,16 @@ def _read_persisted(files: OptionFiles, catalog: Catalog) -> _PersistedLines:
         line.number: PlacedLine(files.persisted, _at_persisted_place(line, held[line.number])) for line in reading.order
     }
     strays = tuple(
-        StartFault(stray.message, _place_of(held[stray.location.line], files), stray.name, stray.help)
+        StartFault(
+            stray.message,
+            _place_of(held[stray.location.line], files),
+            stray.name,
+            stray.help,
+            stray.option,
+            stray.fatal,
+        )
         for stray in reading.strays
-        if stray.fatal
+        if stray.fatal or stray.name == "invalid-value"
     )
     early = [line for n, line in placed.items() if held[n].early]
     late = lines_set_after_start((line for n, line in placed.items() if not held[n].early), catalog.target)

@@ -157,6 +157,22 @@ def test_a_boolean_that_was_persisted_as_a_number(mycnf: Mycnf, server_name: str
     assert stops(sandbox)
 
 
+@pytest.mark.servers("mysql-9.7")
+def test_a_persisted_boolean_at_which_the_others_are_lost(
+    mycnf: Mycnf, server_name: str, start: Start, tmp_path: Path
+) -> None:
+    """MySQL 9.7.4 keeps a 1 for InnoDB's booleans, cannot set it, and sets nothing that was persisted later."""
+    sandbox = start(server_name, option_file=written(tmp_path / "my.cnf", QUICKLY), small=True)
+    run(sandbox, "SET PERSIST wait_timeout = 1234", "SET PERSIST_ONLY innodb_print_all_deadlocks = 1")
+    run(sandbox, "SET PERSIST long_query_time = 3")
+    (lost,) = items(preflight(mycnf, sandbox, "--format", "json"))
+    assert (lost["kind"], lost["option"]) == ("lost", "innodb_print_all_deadlocks")
+    assert "nor what was persisted later" in lost["message"]
+    before = variables(sandbox)
+    sandbox.restart()
+    assert differing(before, variables(sandbox)) == {"long_query_time": ("3.000000", "10.000000")}
+
+
 def test_a_server_that_nobody_touched(mycnf: Mycnf, any_server: Sandbox) -> None:
     """An untouched server, whatever its series, is told to come back as it is, with exit code 0."""
     ended = preflight(mycnf, any_server, "--format", "json")
