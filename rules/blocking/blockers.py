@@ -28,7 +28,8 @@ def blocking_of(context: RuleContext) -> Blocking:
     """The open transactions and waits; raises MissingFact if they were not read."""
     if context.server.blocking is None:
         raise MissingFact(
-            "open transactions and waits for locks (PROCESS, and at most 100 sessions that wait for rows)"
+            context.refusal("server.blocking")
+            or "open transactions and waits for locks (PROCESS, and at most 100 sessions that wait for rows)"
         )
     return context.server.blocking
 

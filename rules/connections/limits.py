@@ -351,12 +351,16 @@ def idle_processors_by_limit(context: RuleContext) -> Iterator[Finding]:
 def offline_mode(context: RuleContext) -> Iterator[Finding]:
     """Report offline_mode = ON, on a running server whoever set it."""
     if context.settings.on(OFFLINE) and (context.has("server") or context.is_set(OFFLINE)):
-        action = advise(context, OFFLINE, "OFF", risk="applications connect again at once")
+        group = context.server.replication.group_state if context.has("server") and context.server.replication else ""
+        outside = group in {"OFFLINE", "ERROR"}  # a member that left its group may set it itself
+        action = None if outside else advise(context, OFFLINE, "OFF", risk="applications connect again at once")
         privilege = "CONNECTION_ADMIN or SUPER" if context.target.since("mysql", 8) else "SUPER"
         yield offline_mode.finding(
             f"The server is in offline mode: it refuses all accounts without {privilege} with error 3032.",
             variable_subject(context, OFFLINE),
-            help=help_line(action),
+            help="let this member join its group again first: its data is not current"
+            if outside
+            else help_line(action),
             actions=present(action),
         )
 

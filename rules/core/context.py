@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 COMMAND = "the server's command line"
 REMOVE_LINE = "remove the line"
+REFUSAL = "the server refused "  # begins the reason for a part for which no privilege is missing
 
 
 class ValueSource(NamedTuple):
@@ -226,6 +227,11 @@ class RuleContext:
     def reason_unread(self, part: str) -> str:
         """Why a part of the facts was not read, for MissingFact."""
         return next((gap.reason for gap in self.unavailable if gap.part == part), f"{part} was not collected")
+
+    def refusal(self, part: str) -> str:
+        """The server's error if it refused a part for another reason than a missing privilege; else empty."""
+        reason = next((gap.reason for gap in self.unavailable if gap.part == part), "")
+        return reason if reason.startswith(REFUSAL) else ""
 
     @property
     def findings(self) -> None:

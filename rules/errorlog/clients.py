@@ -121,6 +121,18 @@ def _remedy_for_aborted(reason: str) -> str:
     return next((remedy for start, remedy in ABORTED_REMEDIES if reason.startswith(start)), IDLE_LIMITS)
 
 
+DATA_DIFFER = frozenset({"1062", "1032"})
+
+
+def _replication_remedy(codes: tuple[str, ...]) -> str:
+    """What to do about the errors of a replica, by their codes; without codes, about the most harmful."""
+    if not codes or DATA_DIFFER.intersection(codes):
+        return "after error 1062 or 1032 compare the tables with the source's; rebuild the replica if they differ"
+    if "1045" in codes:
+        return "check the account and password with which the replica connects to its source"
+    return "look for the messages in the error log, and whether the replica runs now"
+
+
 @rule(
     "ERR016",
     "replication-error-logged",
@@ -149,7 +161,7 @@ def replication_error_logged(context: RuleContext) -> Iterator[Finding]:
             replication_error_logged,
             event,
             f"The replica logged errors{codes}, {messages(event)}",
-            "after error 1062 or 1032 compare the tables with the source's; rebuild the replica if they differ",
+            _replication_remedy(event.details),
         )
 
 

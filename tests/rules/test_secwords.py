@@ -8,6 +8,7 @@ import pytest
 from rule_cases import Case, context_of_case
 
 from advisor.core.model import Origin
+from advisor.facts import Unavailable
 from advisor.verdict.settings import ServerSettings
 from rules import all_rules, find_rule
 from rules.core.context import MissingFact, RuleContext, ValueSource
@@ -154,6 +155,14 @@ def test_accounts_that_were_not_read(target: str, table: str, tmp_path: Path) ->
         if rule.name.endswith("-account") and rule.concerns(known(target, tmp_path).target):
             with pytest.raises(MissingFact, match=table):
                 found(rule.name, known(target, tmp_path, server={}))
+
+
+def test_accounts_that_the_server_could_not_show(tmp_path: Path) -> None:
+    """Where no privilege is missing, rules about accounts give the server's error: a full tmpdir, and no grant."""
+    context = known("mariadb-10.11", tmp_path, server={})
+    context.unavailable = (Unavailable("server.accounts", "the server refused 'SELECT …': Disk got full (error 1021)"),)
+    with pytest.raises(MissingFact, match="Disk got full"):
+        found("passwordless-account", context)
 
 
 @pytest.mark.parametrize(
