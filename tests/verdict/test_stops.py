@@ -143,7 +143,16 @@ def test_a_start_stops_at_unknown_engines_and_unreadable_files(lines: str, run: 
 
 
 @pytest.mark.servers("mariadb-10.11")
-@pytest.mark.parametrize("lines", ["skip-innodb", "innodb=OFF / default_storage_engine=Aria"])
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "skip-innodb",
+        "innodb=OFF / default_storage_engine=Aria",
+        "ignore-builtin-innodb",
+        "ignore_builtin_innodb=OFF",
+        "ignore_builtin_innodb / default_storage_engine=Aria",
+    ],
+)
 def test_a_start_stops_without_the_default_engine(lines: str, run: Run, judge: Judge) -> None:
     """InnoDB can be switched off where it isn't what tables are made with."""
     assert (run(lines.split(" / ")) is None) == bool(refused_lines(judge(lines.replace(" / ", "\n"))))

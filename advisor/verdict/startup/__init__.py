@@ -37,6 +37,7 @@ STOPPING = frozenset(
         "enforce_gtid_consistency",
         "enforce_storage_engine",
         "gtid_mode",
+        "ignore_builtin_innodb",
         "innodb",
         "innodb_compression_algorithm",
         "innodb_data_file_path",

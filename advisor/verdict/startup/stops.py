@@ -104,6 +104,7 @@ ENCRYPTED = (
 KEYS = "key_management"  # part of the name of every key management plugin
 OFF = ("FALSE", "OFF")
 DEFAULTS, INNODB = ("default_storage_engine", "default_tmp_storage_engine", "enforce_storage_engine"), "innodb"
+LEFT_OUT = "ignore_builtin_innodb"
 FLUSHING, CASE = "innodb_flush_method", "lower_case_table_names"
 METHODS_OF_UNIX = ("FSYNC", "O_DSYNC", "LITTLESYNC", "NOSYNC", "O_DIRECT", "O_DIRECT_NO_FSYNC", "ALL_O_DIRECT")
 SESSION_MEMORY, TOO_LITTLE_MEMORY = "max_session_mem_used", 32 << 10  # with 40K MariaDB starts
@@ -154,7 +155,7 @@ def find_stops(
         if values.get(FILES_OF_STATEMENTS, "").upper() == "NULL":
             why = "Only MySQL knows NULL: MariaDB looks for a directory of that name. Name an empty directory instead."
             stops[FILES_OF_STATEMENTS] = StartupStop(why, certain=False)
-    maybe_off = target.is_mariadb and ("innodb" in values or "ignore_builtin_innodb" in values)
+    maybe_off = target.is_mariadb and ("innodb" in values or LEFT_OUT in values)
     return {name: stop for name, stop in stops.items() if not (maybe_off and name.startswith("innodb_"))}
 
 
@@ -188,14 +189,16 @@ def _engines(values: Values, target: Target) -> dict[str, StartupStop]:
 
     Another file may load the engine, so these are not certain.
     """
-    if not any(name in values for name in (*DEFAULTS, INNODB)):
+    if not any(name in values for name in (*DEFAULTS, INNODB, LEFT_OUT)):
         return {}
 
     faults = {name: find_engine_fault(values[name], target) for name in DEFAULTS if name in values}
     stops = {name: StartupStop(fault, certain=False) for name, fault in faults.items() if fault}
     wanted = [name for name in DEFAULTS if is_innodb(values.get(name, "InnoDB" if name == DEFAULTS[0] else ""))]
-    if target.is_mariadb and wanted and values.get(INNODB) == "OFF":
-        stops[INNODB] = StartupStop(f"InnoDB is off and {wanted[0]} is InnoDB: set another there too.", certain=False)
+    if target.is_mariadb and wanted:
+        off = [name for name, value in ((INNODB, "OFF"), (LEFT_OUT, "TRUE")) if values.get(name) == value]
+        why = f"InnoDB is off and {wanted[0]} is InnoDB: set another there too."
+        stops.update({name: StartupStop(why, certain=False) for name in off})
     return stops
 
 
