@@ -189,10 +189,10 @@ def _range(option: Option) -> str:
 
 def _variable(option: Option) -> str:
     if option.variable is None:
-        return "none: an option of the command line and of files only"
-    change = {True: "can be changed while the server runs", False: "needs a restart"}.get(bool(option.dynamic), "")
+        return "" if option.plugin or option.ignored else "none: an option of the command line and of files only"
+    change = "can be changed while the server runs" if option.dynamic else "needs a restart"
     scope = {"both": "global and of sessions"}.get(option.scope or "", option.scope or "")
-    return ", ".join(part for part in (option.variable, scope, change) if part)
+    return ", ".join(part for part in (option.variable, scope, "" if option.dynamic is None else change) if part)
 
 
 def _deprecated_words(option: Option) -> str:
@@ -207,6 +207,7 @@ def _default(option: Option | None) -> str:
     if option.ignored:
         return "accepted, and does nothing"
     shown = option.default if option.default is not None else "depends on the host" if option.host else "not known"
+    shown = shown or "(empty)"
     if len(shown) > LONG:
         shown = shown.replace(",", ", ")
     return shown + (f" (running: {option.running})" if option.running is not None else "")

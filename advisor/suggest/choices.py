@@ -223,7 +223,7 @@ def _suggest_writing_it(known: RuleContext) -> Iterator[SuggestedLine]:
     if log_bin_line(known) is not None:
         return  # a line switches it off on purpose
     if known.target.is_mysql and not known.number("server_id"):
-        reason = "MySQL 5.7 writes no binary log without it. Each server of a topology needs a number of its own."
+        reason = "MySQL 5.7 with log_bin does not start without it. Each server of a topology needs its own number."
         yield SuggestedLine("server_id", "1", reason, ("ASK-13",), "two servers with one number break replication")
     yield SuggestedLine(
         "log_bin",

@@ -28,6 +28,7 @@ OVERRUN = "innodb_log_spin_cpu_pct_hwm"
 GIVEN = {
     "port",
     "skip_networking",
+    "mysqlx_socket",
     "log_error_verbosity",
     "innodb_buffer_pool_size",
     "character_sets_dir",
@@ -40,6 +41,8 @@ READ_ONLY = 1238  # ER_INCORRECT_GLOBAL_LOCAL_VAR
 LEFT_ALONE = {"gtid_purged", "offline_mode", "read_only", "super_read_only"}
 # The server calls it a variable of sessions alone once SET GLOBAL names it.
 OTHERWISE = {"tcp_nodelay"}
+# MySQL 8.0.15 has no variable for it; the catalog has that of 8.0.19 and later.
+ELSEWHERE = {"log_raw"}
 
 
 def canonical(name: str) -> str:
@@ -152,6 +155,24 @@ def test_what_maximum_does(binary: Binary, tmp_path: Path, lower_first: bool) ->
     effective = {n: line.value for n, line in judge_lines("\n".join(lines), catalog).effective.items()}
     assert len(effective) > 20
     assert {n: (v, printed[n]) for n, v in effective.items() if printed[n] != v} == {}
+
+
+def test_the_variables_of_options(server_name: str, binary: Binary, start: Start) -> None:
+    """A running server has the variables that the catalog names, and none for the other options."""
+    catalog = asked(binary)
+    wrong = []
+    with start(server_name).connect(autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.execute("SHOW GLOBAL VARIABLES")
+        there = {name for name, _ in cursor.fetchall()}
+        for option in options_of(catalog):
+            if option.variable is None and option.name in there and not option.ignored:
+                wrong.append(option.name)
+            elif option.variable and option.variable not in there | ELSEWHERE:
+                try:
+                    cursor.execute(f"SELECT @@`{option.variable}`")
+                except pymysql.Error:
+                    wrong.append(option.name)
+    assert wrong == []
 
 
 def test_what_can_be_set_while_the_server_runs(server_name: str, binary: Binary, start: Start) -> None:

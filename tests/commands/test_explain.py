@@ -85,6 +85,32 @@ def test_an_option_for_a_target(mycnf: Mycnf) -> None:
         assert part in ended.out
 
 
+@pytest.mark.parametrize(
+    ("option", "target", "variable"),
+    [
+        ("mysqlx_max_connections", "mysql-9.7", "mysqlx_max_connections, can be changed while the server runs"),
+        ("performance_schema_instrument", "mysql-8.4", "none: an option of the command line and of files only"),
+        ("innodb_status_file", "mysql-8.0", "none: an option of the command line and of files only"),
+        ("innodb_purge_threads", "mariadb-10.6", "innodb_purge_threads, global since"),
+    ],
+)
+def test_the_variable_of_an_option(option: str, target: str, variable: str, mycnf: Mycnf) -> None:
+    """A page names a variable only if servers have it, and a restart only if it is known to need one."""
+    assert f"variable {variable}" in " ".join(mycnf("explain", option, "--target", target).out.split())
+
+
+def test_what_is_not_known_of_a_variable(mycnf: Mycnf) -> None:
+    """The page of a plugin's option does not deny a variable that only a server with the plugin would show."""
+    assert "variable" not in mycnf("explain", "mysqlx_max_connections", "--target", "mysql-5.7").out
+
+
+def test_an_empty_default(mycnf: Mycnf) -> None:
+    """A series with an empty default has its row."""
+    printed = " ".join(mycnf("explain", "init_connect").out.split())
+    assert "MySQL 5.7.44 (empty)" in printed
+    assert "MariaDB 12.3.2 (empty) (from documents)" in printed
+
+
 def test_an_option_that_is_gone(mycnf: Mycnf) -> None:
     """An option of old versions is told where it was known, and a target without it says so."""
     gone = mycnf("explain", "tx_isolation")

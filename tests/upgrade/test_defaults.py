@@ -54,6 +54,7 @@ def told(moved: Moved, before: str, after: str, lines: str = "") -> dict[str, De
         ("mysql-8.0 mariadb-11.4.9", "caching_sha2_password", ("ON", "not loaded"),
          "plugin_load_add = auth_mysql_sha2"),
         ("mysql-8.0 mariadb-10.11", "caching_sha2_password", ("ON", GONE), None),
+        ("mysql-8.0.15 mysql-5.7", "innodb_undo_tablespaces", ("2", "0"), None),
     ],
 )  # fmt: skip
 def test_values_and_line(moved: Moved, way: str, option: str, values: tuple[str, str], keep: str | None) -> None:

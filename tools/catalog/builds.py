@@ -29,6 +29,8 @@ REPLACED = {row["name"] for row in read("changes", "events.tsv") if row["event"]
 SPELLINGS = {"table_cache": "table_open_cache"}
 # How variables of plugins and InnoDB declare their arguments; the server's own have an optional one.
 PLUGIN_ARGUMENTS = {"NOCMDARG": "none", "RQCMDARG": "required"}
+# Declared like variables, but only options: no queried MySQL has variables of these names.
+OPTIONS_ALONE = ("performance_schema_consumer_", "performance_schema_instrument", "validate_user_plugins")
 # Sources that declare the kinds for a queried server without such tables, nearest first.
 DECLARED_FOR = {
     "mysql-5.7.22": ("mysql-5.7.18", "mysql-5.7.36-stonedb"),
@@ -131,6 +133,7 @@ def add_variables(build: Build, name: str) -> None:
     rows = {canonical(r["variable_name"]): r for r in read("servers", name, "variable-metadata.tsv")}
     settable = {canonical(r["variable_name"]): r for r in read("servers", name, "dynamic.tsv")}
     running = {canonical(r["variable_name"]) for r in read("servers", name, "global-variables.tsv")} | rows.keys()
+    running |= settable.keys()  # those of X Plugin, which the list of values was taken without
     for option, record in build.items():
         if option in running:
             put(record, {"variable": option}, "asked")
@@ -180,9 +183,16 @@ def add_declared(build: Build, name: str) -> None:
                 put(record, declared_facts(row), "declared")
 
 
+def is_variable(row: Row) -> bool:
+    """Whether the declaration is of a variable, not of an option alone."""
+    return "NOSYSVAR" not in row["flags"] and not row["name"].startswith(OPTIONS_ALONE)
+
+
 def declared_facts(row: Row) -> dict[str, object]:
     """The facts of one declaration; expressions that are not plain numbers are ignored."""
-    facts = kinds.declared_kind(row) | {"variable": row["name"], "dynamic": row["change"] == "dynamic"}
+    facts = kinds.declared_kind(row)
+    if is_variable(row):
+        facts |= {"variable": row["name"], "dynamic": row["change"] == "dynamic"}
     if facts.get("kind") in ("int", "uint", "double"):
         facts |= {
             f: n for f in ("min", "max") if (n := number(row[f])) is not None and (f, n) != ("max", 0)
