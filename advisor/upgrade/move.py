@@ -232,7 +232,9 @@ def _accepted_change(before: LineVerdict, after: LineVerdict, old: FileVerdict, 
 
 
 def _differs(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileVerdict) -> bool:
-    """Whether the line is effective on both servers with different values."""
+    """Whether the line is effective on both servers with different values, or on the new one alone."""
+    if before.outcome is Outcome.IGNORED:
+        return _takes_effect(after, new)
     if before.option is None or after.option is None or before.outcome not in ACCEPTED or after.outcome not in ACCEPTED:
         return False
     counts = all(line is v.effective.get(line.canonical or "") for line, v in ((before, old), (after, new)))
@@ -246,8 +248,18 @@ def _differs(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: Fil
     return not is_equivalent(was, is_now, before.option, after.option)
 
 
+def _takes_effect(line: LineVerdict, file: FileVerdict) -> bool:
+    """Whether the line gives its option another value than the default."""
+    if line.option is None or line.outcome not in ACCEPTED or line is not file.effective.get(line.canonical or ""):
+        return False
+    value, default = _value(line), default_value(line.option)
+    return value is not None and (default is None or not is_equivalent(value, default, line.option, line.option))
+
+
 def _is_rounding(before: LineVerdict, after: LineVerdict) -> bool:
     """Whether two numbers differ only by rounding."""
+    if before.outcome is Outcome.IGNORED:
+        return False
     was, is_now = (parse_digits(_value(line)) or 0 for line in (before, after))
     return min(was, is_now) > 0 and max(was, is_now) <= min(was, is_now) * ROUNDING
 
@@ -257,11 +269,13 @@ def _value(line: LineVerdict) -> str | None:
 
 
 def _value_message(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileVerdict) -> str:
+    here, there = old.catalog.target.label, new.catalog.target.label
+    if before.outcome is Outcome.IGNORED:
+        return f"{here} ignores the line, {there} does not."
     values = [
         (v.canonical or "", file_notation(_value(v) or "", v.option) if v.option else "") for v in (before, after)
     ]
     was, is_now = [redact_value(name, value) for name, value in values]
-    here, there = old.catalog.target.label, new.catalog.target.label
     return f"{here} runs with {was or 'no value'}, {there} with {is_now or 'no value'}."
 
 
