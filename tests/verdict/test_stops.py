@@ -158,6 +158,14 @@ def test_a_start_stops_without_the_default_engine(lines: str, run: Run, judge: J
     assert (run(lines.split(" / ")) is None) == bool(refused_lines(judge(lines.replace(" / ", "\n"))))
 
 
+@pytest.mark.servers("mysql-5.7", "mysql-8.0", "mariadb-10.11", "mariadb-11.8")
+@pytest.mark.parametrize("others", ["", "server_id=1 / log_bin=binlog", "skip_log_bin"])
+def test_a_start_that_only_recovers(others: str, run: Run, judge: Judge) -> None:
+    """tc_heuristic_recover ends a server that has a log of transactions: a binary log, or MariaDB from 11.4 on."""
+    lines = ["tc_heuristic_recover=COMMIT", *others.split(" / ")]
+    assert (run(lines) is None) == bool(refused_lines(judge("\n".join(lines))))
+
+
 CLUSTERS = """
 wsrep_cluster_address=gcomm:// / binlog_format=ROW
 wsrep_cluster_address=gcomm://

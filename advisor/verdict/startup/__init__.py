@@ -48,6 +48,7 @@ STOPPING = frozenset(
         "innodb_temp_data_file_path",
         "max_session_mem_used",
         "secure_file_priv",
+        "tc_heuristic_recover",
         "wsrep_on",
     }
 )

@@ -111,6 +111,8 @@ SESSION_MEMORY, TOO_LITTLE_MEMORY = "max_session_mem_used", 32 << 10  # with 40K
 DATA_FILES = ("innodb_data_file_path", "innodb_temp_data_file_path")
 FILES_OF_STATEMENTS = "secure_file_priv"
 BIND = "bind_address"
+RECOVER = "tc_heuristic_recover"
+NO_NAMES = ("", "0", NO_DEFAULT)  # values of log_bin that may mean none
 
 
 class StartupStop(NamedTuple):
@@ -141,6 +143,9 @@ def find_stops(
     if BIND in values and BIND not in unread:
         fault = find_address_fault(values[BIND], target, listens=_listens(values, target))
         stops.update({BIND: StartupStop(fault, certain=True)} if fault else {})
+    if values.get(RECOVER) in ("COMMIT", "ROLLBACK") and _coordinates(values, target):
+        why = "It is for one start: the server resolves prepared transactions, asks for a start without it, and ends."
+        stops[RECOVER] = StartupStop(why, certain=False)
     stops.update(_engines(values, target))
     stops.update(_data_files(values, target))
     if target.is_mysql and target.platform == "windows":
@@ -200,6 +205,16 @@ def _engines(values: Values, target: Target) -> dict[str, StartupStop]:
         why = f"InnoDB is off and {wanted[0]} is InnoDB: set another there too."
         stops.update({name: StartupStop(why, certain=False) for name in off})
     return stops
+
+
+def _coordinates(values: Values, target: Target) -> bool:
+    """Whether the server has a log of transactions that tc_heuristic_recover replaces, asked with and without log_bin.
+
+    MySQL has it with the binary log, MariaDB 11.4 and later always.
+    """
+    if "log_bin" not in values:
+        return target.since("mysql", 8) or target.since("mariadb", 11, 4)
+    return values["log_bin"] not in NO_NAMES or target.since("mariadb", 11, 4)
 
 
 def _data_files(values: Values, target: Target) -> dict[str, StartupStop]:
