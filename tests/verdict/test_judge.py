@@ -31,7 +31,6 @@ def judged(target: str, lines: str) -> FileVerdict:
     [
         ("mysql-9.7", "innodb_log_file_size", "1G", Outcome.REMOVED, "was removed"),
         ("mysql-5.7", "myisam_repair_threads", "1", Outcome.REMOVED, "was removed in 5.7.39."),
-        ("mysql-8.0", "myisam_repair_threads", "1", Outcome.REMOVED, "was removed in 8.0.30."),
         ("mysql-8.0", "innodb_bufer_pool_size", "1G", Outcome.UNKNOWN, "innodb_buffer_pool_size is near"),
         ("mysql-8.0", "nonsense_of_the_first_water", None, Outcome.UNKNOWN, "Unknown option."),
         ("mysql-8.0", "aria_pagecache_buffer_size", "1G", Outcome.UNKNOWN, "Only MariaDB knows"),
