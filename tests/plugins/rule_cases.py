@@ -236,7 +236,8 @@ def facts_of(case: Case, target: Target) -> Facts:
     verdict = judge_file(resolve([TOP], flavour=target.flavour, version=target.version, loader=files.read), catalog)
     settings = Settings.from_file(verdict)
     texts = {o.variable: settings.text(o.variable) for o in map(catalog.get, catalog.options) if o and o.variable}
-    variables = {n: t for n, t in texts.items() if t is not None} | table.get("variables", {})
+    missing = set(table.get("without", ()))  # variables of plugins that are not loaded
+    variables = {n: t for n, t in texts.items() if t is not None and n not in missing} | table.get("variables", {})
     set_by = {
         line.option.variable: "GLOBAL" for line in verdict.effective.values() if line.option and line.option.variable
     }
