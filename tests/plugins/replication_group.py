@@ -75,8 +75,15 @@ class ReplicationGroup:
         return next(member for member in self.members if self.own(member) == ("ONLINE", "PRIMARY"))
 
     def secondaries(self) -> list[Live]:
-        """The members that accept no writes."""
-        return [member for member in self.members if self.own(member) == ("ONLINE", "SECONDARY")]
+        """The members that accept no writes, once there are all: who was stopped may be expelled after it goes on."""
+        secondaries: list[Live] = []
+
+        def are_complete() -> bool:
+            secondaries[:] = [member for member in self.members if self.own(member) == ("ONLINE", "SECONDARY")]
+            return len(secondaries) == MEMBERS - 1 or self._joining()
+
+        until(are_complete)
+        return secondaries
 
     def heal(self) -> None:
         """Continue stopped members, restart killed ones, and let those outside join, until all are ONLINE."""
