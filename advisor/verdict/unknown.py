@@ -321,7 +321,7 @@ def explain_elsewhere(presence: Presence, catalog: Catalog) -> TakenValue:
 
 
 def _gone_in_series(name: str, catalog: Catalog) -> str | None:
-    """The version of the target's own series that removed the option: 5.7.39 and 8.0.30 removed the same one."""
+    """The version of the target's own series that removed the option (5.7.39), if the manuals' tables have it."""
     first = load(catalog.target._replace(version=(*catalog.target.version[:2], 1))).get(name)
     return first.gone if first is not None and "gone" in first.documented else None
 

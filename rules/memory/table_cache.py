@@ -65,7 +65,7 @@ def tiny_table_cache(context: RuleContext) -> Iterator[Finding]:
         + (
             f", fewer than one for each of {connections:,} connections."
             if crowded
-            else f"; left to itself, at least {floor}."
+            else f"; by default it keeps at least {floor}."
         ),
         variable_subject(context, CACHE),
         severity=Severity.WARNING if crowded and (value < floor or (peak or 0) > value) else None,

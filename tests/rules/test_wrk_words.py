@@ -104,7 +104,7 @@ def test_a_file_alone_is_given_an_ordinary_cache(tmp_path: Path) -> None:
 def test_the_own_least_of_a_server_is_told(tmp_path: Path) -> None:
     """With fewer connections than tables the message names the least that the server would keep by itself."""
     found = first("tiny-table-cache", "mariadb-10.11", tmp_path, file="table_open_cache = 160")
-    assert found.message == "The server keeps 160 tables open; left to itself, at least 200."
+    assert found.message == "The server keeps 160 tables open; by default it keeps at least 200."
 
 
 @pytest.mark.parametrize(("size", "advised"), [(400, 800), (262144, 524288), (262145, 524288), (524288, None)])
