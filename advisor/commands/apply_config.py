@@ -66,7 +66,7 @@ def configure_reading(args: argparse.Namespace, folder: str) -> None:
     if config is None:
         return
     args.root = args.root or config.root
-    if "target" in args and not args.target and len(config.target or ()) == 1:
+    if hasattr(args, "target") and not args.target and len(config.target or ()) == 1:
         (args.target,) = config.target or ()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from advisor.core.model import Action, Confidence, Severity, format_duration
 from rules.core.advice import advise, help_line, present
+from rules.core.network import is_switched_on
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject, written_name
 from rules.durability.binary_log import uses_innodb_binary_log, writes_binary_log
@@ -26,8 +27,7 @@ WHOLE_PAGES = frozenset({"rds", "aurora"})
 COPIES = ("innodb_doublewrite_dir", "innodb_parallel_doublewrite_path")
 MEMORY_PLACES = ("/dev/shm/", "/run/", "/var/run/")  # noqa: S108 - none is written
 UNSYNCED_DATA = "O_DIRECT_NO_FSYNC"
-UNSYNCED = frozenset({"NOSYNC", "LITTLESYNC"})
-HALF_CHECKED = frozenset({"NONE", "STRICT_NONE"})
+UNSYNCED, HALF_CHECKED = frozenset({"NOSYNC", "LITTLESYNC"}), frozenset({"NONE", "STRICT_NONE"})
 CHECKSUM = "binlog_checksum"
 GROUP = "group_replication_group_name"
 NEEDS_NONE_BEFORE = (8, 0, 21)  # group replication takes no checksums in the binary log before
@@ -384,7 +384,7 @@ def redo_log_disabled(context: RuleContext) -> Iterator[Finding]:
 
 
 MODE = "sql_mode"
-ENGINE = "default_storage_engine"
+ENGINE, WITHOUT_INNODB = "default_storage_engine", "ignore_builtin_innodb"
 STRICT = frozenset({"STRICT_TRANS_TABLES", "STRICT_ALL_TABLES", "TRADITIONAL"})
 
 
@@ -408,11 +408,14 @@ STRICT = frozenset({"STRICT_TRANS_TABLES", "STRICT_ALL_TABLES", "TRADITIONAL"})
 def myisam_by_default(context: RuleContext) -> Iterator[Finding]:
     """Report an explicitly configured default_storage_engine = MyISAM."""
     if context.text(ENGINE) == "MYISAM" and context.is_set(ENGINE):
-        action = advise(context, ENGINE, "InnoDB", risk="tables that exist keep their engine")
+        leaves_out = context.target.is_mariadb and is_switched_on(context, WITHOUT_INNODB)
+        action = None if leaves_out else advise(context, ENGINE, "InnoDB", risk="tables that exist keep their engine")
         yield myisam_by_default.finding(
             "Tables that name no engine become MyISAM tables: no rollback, and no recovery after a crash.",
             variable_subject(context, ENGINE),
-            help=help_line(action),
+            help=f"remove this line together with {WITHOUT_INNODB}, with which no start has InnoDB as the default"
+            if leaves_out
+            else help_line(action),
             actions=present(action),
         )
 

@@ -184,7 +184,7 @@ def galera_not_in_rows(context: RuleContext) -> Iterator[Finding]:
             watch="Binlog_cache_disk_use",
         )  # fmt: skip
         yield galera_not_in_rows.finding(
-            f"binlog_format is {value} on a node of a cluster, which needs ROW.",
+            f"binlog_format is {value}; a node of a cluster needs ROW.",
             variable_subject(context, "binlog_format" if context.is_set("binlog_format") else _galera_option(context)),
             help=help_line(action),
             actions=present(action),
@@ -229,7 +229,7 @@ def galera_locks_auto_increment(context: RuleContext) -> Iterator[Finding]:
             watch="Innodb_row_lock_waits",
         )  # fmt: skip
         yield galera_locks_auto_increment.finding(
-            f"{name} is {mode} on a node of a cluster; the vendor asks for {INTERLEAVED}.",
+            f"{name} is {mode}; for the nodes of a cluster the vendor asks for {INTERLEAVED}.",
             variable_subject(context, name if context.is_set(name) else _galera_option(context)),
             help=help_line(action),
             actions=present(action),
@@ -256,7 +256,8 @@ def galera_locks_auto_increment(context: RuleContext) -> Iterator[Finding]:
 )
 def galera_logs_half(context: RuleContext) -> Iterator[Finding]:
     """Report a binary log that contains only the node's own writes."""
-    if uses_galera(context) and writes_binary_log(context) and context.settings.on("log_slave_updates") is False:
+    joins = context.text(WSREP_ON) == "ON"  # without it nothing comes from other nodes, as GAL001 says
+    if joins and writes_binary_log(context) and context.settings.on("log_slave_updates") is False:
         action = advise(
             context, "log_slave_updates", "ON", risk="all changes are written to the binary log",
             watch="Binlog_cache_use",

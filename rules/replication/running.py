@@ -93,7 +93,9 @@ def _unconfirmed_source(context: RuleContext) -> Iterator[Finding]:
         yield semi_sync_not_in_force.finding(
             text,
             variable_subject(context, f"{name}_enabled"),
-            help="look why the replicas don't confirm, or switch it off",
+            help="connect a replica that has it switched on too, or switch it off here"
+            if clients == "0"
+            else "look why the replicas don't confirm, or switch it off",
         )
 
 

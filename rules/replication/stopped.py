@@ -9,6 +9,7 @@ from advisor.core.value_types import NamedTuple
 from advisor.redaction.scrub import failed_table
 from advisor.verdict.number import parse_digits
 from rules.core.advice import replica_keyword
+from rules.core.network import is_switched_on
 from rules.core.rule import Docs, rule
 from rules.replication.settings import LOGS_UPDATES, channel_suffix, channel_times, replica_channels, upper_value
 
@@ -300,7 +301,7 @@ def _replicas_behind(context: RuleContext) -> str:
 def _stopped_without_error(context: RuleContext, channel: dict[str, str], step: str) -> Finding:
     threads = f"The replica's {step}" if step else "The replica"
     effect = {RECEIVER: "nothing more arrives", APPLIER: "nothing more is applied"}.get(step, "it gets no changes")
-    skipped = next((name for name in SKIPPED_STARTS if context.settings.on(name)), None)
+    skipped = next((name for name in SKIPPED_STARTS if is_switched_on(context, name)), None)
     behind = _replicas_behind(context)
     after = f"; with {skipped} = ON a restart of the server does not start it" if skipped else ""
     return stopped_replica.finding(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from forked_commands import PATIENCE, Forks
-from mycnf_command import CHECKOUT, Ended, Mycnf
+from mycnf_command import CHECKOUT, Ended, Mycnf, check_run
 
 # What an interpreter reads when it starts, and a forked one has read already.
 AT_ITS_START = ("PYTHON", "LANG", "LC_")
@@ -46,4 +46,4 @@ def anew(words: list[str], stdin: bytes, folder: Path, environment: dict[str, st
     done = subprocess.run(
         command, input=stdin, capture_output=True, cwd=folder, env=environment, timeout=PATIENCE, check=False
     )
-    return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
+    return check_run(done.returncode, done.stdout.decode(), done.stderr.decode())

@@ -14,7 +14,7 @@ import controlled_experiment
 import pytest
 from controlled_experiment import Steered
 from jsonschema import Draft202012Validator
-from mycnf_command import CHECKOUT, Ended
+from mycnf_command import CHECKOUT, Ended, check_run
 
 from advisor.__main__ import main
 from probes import registry
@@ -56,7 +56,7 @@ def probe(scan: Steered, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
         forced = ["--dir", str(tmp_path), "--force", "busy,neighbour,full,little"] if "results" not in args[:1] else []
         code = main(["probe", "--seed", "0", *args, *forced])
         printed = capsys.readouterr()
-        return Ended(code, printed.out, printed.err)
+        return check_run(code, printed.out, printed.err)
 
     return run
 

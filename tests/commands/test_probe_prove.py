@@ -12,7 +12,7 @@ import controlled_experiment
 import pytest
 from controlled_experiment import Steered
 from jsonschema import Draft202012Validator
-from mycnf_command import CHECKOUT, Ended, Mycnf
+from mycnf_command import CHECKOUT, Ended, Mycnf, check_run
 from real_servers import Binaries, Start
 
 from advisor.__main__ import main
@@ -70,7 +70,7 @@ def prove(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Prove:
     def run(*args: str) -> Ended:
         code = main(["probe", "prove", *args, "--dir", str(tmp_path), "--force", FORCED, "--seed", "0"])
         printed = capsys.readouterr()
-        return Ended(code, printed.out, printed.err)
+        return check_run(code, printed.out, printed.err)
 
     return run
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from mycnf_command import CHECKOUT, Ended
+from mycnf_command import CHECKOUT, Ended, check_run
 
 from advisor.cli.parser import COMMANDS
 
@@ -44,7 +44,7 @@ def shell(words: tuple[str, ...], redirected: str, folder: Path, **more: str) ->
     command = ["bash", "-c", script, "bash", sys.executable, "-m", "advisor", *words]
     own = state | {"PATH": os.environ["PATH"]} | more
     done = subprocess.run(command, capture_output=True, text=True, env=own, cwd=folder, timeout=600, check=False)
-    return Ended(done.returncode, done.stdout, done.stderr)
+    return check_run(done.returncode, done.stdout, done.stderr)
 
 
 def test_every_command_is_tried() -> None:

@@ -20,7 +20,7 @@ from fleet_run import PATIENCE, Ground, Servers
 from general_log import Ear, Said, overheard, unlisted
 from jsonschema import Draft202012Validator
 from live_server import Live
-from mycnf_command import CHECKOUT, Ended
+from mycnf_command import CHECKOUT, Ended, check_run
 from real_servers import lacking, names_of
 from referencing import Registry, Resource
 
@@ -92,7 +92,7 @@ def _ran(ground: Ground, ears: dict[str, Ear]) -> Ran:
         watching.set()
         watcher.join()
     heard = {name: ear() for name, ear in ears.items()}
-    return Ran(ground, Ended(process.returncode, out.decode(), err.decode()), json.loads(out), seen, heard)
+    return Ran(ground, check_run(process.returncode, out.decode(), err.decode()), json.loads(out), seen, heard)
 
 
 def _watch(seen: set[str], ended: threading.Event) -> None:

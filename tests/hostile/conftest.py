@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 import pytest
 from hostile_recording import record
 from hostile_server import Heard, Mischief, Recording, hostile
-from mycnf_command import CHECKOUT, Ended
+from mycnf_command import CHECKOUT, Ended, check_run
 
 from advisor.__main__ import main
 from advisor.collect.collect import CollectRequest, collect_from_account
@@ -126,7 +126,7 @@ def against(recording: Recording, tmp_path: Path, capfd: pytest.CaptureFixture[s
             capfd.readouterr()
             with hostile(recording, str(place), mischief) as (self.heard, _):
                 code = main([str(words[0]), *connecting(tmp_path, place), *map(str, words[1:])])
-            return Ended(code, *capfd.readouterr())
+            return check_run(code, *capfd.readouterr())
 
     return Run()
 
@@ -138,7 +138,7 @@ def alone(capfd: pytest.CaptureFixture[str]) -> Alone:
     def run(*words: str | Path) -> Ended:
         capfd.readouterr()
         code = main([*map(str, words)])
-        return Ended(code, *capfd.readouterr())
+        return check_run(code, *capfd.readouterr())
 
     return run
 
@@ -164,7 +164,7 @@ def weigh(tmp_path: Path, own_home: Path) -> Weigh:
             timeout=PATIENCE,
             check=False,
         )
-        ended = Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
+        ended = check_run(done.returncode, done.stdout.decode(), done.stderr.decode())
         return Weighed(ended, int(peak.read_text("utf-8")) << 10)
 
     return run

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from live_server import Live
-from mycnf_command import CHECKOUT, Ended
+from mycnf_command import CHECKOUT, Ended, check_run
 
 from advisor.__main__ import main
 
@@ -75,7 +75,7 @@ class Ground(NamedTuple):
             timeout=PATIENCE,
             check=False,
         )
-        return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
+        return check_run(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     def report(self) -> dict[str, Any]:
         """The saved run as JSON, by the command in this process: another one would import everything again."""

@@ -18,7 +18,7 @@ import sys
 import threading
 from pathlib import Path
 
-from mycnf_command import CHECKOUT, Ended
+from mycnf_command import CHECKOUT, Ended, check_run
 
 PATIENCE = 600.0  # seconds
 LARGEST = 1 << 17  # bytes of a request
@@ -60,7 +60,7 @@ class Forks:
             if reader.is_alive():
                 os.kill(pid, signal.SIGKILL)
                 raise TimeoutError(f"mycnf {' '.join(args)} did not end")
-        return Ended(int(self._calls.recv(LARGEST)), outputs[out_of].decode(), outputs[err_of].decode())
+        return check_run(int(self._calls.recv(LARGEST)), outputs[out_of].decode(), outputs[err_of].decode())
 
     def close(self) -> None:
         """End the process after the runs."""

@@ -16,6 +16,12 @@ class Ended(NamedTuple):
     err: str
 
 
+def check_run(code: int, out: str, err: str) -> Ended:
+    """The result of a run; fails the test if mycnf crashed, which a test of something else could overlook."""
+    assert "internal error:" not in err, err
+    return Ended(code, out, err)
+
+
 class Mycnf(Protocol):
     """Runs `mycnf` with these arguments."""
 

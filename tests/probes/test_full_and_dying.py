@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
-from mycnf_command import Ended
+from mycnf_command import Ended, check_run
 from probe_environment import children
 from probe_process import FORCED
 from process_checks import eventually
@@ -55,7 +55,7 @@ def probe(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.Captur
         code = main(["probe", name, "--dir", str(directory), *words, *forced])
         beside.join()
         printed = capsys.readouterr()
-        return Ended(code, printed.out, printed.err)
+        return check_run(code, printed.out, printed.err)
 
     return run
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -59,7 +60,7 @@ async def test_an_app_that_breaks_clears_up_behind_its_run(
     scans: Scans, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A mistake in the app itself ends it, and costs neither the whole rounds nor what clears up."""
-    monkeypatch.chdir(tmp_path)  # where the file of the crash goes
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # where the file of the crash goes
     scans.held = 6
     with pytest.raises(ZeroDivisionError):  # noqa: PT012 - it comes out of the app's end
         async with measuring(tmp_path) as (app, pilot):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -152,7 +153,7 @@ async def test_another_screen_does_not_stop_a_run(scans: Scans, tmp_path: Path) 
 
 async def test_a_run_that_breaks_is_one_line(scans: Scans, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A mistake in an experiment costs neither the app nor the whole rounds."""
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # where the file of the crash goes
 
     def broken() -> None:
         raise KeyError("mistake")
