@@ -117,7 +117,7 @@ def _live(
     from advisor.collect.connection.options import resolve_account
     from advisor.collect.connection.session import open_session
     from advisor.commands.collect import load_probe_results
-    from advisor.commands.connection import schema_limits
+    from advisor.commands.connection import apply_declared_host, schema_limits
     from advisor.commands.sample import load_samples, load_spaces
 
     chosen = resolve_account(request)
@@ -130,7 +130,8 @@ def _live(
     def collect(schema: SchemaLimits | None) -> Facts:
         facts = collect_from_account(chosen, CollectRequest(request, window=0, schema=schema))
         facts = replace(facts, sampled=load_samples(facts.server), spaces=load_spaces(facts))
-        return replace(facts, probes=load_probe_results()) if facts.host is not None else facts
+        facts = replace(facts, probes=load_probe_results()) if facts.host is not None else facts
+        return apply_declared_host(facts, args)
 
     def read() -> Facts:
         if examined is None:

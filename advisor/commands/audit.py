@@ -70,11 +70,11 @@ def _report(args: argparse.Namespace) -> int:
     from advisor.report.output import write
 
     asked = make_request(args)
-    args = asked.args
     earlier = _earlier(args.since)
     if args.keep and args.demo:
         raise errors.MycnfError("--demo is a recorded server, so --keep has nothing to save; leave out one")
-    facts = _facts(args)
+    facts = _facts(args)  # without the configuration, whose host counts only where none was read
+    args = asked.args
     if earlier is not None:
         from advisor.analysis.audit_comparison import with_schema_rates
 

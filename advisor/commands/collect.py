@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from advisor.commands.connection import declared_host, is_declared
+from advisor.commands.connection import apply_declared_host, declared_host, is_declared
 from advisor.core import errors
 from advisor.core.errors import print_notice
 
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def collect_facts(args: argparse.Namespace) -> Facts:
-    """The facts of the server that the connection options name, with the host that the user described, if any."""
+    """The facts of the server that the connection options name, with its host as the user described it, if at all."""
     from msgspec.structs import replace
 
     from advisor.collect.collect import CollectRequest, collect
@@ -49,12 +49,13 @@ def collect_facts(args: argparse.Namespace) -> Facts:
 
     if args.window < 0:
         raise errors.MycnfError(f"--window {args.window:g} is not a valid time; write seconds, 0 for no window")
-    host = declared_host(args) if is_declared(args) else None
+    if is_declared(args):
+        declared_host(args)  # mistakes are reported before anything is asked of a server
     facts = collect(CollectRequest(request_of(args), window=args.window, schema=schema_limits(args)))
     if facts.host is not None:  # set only for a server on this host, so results measured here apply
         facts = replace(facts, probes=load_probe_results())
     facts = replace(facts, sampled=load_samples(facts.server), spaces=load_spaces(facts))
-    return fit_snapshot(replace(facts, host=host) if host else facts)
+    return fit_snapshot(apply_declared_host(facts, args))
 
 
 def load_probe_results() -> tuple[ProbeResult, ...]:
@@ -85,12 +86,8 @@ def load_recorded(args: argparse.Namespace) -> Facts | None:
 
 def load_texts(args: argparse.Namespace) -> Facts:
     """The facts that the texts of --from tell; MycnfError for what is no such text, or another source beside it."""
-    from msgspec.structs import replace
-
     from advisor.collect.pasted import facts_of_texts
-    from advisor.commands.connection import declared_host, is_declared
 
     if args.snapshot or args.demo:
         raise errors.MycnfError("--from and --snapshot or --demo name two servers; give one of them")
-    facts = facts_of_texts(args.texts)
-    return replace(facts, host=declared_host(args)) if is_declared(args) else facts
+    return apply_declared_host(facts_of_texts(args.texts), args)

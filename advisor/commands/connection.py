@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from advisor.collect.connection.options import ConnectRequest
     from advisor.collect.server.schema import SchemaLimits
-    from advisor.facts import Host
+    from advisor.facts import Facts, Host
 
 MAX_SCHEMA_TIME = 60.0  # seconds; all answers of an audit together have two minutes
 
@@ -59,8 +59,15 @@ def is_declared(args: argparse.Namespace) -> bool:
     return any(x is not None for x in (args.ram, args.cpus, args.disk, args.host_tar))
 
 
-def declared_host(args: argparse.Namespace) -> Host:
-    """Return the host described by the options; raises MycnfError for an invalid size or count."""
+def declared_host(args: argparse.Namespace, read: Host | None = None) -> Host:
+    """Return the host as the options and what was read describe it; raises MycnfError for an invalid size or count."""
     from advisor.collect.host.host import host_from_options
 
-    return host_from_options(ram=args.ram, cpus=args.cpus, disk=args.disk, tar=args.host_tar)
+    return host_from_options(ram=args.ram, cpus=args.cpus, disk=args.disk, tar=args.host_tar, read=read)
+
+
+def apply_declared_host(facts: Facts, args: argparse.Namespace) -> Facts:
+    """Return the facts with their host as the options describe it, if they do; what they leave out stays as read."""
+    from msgspec.structs import replace
+
+    return replace(facts, host=declared_host(args, facts.host)) if is_declared(args) else facts

@@ -147,6 +147,21 @@ def test_tcp_is_not_taken_for_this_host(mycnf: Mycnf, server_name: str, start: S
     assert described["host"]["memory"]["total"] == 64 << 30
 
 
+@pytest.mark.servers("mysql-8.0")
+def test_what_is_said_of_a_host_that_was_read(mycnf: Mycnf, any_server: Sandbox, tmp_path: Path) -> None:
+    """A configuration describes hosts that can't be read; options replace what they name and leave the rest."""
+    words = ("audit", "--socket", any_server.socket, "--user", "root", "--window", "0", "--format", "json")
+    read = json.loads(mycnf(*words).out)["host"]
+    (tmp_path / "mycnf.toml").write_text('ram = "8G"\ncpus = 77\ndisk = "hdd"\n')
+    configured = json.loads(mycnf(*words).out)["host"]
+    assert configured["memory"]["total"] == read["memory"]["total"]
+    assert (configured["cpu"], configured["storage"]) == (read["cpu"], read["storage"])
+    described = json.loads(mycnf(*words, "--ram", "64G", "--disk", "nvme").out)["host"]
+    assert (described["memory"]["total"], described["cpu"]) == (64 << 30, read["cpu"])
+    assert (described["process"]["pid"], described["storage"]["path"]) == (any_server.pid, read["storage"]["path"])
+    assert [d["name"] for d in described["storage"]["devices"]] == ["nvme"]
+
+
 @pytest.mark.servers("mysql-5.7", "mariadb-10.11")
 def test_server_that_dies_on_the_way(server_name: str, start: Start, tmp_path: Path) -> None:
     """Of a server that dies within the window, what was read is reported; one line says so, exit code 3."""

@@ -227,15 +227,18 @@ def parse_ram(text: str) -> int:
     return int(float(match[1]) * UNITS[match[2].upper()])
 
 
-def host_from_options(*, ram: str | None, cpus: int | None, disk: str | None, tar: str | None) -> Host:
-    """The host from --host-tar, if given, with the values of --ram, --cpus and --disk."""
-    host = _from_tar(tar) if tar else Host(skipped=(SkippedPart("host", SAID),))
+def host_from_options(
+    *, ram: str | None, cpus: int | None, disk: str | None, tar: str | None, read: Host | None = None
+) -> Host:
+    """The host from --host-tar, or else the one that was `read`, with the values of --ram, --cpus and --disk."""
+    host = _from_tar(tar) if tar else read or Host(skipped=(SkippedPart("host", SAID),))
     if ram:
-        host = replace(host, memory=Memory(total=parse_ram(ram)), cgroup=None)
+        total = parse_ram(ram)
+        host = replace(host, memory=replace(host.memory or Memory(total), total=total), cgroup=None)
     if cpus is not None:
         host = replace(host, cpu=_cpu(cpus))
     if disk:
-        host = replace(host, storage=_storage(disk))
+        host = replace(host, storage=_storage(disk, host.storage))
     return host
 
 
@@ -249,7 +252,7 @@ def _cpu(count: int) -> Cpu:
     return Cpu(logical=count, online=tuple(range(count)), kinds=(), cores=count, sockets=0)
 
 
-def _storage(kind: str) -> Storage:
+def _storage(kind: str, read: Storage | None) -> Storage:
     device = BlockDevice(
         name=kind,
         kernel_name=kind,
@@ -259,4 +262,5 @@ def _storage(kind: str) -> Storage:
         rotational=kind == "hdd",
         transport="nvme" if kind == "nvme" else None,
     )
-    return Storage(path="", mount=Mount(point="", fs_type="", source=""), devices=(device,), untraced="said by --disk")
+    storage = read or Storage(path="", mount=Mount(point="", fs_type="", source=""))
+    return replace(storage, devices=(device,), stripe=None, untraced="said by --disk")
