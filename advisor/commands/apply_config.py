@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 HOUSE = "HOU"
 # Keys of the file that replace a missing flag of the same name.
-SHARED_KEYS = ("root", "ram", "cpus", "disk", "baseline", "fail_on")
+HOST_KEYS = ("ram", "cpus", "disk")
+SHARED_KEYS = ("root", *HOST_KEYS, "baseline", "fail_on")
 
 
 def find_and_read_configuration(args: argparse.Namespace, folder: str) -> Configuration | None:
@@ -43,14 +44,15 @@ def refuse_contradictions(args: argparse.Namespace) -> None:
         raise MycnfError(f"--isolated uses neither configuration file nor baseline; leave out --{given} or --isolated")
 
 
-def merge_arguments(args: argparse.Namespace, config: Configuration) -> argparse.Namespace:
+def merge_arguments(args: argparse.Namespace, config: Configuration, *, one_host: bool = True) -> argparse.Namespace:
     """Return the arguments with missing flags filled in from the configuration.
 
     Each flag overrides the key of its name; --select overrides `ignore` as well, otherwise it would have no effect.
+    The keys that describe a host are left out unless the command is about one host.
     """
     given: dict[str, Any] = dict(vars(args))
     for name in SHARED_KEYS:
-        if name in given and given[name] is None:
+        if name in given and given[name] is None and (one_host or name not in HOST_KEYS):
             given[name] = getattr(config, name)
     if "select" in given and not given["select"]:
         given["select"] = _list(config.select)

@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     _refuse_contradictions(args)
     for name in _SINGLE_SERVER:
         setattr(args, name, None)
-    asked = make_request(args)
+    asked = make_request(args, one_host=False)
     folder = _check_run(args.kept) if args.kept else _collect_all(args)
     survey = _survey(folder, asked)
     own = {"json": partial(fleet.as_json, survey)}

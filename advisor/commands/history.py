@@ -84,7 +84,7 @@ def _judge_histories(args: argparse.Namespace) -> Iterator[ServerHistory]:
     from advisor.commands.judge_facts import make_request
     from advisor.state.history import find_server, list_servers
 
-    asked = make_request(argparse.Namespace(**{**dict.fromkeys(UNUSED_ARGUMENTS), **vars(args)}))
+    asked = make_request(argparse.Namespace(**{**dict.fromkeys(UNUSED_ARGUMENTS), **vars(args)}), one_host=False)
     kept = list_servers(print_notice)
     if args.words:
         yield _judge_history(find_server(kept, args.words[0]), asked, args.last)

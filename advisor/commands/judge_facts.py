@@ -59,12 +59,18 @@ class AuditRequest(NamedTuple):
         return self.by_target[known.target]
 
 
-def make_request(args: argparse.Namespace) -> AuditRequest:
-    """Return the request of the arguments; raises MycnfError for an invalid configuration or rule name."""
+def make_request(args: argparse.Namespace, *, one_host: bool = True) -> AuditRequest:
+    """Return the request of the arguments; raises MycnfError for an invalid configuration or rule name.
+
+    Unless it is about one host, the configuration's host is no server's.
+    """
     from advisor.commands.apply_config import find_and_read_configuration, merge_arguments
 
     config = find_and_read_configuration(args, os.getcwd())
-    whole, house = (args, None) if config is None else (merge_arguments(args, config), config.house)
+    if config is None:
+        whole, house = args, None
+    else:
+        whole, house = merge_arguments(args, config, one_host=one_host), config.house
     return AuditRequest(whole, select_rules(whole.select, whole.ignore), house, config=config)
 
 

@@ -50,8 +50,8 @@ def run(args: argparse.Namespace) -> int:
         raise MycnfError(f"--jobs {args.jobs}: give the number of processes, 1 or more")
     pairs = pair(args.reports or ())
     args.write_baseline = None
-    asked = make_request(args)
     alone = len(args.snapshots) == 1 and not os.path.isdir(args.snapshots[0])
+    asked = make_request(args, one_host=alone)
     if args.since is not None and not alone:
         raise MycnfError("--since compares one snapshot with an earlier one; name one snapshot, not a directory")
     unfit = [name for name, _ in pairs if name not in names("audit")]  # Parquet exists only for the report on many

@@ -9,7 +9,11 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 from mycnf_command import CHECKOUT
+
+from advisor.commands.collect import DEMO
+from advisor.facts.snapshot import load, save
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -200,3 +204,13 @@ def test_audits_leave_out_by_file_too(mycnf: Mycnf, tmp_path: Path) -> None:
     config(tmp_path, f'[per-file-ignores]\n"{os.path.basename(path)}" = ["BUF", "{unplaced}"]\n')
     assert told() == [(c, p) for c, p in before if p is None or not (p == path and c.startswith("BUF"))]
     assert any(code == unplaced for code, _ in told())
+
+
+def test_a_host_is_no_host_of_many_servers(mycnf: Mycnf, tmp_path: Path) -> None:
+    """What a configuration says of a host counts in the report on one snapshot that has none, and not on many."""
+    config(tmp_path, 'ram = "64M"\n')
+    for name in ("a.json", "b.json"):
+        save(replace(load(DEMO), host=None), str(tmp_path / name))
+    assert "MEM001" in mycnf("report", "a.json", "--format", "json").out
+    many = mycnf("report", "a.json", "b.json", "--format", "json")
+    assert (json.loads(many.out)["snapshots"]["read"], "MEM001" in many.out) == (2, False)
