@@ -26,7 +26,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -60,6 +60,7 @@ AGAIN = ", again"
 LARGEST = 100.0  # relative; if only larger differences are detectable, there were too few rounds
 CHANGE = "innodb_flush_neighbors=0,1"  # for ab; the second value is never applied
 OWN_SERVERS = ("file-system", "range-scan")  # each variant has a server of its own
+APART = ("cache-fit",)  # its layouts have servers of their own, and so have the copies
 
 
 class Alike:
@@ -84,21 +85,26 @@ class Alike:
 
     @contextmanager
     def prepare(self, ground: Environment, wanted: ProbeRequest, _plan: RunPlan, stop: StopSignal) -> Iterator[Copying]:
-        """The probe's own preparation."""
+        """The probe's own preparation, a second one for the copies where they have servers of their own."""
         plan = self._experiment.plan(ground, wanted)
-        with self._experiment.prepare(ground, wanted, plan, stop) as bench:
-            yield Copying(bench, {variant.name: variant for variant in plan.variants})
+        originals = {variant.name: variant for variant in plan.variants}
+        with ExitStack() as stack:
+            bench = stack.enter_context(self._experiment.prepare(ground, wanted, plan, stop))
+            apart = self.name in APART
+            second = stack.enter_context(self._experiment.prepare(ground, wanted, plan, stop)) if apart else bench
+            yield Copying(bench, second, originals)
 
 
 class Copying:
-    """A bench that measures the original for each copy."""
+    """A bench that measures the original for each copy; `second` is the bench of the copies."""
 
-    def __init__(self, bench: Bench, originals: dict[str, Variant]) -> None:
-        self._bench, self._originals = bench, originals
+    def __init__(self, bench: Bench, second: Bench, originals: dict[str, Variant]) -> None:
+        self._bench, self._second, self._originals = bench, second, originals
 
     def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
         """Measure one block of the original."""
-        return self._bench.measure(self._originals[variant.name.removesuffix(AGAIN)], turn, stop)
+        bench = self._second if variant.name.endswith(AGAIN) else self._bench
+        return bench.measure(self._originals[variant.name.removesuffix(AGAIN)], turn, stop)
 
     def facts(self) -> dict[str, float | str]:
         """Empty, because the facts are about variants that were not measured."""
