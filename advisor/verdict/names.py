@@ -21,6 +21,14 @@ KEY_CACHE = (
     *("key_buffer_size", "key_cache_block_size", "key_cache_division_limit", "key_cache_age_threshold"),
     *("key_cache_file_hash_size", "key_cache_segments"),  # of MariaDB
 )
+# MariaDB 11.4 and later: `innodb.optimizer_disk_read_cost` is a cost of that engine, and leaves the default of all.
+ENGINE_COSTS = tuple(
+    f"optimizer_{step}_cost"
+    for step in (
+        *("disk_read", "index_block_copy", "key_compare", "key_copy", "key_lookup", "key_next_find"),
+        *("row_copy", "row_lookup", "row_next_find", "rowid_compare", "rowid_copy"),
+    )
+)
 # MariaDB 10.11.19 and 11.8.9 read option names case-insensitively, 11.4.5 does not; releases between: not tested.
 ANY_CASE: dict[tuple[int, ...], tuple[int, ...]] = {(10, 11): (10, 11, 19), (11, 8): (11, 8, 9)}
 # Names with capital letters; servers with case-sensitive names accept only this spelling.
@@ -70,7 +78,7 @@ def find_name(written: str, catalog: Catalog, *, has_value: bool, short: bool = 
         name = written.replace("-", "_")
         if reads_any_case(catalog.target):
             name = name.lower()
-        cache, name = _split_key_cache(name, catalog.target, has_value=has_value)
+        cache, name = _split_component(name, catalog.target, has_value=has_value)
         known = _search_name(name, catalog, short=short)._replace(cache=cache)
         if len(written) < LONG:
             catalog.keep(key, known)
@@ -83,12 +91,12 @@ def reads_any_case(target: Target) -> bool:
     return target.is_mariadb and (target.version >= since if since else target.version >= (11, 8))
 
 
-def _split_key_cache(name: str, target: Target, *, has_value: bool) -> tuple[str, str]:
-    """Split `hot.key_buffer_size`; MySQL before 8.0 and MariaDB drop what precedes the dot of any option name."""
+def _split_component(name: str, target: Target, *, has_value: bool) -> tuple[str, str]:
+    """Split `hot.key_buffer_size`; MySQL before 8.0 and MariaDB drop what precedes the dot of other option names."""
     before, dot, after = name.partition(".")
     if not dot or not before or (not after and not has_value):
         return "", name
-    if after in KEY_CACHE:
+    if after in KEY_CACHE or (after in ENGINE_COSTS and target.is_mariadb):
         return before, after
     return ("", name) if target.since("mysql", 8) else ("", after)
 

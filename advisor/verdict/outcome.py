@@ -121,7 +121,8 @@ class NameMatch(NamedTuple):
     """The option that a name refers to.
 
     `canonical` is the option's name, None if there is none or several (`candidates`). `prefix` is the prefix that
-    decides how the value is read, "" without one. `cache` is the name of a key cache other than the default one.
+    decides how the value is read, "" without one. `cache` is the name of a key cache other than the default one, or
+    of an engine whose costs are set.
     """
 
     canonical: str | None

@@ -185,7 +185,7 @@ def _same_place(location: Location, line: LineVerdict) -> bool:
 
 
 def sets_value(line: LineVerdict, catalog: Catalog) -> bool:
-    """Whether a line sets the option itself, not its maximum and not a named key cache."""
+    """Whether a line sets the option itself, not its maximum and not that of a key cache or an engine."""
     found = find_name(line.placed.line.name or "", catalog, has_value=line.placed.line.value is not None)
     return not found.cache and found.prefix not in ("maximum", "autoset")
 

@@ -13,6 +13,9 @@ READ_BUFFER_SIZE=1M
 read_buffer_siz=1M
 foo.read_buffer_size=1M
 hot.key_buffer_size=1M
+hot.optimizer_row_copy_cost=-1
+innodb.optimizer_disk_read_cost=5
+aria.optimizer_where_cost=5
 set-variable=key_buffer_size=16M
 maximum-sort_buffer_size=1M
 maximum-basedir=1
