@@ -9,6 +9,7 @@ from advisor.redaction import redact_value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from advisor.catalog.load import Catalog, Option
     from advisor.core.model import Target
@@ -135,7 +136,7 @@ class RuleContext:
         self.find_source = find_source  # on a server: finds the source of a value by variable and option names
         self.settings = settings
         self.file_verdict = file_verdict
-        self.parts: dict[str, object] = {
+        self.parts: dict[str, Any] = {
             "server": server,
             "host": host,
             "workload": workload,

@@ -142,8 +142,8 @@ def chain_of(context: RuleContext) -> Chain | None:
     if not context.has("chain") and not (part and part.is_replica):
         return None
     context.require(("chain",))
-    chain = context.parts["chain"]
-    return chain if isinstance(chain, Chain) else None
+    chain: Chain = context.parts["chain"]
+    return chain
 
 
 @rule(

@@ -81,7 +81,7 @@ from rules.measured.answers import LocalAnswer
 from rules.replication.chain import Chain, ChainServer, SourceLink
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from advisor.core.model import Finding, Target
 
@@ -165,6 +165,26 @@ def context_of_case(case: Case, folder: Path) -> RuleContext:
     if case.probes:
         known.parts["probes"] = tuple(_local_answer(**answer) for answer in case.probes)
     return known
+
+
+def case_difference(case: Case, findings: Sequence[Finding]) -> str:
+    """How the findings differ from what the case says, with both; empty if they don't."""
+    severities = [f.severity.value for f in findings][:1]
+    first = findings[0] if findings else None
+    if severities != ([case.finds] if case.finds else []):
+        return f"{case}: {severities or 'no finding'}: {list(findings)}"
+    if first is None:
+        return ""
+    line = first.location.line if first.location else None
+    sides = (
+        ("about", case.about, first.option or "-"),
+        ("line", case.line, line),
+        ("sure", case.sure, first.confidence.value),
+    )
+    different = [f"{name} {have!r}" for name, wanted, have in sides if wanted not in ("", None, have)]
+    if case.advises not in (first.help or ""):
+        different.append(f"help {first.help!r}")
+    return f"{case}: {', '.join(different)}" if different else ""
 
 
 def found(rule: str, target: str, folder: Path, file: str = "", server: dict[str, Any] | None = None) -> list[Finding]:

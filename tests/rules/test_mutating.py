@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from changes import mutants
-from modules import read
+from modules import read, rule_modules
+from mycnf_command import CHECKOUT
 from outcomes import Detection, notice_change, pose_cases
-from rule_cases import Case, context_of_case
+from rule_cases import Case, all_cases, context_of_case
 
 from rules.core.rule import RULES
 
@@ -93,3 +94,16 @@ def test_cases_that_fail_already_are_told(tmp_path: Path) -> None:
     """Nothing is judged by cases that the rules as they are don't pass."""
     with pytest.raises(ValueError, match="few-connections: above"):
         tried(tmp_path, Case("few-connections", "above", "mysql-9.7.4", "max_connections = 500", "warning"))
+
+
+def test_executed_anew_the_rules_find_what_their_cases_say(tmp_path: Path) -> None:
+    """The rules whose modules are executed next to the real ones find the same, so that differences are changes."""
+    firing = {case.rule: case for case in all_cases() if case.finds}
+    cases = [(case, context_of_case(case, _folder(tmp_path, name))) for name, case in firing.items()]
+    assert len(pose_cases(cases, rule_modules(str(CHECKOUT)))) > 300
+
+
+def _folder(base: Path, name: str) -> Path:
+    folder = base / name
+    folder.mkdir()
+    return folder

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
 from types import CodeType
@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from changes import Mutant, apply_mutant
 from modules import Module, carried_out, compile_tree, concerned_modules, in_order
-from rule_cases import Case
+from rule_cases import Case, case_difference
 
 if TYPE_CHECKING:
+    from advisor.core.model import Finding
     from rules.core.context import RuleContext
     from rules.core.rule import Rule
 
@@ -53,15 +54,11 @@ class TooLong(BaseException):
 def pose_cases(cases: Sequence[tuple[Case, RuleContext]], modules: Mapping[str, Module]) -> list[PosedCase]:
     """The cases for the rules of these modules with their findings; raises ValueError if one differs from its table."""
     with carried_out(_codes(in_order(modules, modules), modules)) as rules:
-        made = [
-            PosedCase(case, known, _find_findings(rules[case.rule], known))
-            for case, known in cases
-            if case.rule in rules
-        ]
-    wrong = [str(p.case) for p in made if not _as_tabled(p.case, p.found)]
+        asked = [(case, known, _find_findings(rules[case.rule], known)) for case, known in cases if case.rule in rules]
+    wrong = [difference for case, _, findings in asked if (difference := case_difference(case, findings))]
     if wrong:
         raise ValueError(f"the tests must pass before anything is changed: {'; '.join(wrong)}")
-    return made
+    return [PosedCase(case, known, _parts(findings)) for case, known, findings in asked]
 
 
 def notice_change(
@@ -84,14 +81,16 @@ def _codes(names: Sequence[str], modules: Mapping[str, Module]) -> dict[str, Cod
 
 def _case_answers(posed: PosedCase, rules: Mapping[str, Rule]) -> Detection:
     findings = _find_findings(rules[posed.case.rule], posed.known)
-    if not _as_tabled(posed.case, findings):
+    if case_difference(posed.case, findings):
         return Detection.BY_TABLE
-    return Detection.NOT_AT_ALL if findings == posed.found else Detection.BY_ADVICE
+    return Detection.NOT_AT_ALL if _parts(findings) == posed.found else Detection.BY_ADVICE
 
 
-def _find_findings(rule: Rule, known: RuleContext) -> tuple[FindingParts, ...]:
-    if not rule.concerns(known.target):
-        return ()
+def _find_findings(rule: Rule, known: RuleContext) -> list[Finding]:
+    return list(rule.check(known)) if rule.concerns(known.target) else []
+
+
+def _parts(findings: Iterable[Finding]) -> tuple[FindingParts, ...]:
     return tuple(
         FindingParts(
             f.severity.value,
@@ -100,19 +99,7 @@ def _find_findings(rule: Rule, known: RuleContext) -> tuple[FindingParts, ...]:
             f.location.line if f.location else None,
             tuple((a.option_line, a.statement) for a in f.actions),
         )
-        for f in rule.check(known)
-    )
-
-
-def _as_tabled(case: Case, findings: Sequence[FindingParts]) -> bool:
-    """The check of tests/rules/test_cases.py."""
-    if [f.severity for f in findings][:1] != ([case.finds] if case.finds else []):
-        return False
-    if case.line is not None and findings[0].line != case.line:
-        return False
-    return (not case.about or findings[0].option == case.about) and case.sure in (
-        "",
-        *(f.confidence for f in findings[:1]),
+        for f in findings
     )
 
 
