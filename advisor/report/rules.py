@@ -127,8 +127,8 @@ def of_option(
 
 
 def _differs(everywhere: Mapping[Target, Option | None]) -> bool:
-    """Whether series take other values for the option: then what is shown holds for one of them."""
-    return len({(option.kind, option.values) for option in everywhere.values() if option is not None}) > 1
+    """Whether the option is not the same in all series: then what is shown holds for one of them."""
+    return len({tuple(_details(option)) for option in everywhere.values() if option is not None}) > 1
 
 
 def _default_of(version: Target, option: Option | None) -> str:

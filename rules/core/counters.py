@@ -32,10 +32,16 @@ def steady_window(context: RuleContext) -> Workload:
 def require_uptime(up: float, least: float) -> None:
     """Raise MissingFact if uptime `up` is below `least`, both in seconds; the message says when to audit again."""
     if up < least:
-        again = f"audit again in {format_duration(least - up)}"
+        again = f"audit again in {format_duration(_rounded_up(least - up))}"
         raise MissingFact(
             f"a server that has been up for {format_duration(least)} (up for {format_duration(up)}: {again})"
         )
+
+
+def _rounded_up(seconds: float) -> float:
+    """The duration in whole numbers of its largest unit, never less: an audit after it finds the server old enough."""
+    step = next((step for step in (86400, 3600, 60) if seconds > step), 1)
+    return -(-seconds // step) * step
 
 
 def busy_rate(workload: Workload, counter: str, a_second: float) -> float | None:

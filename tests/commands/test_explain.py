@@ -111,6 +111,12 @@ def test_an_empty_default(mycnf: Mycnf) -> None:
     assert "MariaDB 12.3.2 (empty) (from documents)" in printed
 
 
+def test_an_option_that_differs_between_series(mycnf: Mycnf) -> None:
+    """What holds for some series only is headed by the one that it was taken from: 3 is MariaDB's alone."""
+    printed = mycnf("explain", "innodb_flush_log_at_trx_commit").out
+    assert printed.index("As MariaDB 12.3.2 knows it") < printed.index("0 to 3")
+
+
 def test_an_option_that_is_gone(mycnf: Mycnf) -> None:
     """An option of old versions is told where it was known, and a target without it says so."""
     gone = mycnf("explain", "tx_isolation")

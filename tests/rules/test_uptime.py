@@ -41,6 +41,8 @@ def test_a_young_server_is_not_judged(code: str, file: str, status: dict[str, in
     assert [(skip.code, skip.reason) for skip in young.skipped] == [
         (code, "a server that has been up for 7 d (up for 6 d: audit again in 2 h)")
     ]
+    younger = asked(code, file, tmp_path, status | {"uptime": 720})
+    assert younger.skipped[0].reason.endswith("(up for 12 min: audit again in 7 d)")  # 6 d would be 23 hours too early
     old = asked(code, file, tmp_path, status | {"uptime": WEEK})
     assert [found.code for found in old.findings] == [code]
 
