@@ -41,6 +41,8 @@ MEANS_ON = frozenset({*ON, "yes", "y", "t", "enable", "enabled", "active", "acti
 MEANS_OFF = frozenset({*OFF, "no", "n", "f", "none", "null", "never", "disable", "disabled", "inactive"})
 # The effective value depends on the file system.
 DEPENDS_ON_FILE_SYSTEM = frozenset({"lower_case_table_names"})
+# MariaDB changes the value because of another option: to write what it uses would be to give up what was meant.
+DECIDED_ELSEWHERE = {"query_cache_type": "write query_cache_size = 0 too, which leaves the cache off"}
 # Their successors take other values, so the old value would mean something else.
 INCOMPATIBLE_SUCCESSORS = frozenset({"log_slow_admin_statements", "old"})
 # Deprecated and ignored options whose successors take other values; only for these an equivalent setting is looked up.
@@ -173,7 +175,7 @@ def fix_adjusted(line: LineVerdict, context: RuleContext) -> Fix | None:
         return None
     if is_switch(line):
         return _fix_switch(line, context.catalog)
-    if is_misread(line):
+    if is_misread(line) or option.name in DECIDED_ELSEWHERE:
         return None
     for text in _notations(line.value, placed.raw, option):
         taken = judge_value(placed.name or "", text, context.catalog)
@@ -200,7 +202,7 @@ def help_adjusted(line: LineVerdict, fix: Fix | None) -> str:
         return f"write {text}, the value in use, or the one that was meant"
     if line.canonical == "port" and line.value == "0":
         return "remove skip_networking if clients are to connect over TCP"
-    return ""
+    return DECIDED_ELSEWHERE.get(line.canonical or "", "")
 
 
 def _fix_switch(line: LineVerdict, catalog: Catalog) -> Fix | None:
