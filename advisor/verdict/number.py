@@ -220,13 +220,14 @@ def wide_value(option: Option, values: Mapping[str, str], catalog: Catalog) -> s
 def apply_bound(option: Option, value: str, taken: TakenValue, target: Target, before: str) -> TakenValue:
     """Return the option's value, limited by its maximum- line.
 
-    The server first compares with the bound as written; it adjusts the bound to the option's range afterwards. `taken`
-    is the bound within that range, `before` the value as the server reads it.
+    The server first compares with the bound as written; it adjusts the bound to the option's range afterwards. MySQL
+    5.7 and 8.0 adjust it first. `taken` is the bound within that range, `before` the value as the server reads it.
     """
     if option.name.startswith("innodb_"):  # for engine options, maximum- sets the value
         return taken
     aloud = parse_number(value, option._replace(block=0), target)
     bound = leading_digits(_bound_as_written(option, value, taken, target))[0]
+    bound = bound if target.is_mariadb or target.since("mysql", 8, 1) else max(bound, int(option.min or 0))
     held = min(leading_digits(before)[0], bound)
     if option.bits == WORD and LOWER_MASK < held == bound:
         held &= LOWER_MASK

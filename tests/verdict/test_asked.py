@@ -19,6 +19,8 @@ aria.optimizer_where_cost=5
 set-variable=key_buffer_size=16M
 maximum-sort_buffer_size=1M
 maximum-basedir=1
+maximum-parser-max-mem-size=+8192
+maximum-parser-max-mem-size=20000000
 skip-read-buffer-size
 disable-general-log
 enable-general-log=0
