@@ -157,10 +157,10 @@ def unsynced_binary_log(context: RuleContext) -> Iterator[Finding]:
         "half of the new page, which the redo log cannot repair; the doublewrite buffer holds a whole copy. "
         "innodb_doublewrite_dir, and innodb_parallel_doublewrite_path of Percona Server 5.7, say where the copies are "
         "written: in memory (/dev/shm, /run) they are gone after a loss of power. Neither replaces innodb_doublewrite.",
-        fix="Switch the doublewrite buffer on, unless file system or device write pages whole. Keep its files on disk.",
+        fix="Switch the doublewrite buffer on, unless file system or device write pages whole: with a restart, on "
+        "MariaDB from 11.4 on also with SET GLOBAL. Keep its files on disk.",
         risk="More is written: a published test saw the slowest one in twenty requests take eight times as "
         "long on one SSD.",
-        restart=True,
         exceptions="Storage that writes pages atomically: ZFS with a record of the page's size, Amazon RDS with "
         "Optimized Writes, which shows innodb_doublewrite as OFF, and Aurora. On these nothing is reported.",
         reconsider_when="A guarantee of the storage that it writes pages of this size whole.",
@@ -365,8 +365,8 @@ def file_system_without_barriers(context: RuleContext) -> Iterator[Finding]:
     targets=(Span("mysql", since=(8, 0, 21)),),
     evidence=("ASK-11",),
     docs=Docs(
-        why="ALTER INSTANCE DISABLE INNODB REDO_LOG is meant for loading a new server. A crash before it is "
-        "enabled again loses all data, and the server refuses to start.",
+        why="ALTER INSTANCE DISABLE INNODB REDO_LOG is meant for loading a new server. After a crash before it is "
+        "enabled again the server refuses to start, and data that was written before can be gone too.",
         fix="ALTER INSTANCE ENABLE INNODB REDO_LOG.",
         risk="None.",
         exceptions="While a new server is being loaded.",
@@ -377,7 +377,7 @@ def redo_log_disabled(context: RuleContext) -> Iterator[Finding]:
     """Report a running server with redo logging disabled."""
     if context.server.status.get("innodb_redo_log_enabled", "").upper() == "OFF":
         yield redo_log_disabled.finding(
-            "The server writes no redo log; a crash now loses all its data.",
+            "The server writes no redo log; a crash now can lose all its data.",
             help="enable the redo log as soon as the bulk load has ended",
             actions=(Action(statement="ALTER INSTANCE ENABLE INNODB REDO_LOG;", watch="Innodb_redo_log_enabled"),),
         )

@@ -214,11 +214,10 @@ def few_buffer_pool_instances(context: RuleContext) -> Iterator[Finding]:
         "innodb_flush_method = fsync switches innodb_data_file_buffering on, also where another line says OFF. The "
         "rule reports pools that hold more than the page cache could beside them, and pools of 4G or more where the "
         "memory is unknown.",
-        fix="Set innodb_flush_method to O_DIRECT. MariaDB 11: take innodb_flush_method out and leave "
-        "innodb_data_file_buffering off.",
+        fix="Set innodb_flush_method to O_DIRECT, which needs a restart. MariaDB 11: take innodb_flush_method out and "
+        "set innodb_data_file_buffering to OFF, which a running server takes too.",
         risk="Reads that the page cache answered go to the disk: with a pool of 32M and the data in the "
         "page cache direct I/O halved throughput. Make the pool large enough first.",
-        restart=True,
         exceptions="Pools that are small beside memory, ZFS, and file systems without direct I/O such as tmpfs.",
         reconsider_when="A run on this host that is faster with buffered files.",
         disagree="MariaDB's documentation notes that the page cache and its read-ahead can help a small pool.",

@@ -229,7 +229,7 @@ def late_flushing(context: RuleContext) -> Iterator[Finding]:
         "our threshold.",
         fix="Look for the oldest transaction (information_schema.INNODB_TRX, by trx_started) and end it: often a "
         "session that was left open, a backup or a long report. Only where there is none, more "
-        "innodb_purge_threads help.",
+        "innodb_purge_threads help, for which MySQL needs a restart.",
         risk="A transaction that is ended is rolled back.",
         exceptions="A backup or a dump that is under way; the history shrinks when it is done.",
         reconsider_when="A history that falls by itself within an hour.",

@@ -323,17 +323,19 @@ def _pages_per_row(window: Workload) -> float | None:
     confidence=Confidence.LIKELY,
     summary="innodb_dedicated_server sizes the pool by the machine's memory, but a control group allows less.",
     needs=("host",),
-    targets=(Span("mysql", since=(8, 0), before=(9, 3)),),
+    targets=(Span("mysql", since=(8, 0), before=(9, 3)), Span("mysql", since=(9, 7))),
     options=("innodb_dedicated_server",),
-    evidence=("BP-04", "BP-03"),
+    evidence=("BP-04", "BP-03", "INNA-37"),
     docs=Docs(
-        why="Before 9.3 the server asks the system for all of the machine's memory and takes up to three "
-        "quarters of it for the pool, also where a control group allows a fraction. The kernel then kills "
-        "it.",
-        fix="Switch innodb_dedicated_server off and size the pool for the limit.",
+        why="The server asks the system for all of the machine's memory and takes up to three quarters of it for the "
+        "pool, also where a control group allows a fraction. The kernel then kills it. MySQL 9.7 goes by the control "
+        "group only with container_aware = ON, and the default is OFF. MySQL's manual says of 9.3 to 9.6 that they go "
+        "by it: the rule is silent there.",
+        fix="Switch innodb_dedicated_server off and size the pool for the limit. On MySQL 9.7 container_aware = ON "
+        "does it too.",
         risk="None.",
         restart=True,
-        exceptions="innodb_buffer_pool_size set in the file outranks it.",
+        exceptions="innodb_buffer_pool_size set in the file outranks it, and so does server_memory on MySQL 9.7.",
         reconsider_when="A server of this version that shows a pool within the limit.",
     ),
 )
@@ -341,6 +343,8 @@ def dedicated_server_in_container(context: RuleContext) -> Iterator[Finding]:
     """Report innodb_dedicated_server in a control group with less memory than the machine."""
     group, memory = context.host.cgroup, context.host.memory
     on = context.is_set("innodb_dedicated_server") and context.settings.on("innodb_dedicated_server")
+    if context.settings.on("container_aware") or context.number("server_memory"):
+        return
     if not on or group is None or group.limit is None or memory is None or context.is_set("innodb_buffer_pool_size"):
         return
     if group.limit < memory.total:

@@ -58,7 +58,8 @@ BUSY = 10 * MIB  # bytes of redo a second; about what the log took in the publis
     docs=Docs(
         why="Innodb_log_waits counts sessions that had to wait until the buffer was written. Large "
         "transactions and slow log devices cause it.",
-        fix="Double innodb_log_buffer_size, up to 128M; if waits go on, the log's device is too slow.",
+        fix="Double innodb_log_buffer_size, up to 128M; if waits go on, the log's device is too slow. MySQL 8.0 and "
+        "later change it while they run, MySQL 5.7 and MariaDB need a restart.",
         risk="The memory of the buffer.",
         exceptions="A single load of much data in the window.",
         reconsider_when="Innodb_log_waits that rises as fast with the larger buffer.",
@@ -103,7 +104,8 @@ def log_buffer_waits(context: RuleContext) -> Iterator[Finding]:
         "these waits, log_on_file_space_waits of INNODB_METRICS, is off by default.",
         fix="Make the log hold about an hour of writes at the busiest time. mycnf advises at most 4G on spinning "
         "disks and 16G elsewhere, because recovery after a crash takes longer with more, and leaves half of the free "
-        "disk space. On hosts with fast disks a larger log can be right: measure a recovery first.",
+        "disk space. On hosts with fast disks a larger log can be right: measure a recovery first. Before MySQL 8.0.30 "
+        "and MariaDB 10.9 a new size needs a restart.",
         risk="Recovery after a crash reads more log, and the disk must hold it.",
         exceptions="A load that happens once; a window of seconds says nothing of the other hours.",
         reconsider_when="The rate over the busiest hour: where mycnf sample knows it, it is what counts here.",
@@ -198,7 +200,8 @@ def _require_busy_hour(context: RuleContext) -> None:
         why="Near the limit the server writes pages as fast as it can and lets sessions wait for them.",
         fix="Enlarge the redo log to an hour of writes, by the busiest hour, the window or the counters since the "
         "start; if the rate is unknown, double it. Where it holds an hour already, let more pages be written in the "
-        "background: double innodb_io_capacity, where the disks can do more.",
+        "background: double innodb_io_capacity, where the disks can do more. Before MySQL 8.0.30 and MariaDB 10.9 a "
+        "new size of the log needs a restart.",
         risk="Recovery after a crash takes longer with a larger log.",
         exceptions="A load that ends in minutes. MariaDB with innodb_max_dirty_pages_pct_lwm at 0, the default, leaves "
         "pages unwritten until the log is nearly full (INN047): there it is a note, worth a change where commits "
@@ -322,16 +325,17 @@ def overridden_redo_size(context: RuleContext) -> Iterator[Finding]:
     options=(POOL, *SIZES),
     evidence=("REDO-01", "REDO-02", "REDO-04", "REDO-05", "REDO-08", "REDO-09", "REDO-10", "REDO-11"),
     docs=Docs(
-        why="The pool was sized for much data, and the redo log was left at its default (100M, 96M or 48M, by version) "
-        "or at an old value. When many rows change, such a log is full within seconds. The server must then write "
+        why="The pool was sized for much data, and the redo log was left at its default (100M or 96M, by version) or "
+        "at an old value. When many rows change, such a log is full within seconds. The server must then write "
         "dirty pages before sessions may go on, however large the pool is. It is a warning below 256M for a pool of "
         "16G or more, below 512M for 64G and below 1G for 256G, and a note at 100M or less for a pool of 4G or more. "
-        "These limits are our choice, and low: MySQL's own automatic sizing gives such pools 12G to 128G. The rule is "
-        "silent where the busiest sampled hour fits into the log, or an hour at ten times the mean of a day or more. "
-        "A window of seconds is no evidence for other hours: a quiet one doesn't silence the rule, and a busy one is "
-        "judged by small-redo-log.",
+        "These limits are our choice, and low: with innodb_dedicated_server MySQL 8.0.30 to 8.3 gives such pools a log "
+        "of 12G to 128G. The rule is silent where the busiest sampled hour fits into the log, or an hour at ten times "
+        "the mean of a day or more. A window of seconds is no evidence for other hours: a quiet one doesn't silence "
+        "the rule, and a busy one is judged by small-redo-log.",
         fix="Start with 1G for a pool of 4G, 2G for 16G, 4G for 64G and 8G for 256G. Then let mycnf audit or mycnf "
-        "sample measure how much is written, and size it for an hour of that.",
+        "sample measure how much is written, and size it for an hour of that. Before MySQL 8.0.30 and MariaDB 10.9 a "
+        "new size needs a restart.",
         risk="Recovery after a crash reads more log: in published runs a minute for each gigabyte on flash and two on "
         "a RAID 10, on a busy machine of two processors three. The advised log leaves half of the free disk space "
         "where that is known.",
@@ -410,7 +414,8 @@ def _is_judged_by_rate(context: RuleContext, capacity: int) -> bool:
         "passed. In published runs that was a minute for each gigabyte on flash and two on a RAID 10, on a busy "
         "machine of two processors three. The gain of a larger log was measured up to 30G. That a log above 16G is no "
         "use beside a smaller pool is an opinion.",
-        fix="Let mycnf audit or mycnf sample measure how much is written, and size the log for the busiest hour.",
+        fix="Let mycnf audit or mycnf sample measure how much is written, and size the log for the busiest hour. "
+        "Before MySQL 8.0.30 and MariaDB 10.9 a new size needs a restart.",
         risk="A log that holds less than the busiest minutes makes sessions wait for pages to be written.",
         exceptions="Servers whose busiest hour writes that much.",
         reconsider_when="A recovery that was tried, after a kill under load, and was short enough.",

@@ -60,8 +60,9 @@ def shutdown_like_a_crash(context: RuleContext) -> Iterator[Finding]:
     options=("innodb_dedicated_server",),
     evidence=("INNA-04", "BP-03"),
     docs=Docs(
-        why="innodb_dedicated_server sizes the buffer pool and the redo log by the machine's memory. What the "
-        "file sets itself it leaves alone, with a warning in the server's log.",
+        why="innodb_dedicated_server sizes the buffer pool by the machine's memory, and the redo log by the memory "
+        "(before 8.4) or by the processors (8.4 and later). What the file sets itself it leaves alone, with a warning "
+        "in the server's log.",
         fix="Keep one of the two: the sizes, or innodb_dedicated_server.",
         risk="Without the sizes the server takes half to three quarters of memory for the pool.",
         restart=True,

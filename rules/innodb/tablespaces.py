@@ -93,8 +93,8 @@ def tables_in_the_system_tablespace(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="The last file of the system tablespace grows only with autoextend, and with max up to that size. A "
         "server whose tables lay in one of 24M, and another in one of at most 30M, refused rows with error "
-        "1114 (the table is full) although the disk was nearly empty. MariaDB keeps undo logs there, "
-        "and MySQL 5.7 does too.",
+        "1114 (the table is full) although the disk was nearly empty. MySQL 5.7 and MariaDB before 11.0 also keep "
+        "undo logs there by default.",
         fix="Let the last file end with autoextend and without max; the earlier files must stay as they are.",
         risk="The tablespace may fill the disk; watch the disk instead.",
         restart=True,

@@ -71,7 +71,7 @@ def _is_galera_finding(context: RuleContext) -> bool:
         "same time take numbers in turn. A binary log of statements doesn't say which got which, so a "
         "replica, or a restore from the log, can number rows differently. Both makers call the two together "
         "unsafe.",
-        fix="Set binlog_format to ROW, or innodb_autoinc_lock_mode to 1.",
+        fix="Set binlog_format to ROW, or innodb_autoinc_lock_mode to 1, which needs a restart.",
         risk="Row events make larger logs; mode 1 makes bulk inserts wait for each other.",
         exceptions="Servers whose binary log has no reader, and tables without AUTO_INCREMENT.",
         reconsider_when="Nothing.",
@@ -102,7 +102,7 @@ def interleaved_ids_in_statement_log(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="With READ-UNCOMMITTED as the default of all sessions a SELECT sees changes before they are "
         "committed, and those that are rolled back later. The servers that were asked answered such a row. "
-        "It saves no locks: InnoDB reads without locks at the other levels too.",
+        "It saves no locks: InnoDB's plain reads take none at READ-COMMITTED and REPEATABLE-READ either.",
         fix="Remove the line, or set READ-COMMITTED; sessions that want dirty reads can ask for them.",
         risk="Sessions keep a view of the data while they read, which keeps old versions of rows a little longer.",
         exceptions="Servers that only run estimates, on data without concurrent writes.",
