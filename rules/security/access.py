@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 READ_BY_OTHERS = 0o004
 OLD_TLS = frozenset({"TLSV1", "TLSV1.0", "TLSV1.1"})
+WITHOUT_YASSL = (5, 7, 28)  # before, the maker's builds have yaSSL, without TLS 1.2 (SSL-09)
 
 
 @rule(
@@ -126,15 +127,17 @@ def world_readable_secret(context: RuleContext) -> Iterator[Finding]:
     "SEC004",
     "local-infile",
     severity=Severity.NOTE,
-    summary="LOCAL INFILE is enabled: a server can make clients send files from their own host.",
+    summary="LOCAL INFILE is enabled: a statement can make clients send files from their own host.",
     options=("local_infile",),
     evidence=("SEC-01", "SRV-01"),
     confidence=Confidence.LIKELY,
     docs=Docs(
-        why="LOAD DATA LOCAL lets a server ask its client for a file. A compromised server, or an injected "
-        "statement, then reads files of the client's host. MySQL 8.0 switched it off by default; on MySQL 5.7 and "
-        "MariaDB it is on, which an audit notes where accounts of other hosts exist.",
-        fix="Switch it off, and on again for the session of the program that loads files.",
+        why="LOAD DATA LOCAL has the server ask its client for a file. An injected statement then reads files of the "
+        "client's host. A compromised server can ask whatever its setting is: only the client's own setting protects "
+        "against that. MySQL 8.0 switched it off by default; on MySQL 5.7 and MariaDB it is on, which an audit notes "
+        "where accounts of other hosts exist.",
+        fix="Switch it off. It is global: a program that loads files needs SET GLOBAL local_infile = ON for that time, "
+        "which allows it to all sessions.",
         risk="Programs that use LOAD DATA LOCAL fail.",
         exceptions="Servers that are loaded that way, from hosts that hold nothing else.",
         reconsider_when="A program that needs it.",
@@ -222,13 +225,14 @@ def _has_remote_accounts(context: RuleContext) -> bool:
     confidence=Confidence.LIKELY,
     summary="The server accepts TLS 1.0 or 1.1, which are broken.",
     options=("tls_version",),
-    evidence=("SSL-02",),
+    evidence=("SSL-02", "SSL-09"),
     docs=Docs(
         why="TLS 1.0 and 1.1 are withdrawn standards with known attacks. MySQL removed them in 8.0.28, "
-        "where the server refuses or ignores them.",
-        fix="Allow TLSv1.2 and TLSv1.3 only, as far as this version knows them.",
+        "where the server refuses or ignores them. MySQL 5.7 before 5.7.28 is mostly built with yaSSL, which knows TLS "
+        "1.1 at most: with TLSv1.2 alone 5.7.22 ran without TLS.",
+        fix="Allow TLSv1.2 and TLSv1.3 only, as far as this version knows them. From MySQL 8.0.16 on SET GLOBAL and "
+        "ALTER INSTANCE RELOAD TLS do it while the server runs; others need a restart.",
         risk="Clients of the last decade's first half can't connect by TLS.",
-        restart=True,
         exceptions="None.",
         reconsider_when="Nothing.",
     ),
@@ -240,7 +244,9 @@ def old_tls(context: RuleContext) -> Iterator[Finding]:
         yield old_tls.finding(
             f"{' and '.join(old).replace('TLSV', 'TLSv')} can be attacked, and clients may be made to use it.",
             variable_subject(context, "tls_version"),
-            help="allow TLSv1.2 and TLSv1.3 only",
+            help="update first: with TLSv1.2 alone a build with yaSSL runs without TLS"
+            if context.target.is_mysql and context.target.version < WITHOUT_YASSL
+            else "allow TLSv1.2 and TLSv1.3 only",
         )
 
 

@@ -96,8 +96,9 @@ def anonymous_account(context: RuleContext) -> Iterator[Finding]:
         "auth_socket), locked ones and roles are not counted. It is an error where such an account has SUPER and "
         "may come from another host, and a note where all of them are bound to the server's own host, or the server "
         "listens there alone (skip_networking, bind_address): there every system user gets in.",
-        fix="ALTER USER 'name'@'host' IDENTIFIED BY 'password'; or IDENTIFIED WITH auth_socket (MySQL), IDENTIFIED "
-        "VIA unix_socket (MariaDB) for the system user of that name.",
+        fix="ALTER USER 'name'@'host' IDENTIFIED BY 'password'; or, for the system user of that name, IDENTIFIED VIA "
+        "unix_socket (MariaDB) or IDENTIFIED WITH auth_socket (MySQL, once its plugin is installed: INSTALL PLUGIN "
+        "auth_socket SONAME 'auth_socket.so').",
         risk="Programs that log in without the password fail until they have it.",
         exceptions="Development and test servers that no other host reaches.",
         reconsider_when="Nothing.",

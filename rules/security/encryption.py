@@ -48,10 +48,9 @@ def table_encryption_variable(context: RuleContext) -> str | None:
         why="Each row goes to the redo log, and to the binary log where there is one; MySQL's undo log and MariaDB's "
         "temporary files get rows too. They are encrypted by switches of their own, all off by default, so that what "
         "the table hides stands next to it as it is.",
-        fix="MySQL: innodb_redo_log_encrypt, innodb_undo_log_encrypt and binlog_encryption. MariaDB: "
-        "innodb_encrypt_log, encrypt_binlog and encrypt_tmp_files.",
+        fix="MySQL: innodb_redo_log_encrypt, innodb_undo_log_encrypt and binlog_encryption, which a running server "
+        "with a keyring takes too. MariaDB: innodb_encrypt_log, encrypt_binlog and encrypt_tmp_files, with a restart.",
         risk="Without the key the server can't start after a crash. Encrypting costs processor time at each write.",
-        restart=True,
         exceptions="Logs that lie on an encrypted file system.",
         reconsider_when="An encrypted device beneath the data directory.",
     ),

@@ -154,7 +154,7 @@ def followed_symlinks(context: RuleContext) -> Iterator[Finding]:
         why="The server writes CREATE USER, ALTER USER and SET PASSWORD to the general log without the password. "
         "With log_raw it writes them as sent. The line does nothing until the general log is enabled, when it is "
         "easily forgotten.",
-        fix="Remove the line.",
+        fix="Remove the line. MySQL 8.0.19 and later also switch it off while they run; before, only a restart does.",
         risk="Statements that the server can't parse are no longer in the log.",
         exceptions="While a client that sends broken statements is searched for.",
         reconsider_when="Nothing.",

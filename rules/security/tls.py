@@ -58,10 +58,10 @@ def names_file(context: RuleContext, name: str) -> bool:
         why="Without TLS passwords, statements and rows cross the network as they are, and anyone on the path can "
         "read and change them. With the switch off clients can't encrypt even where they want to. On MySQL an empty "
         "tls_version switches it off too, and so does a list of ciphers that is empty or only excludes some.",
-        fix="Remove the line; MySQL and MariaDB from 11.4 on make a certificate of their own, others need ssl_cert "
-        "and ssl_key.",
+        fix="Remove the line, and restart; MySQL and MariaDB from 11.4 on make a certificate of their own, others need "
+        "ssl_cert and ssl_key. From MySQL 8.0.16 on tls_version and the ciphers can also be set with SET GLOBAL, then "
+        "ALTER INSTANCE RELOAD TLS.",
         risk="A handshake takes processor time at each new connection.",
-        restart=True,
         exceptions="A network that is encrypted beneath the server, such as a mesh of proxies with TLS of their own.",
         reconsider_when="No client on another host.",
         disagree="Measurements of 2011 and 2013 are cited against TLS (SSL-01): it costs most where connections are "
@@ -92,9 +92,9 @@ def tls_switched_off(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="A server with one of the two configured no longer makes or finds the other. MySQL writes a warning to "
         "its log, starts all the same and takes unencrypted connections only.",
-        fix="Name both files, or neither.",
+        fix="Name both files, or neither. From MySQL 8.0.16 on SET GLOBAL and ALTER INSTANCE RELOAD TLS do it while "
+        "the server runs; others need a restart.",
         risk="None.",
-        restart=True,
         exceptions="A certificate file that holds the private key too.",
         reconsider_when="A certificate shown by the status variable Ssl_server_not_after.",
     ),
@@ -124,9 +124,9 @@ def certificate_without_key(context: RuleContext) -> Iterator[Finding]:
         "TLS 1.2 and older. MySQL 9.7 refuses to start with such names; 8.0.15 and MariaDB took them when asked. A "
         "list in which no cipher is known to the library leaves MySQL without TLS and keeps MariaDB from starting. A "
         "new library drops the weakest of a list by itself.",
-        fix="Remove the line: the library's own list is kept up to date.",
+        fix="Remove the line: the library's own list is kept up to date. From MySQL 8.0.16 on SET GLOBAL and ALTER "
+        "INSTANCE RELOAD TLS do it while the server runs; others need a restart.",
         risk="Clients that know nothing better can't connect by TLS.",
-        restart=True,
         exceptions="None.",
         reconsider_when="Nothing.",
     ),
@@ -156,9 +156,9 @@ def _cipher_parts(name: str) -> list[str]:
     docs=Docs(
         why="With require_secure_transport the server turns away every TCP connection without TLS, and with TLS off "
         "there is no other. Only the socket remains.",
-        fix="Switch TLS on: take out what switches it off, or name ssl_cert and ssl_key.",
+        fix="Switch TLS on: take out what switches it off, or name ssl_cert and ssl_key. That needs a restart, except "
+        "that from MySQL 8.0.16 on ALTER INSTANCE RELOAD TLS takes up new files and versions.",
         risk="None.",
-        restart=True,
         exceptions="A server that is meant for its socket alone; skip_networking says that more plainly.",
         reconsider_when="A client of another host that is connected.",
     ),
@@ -189,9 +189,9 @@ def required_but_not_offered(context: RuleContext) -> Iterator[Finding]:
         "out those who only listen. An attacker who can impersonate the server has a certificate like that too, and "
         "clients that don't hold this server's ca.pem can't tell the two apart.",
         fix="Set ssl_cert, ssl_key and ssl_ca to a certificate of an authority that clients know, or give ca.pem to "
-        "the clients and let them verify.",
+        "the clients and let them verify. From MySQL 8.0.16 on SET GLOBAL and ALTER INSTANCE RELOAD TLS take up new "
+        "files; before, a restart does.",
         risk="A certificate from outside expires and must be renewed.",
-        restart=True,
         exceptions="Clients that hold this server's ca.pem and verify with it.",
         reconsider_when="Clients with ssl-mode = VERIFY_CA or VERIFY_IDENTITY.",
     ),
@@ -257,9 +257,9 @@ def collected_at(context: RuleContext) -> float:
         why="Passwords, statements and rows cross the network as they are. MariaDB before 11.4 and some builds of "
         "MySQL 5.7 offer TLS only once they are given a certificate. It is a warning where accounts may come from "
         "elsewhere, and a note where the accounts couldn't be read.",
-        fix="Set ssl_cert and ssl_key; or bind the server to its own host with bind_address = 127.0.0.1.",
+        fix="Set ssl_cert and ssl_key; or bind the server to its own host with bind_address = 127.0.0.1. Both need a "
+        "restart, except that from MySQL 8.0.16 on SET GLOBAL and ALTER INSTANCE RELOAD TLS take up new files.",
         risk="A handshake takes processor time at each new connection.",
-        restart=True,
         exceptions="A network that is encrypted beneath the server.",
         reconsider_when="No account that may come from another host.",
     ),
@@ -294,7 +294,6 @@ def no_tls(context: RuleContext) -> Iterator[Finding]:
         fix="Look for SSL in the error log at the last start, correct the files, and restart; from 8.0.16 on ALTER "
         "INSTANCE RELOAD TLS is enough.",
         risk="None.",
-        restart=True,
         exceptions="None.",
         reconsider_when="Nothing.",
     ),
