@@ -213,7 +213,8 @@ CONNECTION_BURST = 64  # threads inside InnoDB up to which throughput was seen t
         why="back_log is how many connections may wait until the server takes them, and the kernel cuts it to "
         "net.core.somaxconn silently: with back_log = 5000 under a somaxconn of 4096 every server that was asked "
         "listened with 4096, while it showed 5000. Where no line sets back_log it follows max_connections (MySQL 8.0 "
-        "and 8.4 take all of them, MySQL 5.7 and MariaDB 50 and a fifth, up to 900); cutting that is a note.",
+        "and 8.4 take all of them, MySQL 5.7 and MariaDB 50 and a fifth, up to 900); cutting that is a note. MySQL 9.7 "
+        "has 10,000 by default, whose cut is not reported.",
         fix="Write net.core.somaxconn to a file in /etc/sysctl.d, load it with sysctl -p FILE, and restart the server: "
         "the queue gets its length when the server begins to listen, and keeps it. For a container, give --sysctl to "
         "the runtime. Or lower back_log to the kernel's limit.",

@@ -186,13 +186,13 @@ def threads_not_created(context: RuleContext) -> Iterator[Finding]:
     evidence=("ASK-ERR-05",),
     summary="Threads of InnoDB waited for minutes for a latch.",
     docs=Docs(
-        why="InnoDB warns if a thread waits longer than 240 seconds for a latch, and ends the server after 600 "
-        "(innodb_fatal_semaphore_wait_threshold). Usually the disk did not answer (a snapshot, a controller, a network "
-        "volume, a full disk); seldom it is a bug or one huge operation: DROP of a large table, the adaptive hash "
-        "index, DDL.",
+        why="MySQL warns if a thread of InnoDB waits longer than 240 seconds for a latch, and ends the server after "
+        "600. MariaDB ends it after innodb_fatal_semaphore_wait_threshold, by default 600 seconds. Usually the disk "
+        "did not answer (a snapshot, a controller, a network volume, a full disk); seldom it is a bug or one huge "
+        "operation: DROP of a large table, the adaptive hash index, DDL.",
         fix="Compare the time with the latency of the disk and with backups and snapshots. If the disk answered, "
         "look for the named source lines in the release notes of newer patch releases.",
-        risk="None in looking. A higher innodb_fatal_semaphore_wait_threshold only delays the end.",
+        risk="None in looking. On MariaDB a higher innodb_fatal_semaphore_wait_threshold only delays the end.",
         exceptions="The host or virtual machine was suspended.",
         reconsider_when="The disk was replaced or the freeze is explained.",
     ),

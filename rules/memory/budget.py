@@ -123,7 +123,7 @@ def _others_first(context: RuleContext, usable_bytes: int, fits: int) -> str:
         "include binlog_cache_size where the binary log is on. performance_schema takes its memory at the start: a "
         "text of 1M for each of 20,000 statements is 20G.",
         fix="Lower what is largest: the pool, max_connections, the buffers of each session, or the sizes of "
-        "performance_schema.",
+        "performance_schema, which need a restart.",
         risk="Fewer connections may refuse clients; a smaller pool reads more from disk.",
         exceptions="Servers whose clients open far fewer connections than max_connections allows.",
         reconsider_when="The measured size over weeks of peak load.",

@@ -231,10 +231,10 @@ def oversized_sort_buffer(context: RuleContext) -> Iterator[Finding]:
     fix=UNSAFE,
     docs=Docs(
         why="One buffer is taken for each join without a usable index, so a statement may take several. A join gains "
-        "nothing from a buffer beyond the rows that it holds. Since MySQL 8.0.18 such joins are hash joins: memory is "
-        "taken as rows need it, up to join_buffer_size, and what doesn't fit goes to files. MariaDB lets all joins of "
-        "a statement have join_buffer_space_limit together, 2M by default, unless optimize_join_buffer_size is off in "
-        "optimizer_switch.",
+        "nothing from a buffer beyond the rows that it holds. From MySQL 8.0.20 on such joins are hash joins, some of "
+        "them from 8.0.18 on: memory is taken as rows need it, up to join_buffer_size, and what doesn't fit goes to "
+        "files. MariaDB lets all joins of a statement have join_buffer_space_limit together, 2M by default, unless "
+        "optimize_join_buffer_size is off in optimizer_switch.",
         fix="Leave the default for all, find the statements that join without an index, and set the buffer "
         "with SET SESSION for those that must.",
         risk="A hash join that fitted in memory may spill to disk.",

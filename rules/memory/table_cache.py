@@ -36,8 +36,8 @@ FILES_A_CONNECTION = 5
     evidence=("TAB-01", "TOC-01", "TAB-02"),
     docs=Docs(
         why="Each session that uses a table takes an entry of the cache for it, and each table of a join one more. "
-        "Where the cache is full a table is closed for each that is opened, under a lock that all share. Squeezed by "
-        "the system's limit on files MySQL still keeps 400 entries and MariaDB 200; fewer are mostly left over from "
+        "Where the cache is full a table is closed for each that is opened, under locks that sessions share. Squeezed "
+        "by the system's limit on files MySQL still keeps 400 entries and MariaDB 200; fewer are mostly left over from "
         "versions whose default was 64. MySQL's manual asks for at least one table of each join for each connection "
         "at work, so fewer entries than connections are reported too: as a warning below that least, or where as many "
         "connections were in use at once.",
@@ -135,7 +135,7 @@ NEARLY_ALL_PERCENT = 85  # percent of the open files; other tools begin to warn 
     options=(CACHE,),
     evidence=("TOC-01", "TOC-03", "TAB-02"),
     docs=Docs(
-        why="An overflow closes one table so that another can be opened, under a lock that all sessions share. In a "
+        why="An overflow closes one table so that another can be opened, under locks that sessions share. In a "
         "published run throughput fell once overflows outnumbered hits. The counter tells this apart from tables that "
         "are opened for the first time, or again after FLUSH TABLES. An old rule of thumb "
         "allows one opened table a second.",

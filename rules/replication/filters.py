@@ -43,9 +43,9 @@ def _database_name(line: LineVerdict) -> str:
     docs=Docs(
         why="The comma is part of the name. With binlog_do_db = a,b six servers logged nothing of the database a "
         "and everything of a database that was called a,b; replicate_do_db did the same on a replica.",
-        fix="Write one line for each database.",
+        fix="Write one line for each database. binlog_do_db and binlog_ignore_db need a restart. A filter of the "
+        "replica can be changed with its applier stopped: CHANGE REPLICATION FILTER (MySQL), SET GLOBAL (MariaDB).",
         risk="From then on the filter does what was meant; what went missing until then stays missing.",
-        restart=True,
         exceptions="A database whose name has a comma in it.",
         reconsider_when="A server that logs the changes of one of the databases.",
     ),
@@ -112,10 +112,10 @@ def _is_exclusion(line: LineVerdict) -> bool:
         why="A CREATE TABLE a.t from a session that uses the database b is ignored by replicate_do_db = a, and the "
         "first row for that table stops the replica: that happened on the servers that were asked, with rows logged "
         "as rows, for definitions of tables are always logged as statements.",
-        fix="Use replicate_wild_do_table = a.% or replicate_wild_ignore_table = a.% instead.",
+        fix="Use replicate_wild_do_table = a.% or replicate_wild_ignore_table = a.% instead. Without a restart: stop "
+        "the applier, then CHANGE REPLICATION FILTER (MySQL) or SET GLOBAL (MariaDB).",
         risk="The pattern also applies to statements that change tables of several databases; in it an underscore "
         "stands for any character, unless a backslash comes before it.",
-        restart=True,
         exceptions="Applications that always select the database before they change its tables.",
         reconsider_when="A replica with this filter that holds what its source has in these databases.",
     ),

@@ -97,9 +97,9 @@ def galera_half_configured(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="An address without members, or wsrep_new_cluster in an option file, counts at every restart. The node "
         "then takes writes in a cluster of its own while the others continue without it, and the data diverges.",
-        fix="Name all nodes in wsrep_cluster_address; found a cluster once, with galera_new_cluster.",
+        fix="Name all nodes in wsrep_cluster_address, before the next start; found a cluster once, with "
+        "galera_new_cluster.",
         risk="A node that finds no other waits for one.",
-        restart=True,
         exceptions="Clusters of one node, for tests.",
         reconsider_when="A restart after which wsrep_cluster_size is the same on all nodes.",
     ),

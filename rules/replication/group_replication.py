@@ -149,8 +149,9 @@ def _is_certain(context: RuleContext, names: tuple[str, ...]) -> bool:
         why="Foreign keys that cascade and SERIALIZABLE transactions make conflicts that the group doesn't see when "
         "several members take writes. The checks refuse them; they are off by default.",
         fix="Set group_replication_enforce_update_everywhere_checks = ON on all members, or let one primary write.",
-        risk="Transactions on such tables fail. The whole group must be restarted for the change.",
-        restart=True,
+        risk="Transactions on such tables fail. For the checks group replication has to be stopped on all members and "
+        "the group bootstrapped again; the servers go on. The change to one primary runs without that, from 8.0.13 on: "
+        "group_replication_switch_to_single_primary_mode().",
         exceptions="Applications without cascading foreign keys that never ask for SERIALIZABLE.",
         reconsider_when="A schema without cascading foreign keys.",
     ),

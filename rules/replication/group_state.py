@@ -361,8 +361,8 @@ def _set_variable(context: RuleContext, name: str, value: int, risk: str = "") -
         "rows are not encrypted, and the hosts are not verified.",
         fix="Set group_replication_ssl_mode = REQUIRED on all members, and list the members in "
         "group_replication_ip_allowlist (group_replication_ip_whitelist before 8.0.22).",
-        risk="All members need the same mode, so the group is restarted for it.",
-        restart=True,
+        risk="All members need the same mode, so group replication is stopped on all of them and the group "
+        "bootstrapped again; the servers go on.",
         exceptions="A network that only the members use.",
         reconsider_when="group_replication_ssl_mode REQUIRED or stronger.",
     ),

@@ -328,7 +328,7 @@ FILLING = 24 * 3600  # seconds until the disk is full, at the rate of the window
         "the applier has freed some; what the source has and the replica has not received is lost with the source. "
         "Without a limit they grow until the disk is full, and the server then waits or stops. The rate is that of the "
         "audit's window, reported only if the applier does not keep up.",
-        fix="Find out why the applier is stopped or slow. Raise the limit if the disk has room.",
+        fix="Find out why the applier is stopped or slow. Raise the limit if the disk has room, which needs a restart.",
         risk="A higher limit lets relay logs take more of the disk.",
         exceptions="A replica that catches up: its relay logs shrink again.",
         reconsider_when="Relay logs that shrink from one audit to the next.",

@@ -290,10 +290,11 @@ def commit_order_tracking(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="A row that was written to a replica alone stops replication when the source inserts the same key, and "
         "is lost, or blocks a failover, when the roles change. read_only stops ordinary accounts; replication goes on. "
-        "Accounts with SUPER, or CONNECTION_ADMIN on MySQL 8.0 and later, still write; super_read_only of MySQL stops "
-        "them too, and includes read_only. In an option file the rule goes by read_only = ON. It is a warning if "
-        "transactions were written on the replica itself and no server replicates from it. With MySQL's GTIDs an audit "
-        "with a window counts them; MariaDB's gtid_binlog_pos shows the last one until later changes are applied.",
+        "On MySQL accounts with SUPER, or CONNECTION_ADMIN from 8.0 on, still write; super_read_only stops them too, "
+        "and includes read_only. On MariaDB 10.11 and later it takes READ ONLY ADMIN, not SUPER. In an option file the "
+        "rule goes by read_only = ON. It is a warning if transactions were written on the replica itself and no server "
+        "replicates from it. With MySQL's GTIDs an audit with a window counts them; MariaDB's gtid_binlog_pos shows "
+        "the last one until later changes are applied.",
         fix="Set super_read_only = ON on MySQL, read_only = ON on MariaDB.",
         risk="Applications and jobs that write to the replica get errors. Promoting the replica must switch it off.",
         exceptions="Servers that replicate from each other, and replicas with databases of their own. Members of "

@@ -167,10 +167,9 @@ def lossy_replica_conversions(context: RuleContext) -> Iterator[Finding]:
         why="With parallel appliers the order of commits is kept only where transactions are distinguished by the "
         "logical clock, and before 8.0.19 only where the replica logs what it applies. The server starts, but START "
         "REPLICA or START SLAVE ends with an error.",
-        fix="Set the parallel type to LOGICAL_CLOCK, and before 8.0.19 switch on the binary log and the logging of "
-        "replicated changes.",
+        fix="Set the parallel type to LOGICAL_CLOCK, with the applier stopped. Before 8.0.19 also switch on the binary "
+        "log and the logging of replicated changes, which needs a restart.",
         risk="A replica that logs what it applies writes more.",
-        restart=True,
         exceptions="Servers that are no replicas: there the line does nothing.",
         reconsider_when="A replica that starts with these lines. 5.7 and 8.0.15 were asked; for later "
         "versions the manual says that the logical clock is needed.",
@@ -211,7 +210,7 @@ def missing_for_commit_order(context: RuleContext) -> list[str]:
     docs=Docs(
         why="A transaction may be seen on the replica before one that the source committed earlier, and a replica "
         "that stops can have gaps in what it applied. MySQL keeps the order by default since 8.0.27.",
-        fix="Keep the order of commits.",
+        fix="Set replica_preserve_commit_order (slave_preserve_commit_order before 8.0.26) to ON.",
         risk="Workers wait for each other's commits. Before 8.0.27 it needs the parallel type LOGICAL_CLOCK, before "
         "8.0.19 also the binary log and the logging of replicated changes.",
         exceptions="Replicas that serve no reads and are never promoted.",

@@ -246,9 +246,9 @@ def few_index_dives(context: RuleContext) -> Iterator[Finding]:
     options=ALTER,
     evidence=("ENG-18",),
     docs=Docs(
-        why="With old_alter_table = ON, or alter_algorithm = COPY, the server makes a new table and copies each row "
-        "into it, also where it could do without: ADD INDEX on 20,000 rows copied 20,000 of them, by default none. "
-        "While it copies, others can read the table and not write to it.",
+        why="With old_alter_table = ON (MySQL), or alter_algorithm = COPY (MariaDB), the server makes a new table and "
+        "copies each row into it, also where it could do without: ADD INDEX on 20,000 rows copied 20,000 of them, by "
+        "default none. While it copies, others can read the table and not write to it.",
         fix="Remove the line; a single statement can say ALGORITHM=COPY.",
         risk="None known.",
         exceptions="A fault of the other way in one version, until the next one fixes it.",
