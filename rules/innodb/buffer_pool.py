@@ -347,10 +347,10 @@ def scans_displace_the_pool(context: RuleContext) -> Iterator[Finding]:
     options=("innodb_buffer_pool_dump_at_shutdown", "innodb_buffer_pool_load_at_startup"),
     evidence=("INNV-04",),
     docs=Docs(
-        why="At shutdown the server saves which pages the pool holds, a small file of numbers, and reads those pages "
-        "again at start-up in the background. Without either the pool fills one page at a time as sessions ask: 1 "
-        "GiB is 65,536 pages, more than five minutes for a disk of 200 reads a second. The rule reports from that "
-        "size on.",
+        why="At shutdown the server saves which pages the pool holds, a small file of numbers: by default the quarter "
+        "that was used last (innodb_buffer_pool_dump_pct). It reads those pages again at start-up in the background. "
+        "Without either the pool fills one page at a time as sessions ask: 1 GiB is 65,536 pages, more than five "
+        "minutes for a disk of 200 reads a second. The rule reports from that size on.",
         fix="Remove the line; both are on by default.",
         risk="Reads in the background after a start, beside those of sessions.",
         exceptions="Replicas and test servers without waiting clients, and data that differs after each restart.",

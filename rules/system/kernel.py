@@ -253,14 +253,15 @@ def swappiness(context: RuleContext) -> Iterator[Finding]:
     summary="The buffer pool is larger than one NUMA node, and its memory is not interleaved.",
     needs=("host",),
     options=("innodb_numa_interleave", "innodb_buffer_pool_size"),
-    evidence=("NUMA-01", "NUMA-02"),
+    evidence=("NUMA-01", "NUMA-02", "NUMA-03"),
     docs=Docs(
         why="A process takes memory from the node of the processor that it runs on first. A pool larger "
         "than that node fills it, and the kernel may swap although other nodes are free. The rule goes by "
         "innodb_numa_interleave, by the policy of the server's process (/proc/PID/numa_maps, which numactl and "
         "systemd set), and where that can't be read by NUMAPolicy or numactl in its unit.",
-        fix="MySQL: set innodb_numa_interleave to ON. MariaDB: set NUMAPolicy=interleave and NUMAMask=all in the "
-        "service's unit, or start the server under numactl --interleave=all.",
+        fix="Set innodb_numa_interleave to ON; MariaDB has it where it was built with NUMA support, as Debian's "
+        "packages are. Or set NUMAPolicy=interleave and NUMAMask=all in the service's unit, or start the server under "
+        "numactl --interleave=all.",
         risk="Memory of other nodes is somewhat slower to reach.",
         restart=True,
         exceptions="Servers that are bound to one node on purpose.",
@@ -279,8 +280,8 @@ def pool_beyond_memory_node(context: RuleContext) -> Iterator[Finding]:
         f"The pool of {format_size(pool)} is larger than the largest of {len(sizes)} memory nodes "
         f"({format_size(max(sizes))}).",
         variable_subject(context, POOL),
-        help=f"{interleave if context.target.is_mariadb else f'set innodb_numa_interleave = ON, or {interleave}'}, and "
-        "restart",
+        help=f"set innodb_numa_interleave = ON{', if this build has it' if context.target.is_mariadb else ''}, or "
+        f"{interleave}, and restart",
     )
 
 
