@@ -71,7 +71,7 @@ def idle_connections_cut(context: RuleContext) -> Iterator[Finding]:
         "interactive_timeout = 60 alone it got 28800 seconds on the servers that were asked.",
         fix="Set wait_timeout as well, or remove the line.",
         risk="A shorter wait_timeout ends idle connections of pools, which must refresh them sooner.",
-        exceptions="Files that mean people at the mysql program, and no one else.",
+        exceptions="Files that are meant for people at the mysql program alone.",
         reconsider_when="Nothing.",
     ),
 )
@@ -200,7 +200,7 @@ def metadata_wait_for_days(context: RuleContext) -> Iterator[Finding]:
     options=("connect_timeout",),
     evidence=("CONA-10",),
     docs=Docs(
-        why="A TCP connection counts from its first packet, before anybody logged in. On the servers that "
+        why="A TCP connection counts from its first packet, before the login. On the servers that "
         "were asked, as many silent connections as max_connections kept every account out with error 1040 "
         "until connect_timeout ended them. The default is 10 seconds. That a minute is too long is an "
         "opinion.",

@@ -317,7 +317,7 @@ def galera_local_schema_changes(context: RuleContext) -> Iterator[Finding]:
         "account of the server, which needs an account that takes no password (unix_socket).",
         risk="It needs mariadb-backup and socat on all nodes, and the same method everywhere.",
         exceptions="Small databases, and nodes that may stand still: rsync is the fastest.",
-        reconsider_when="Transfers that take less time than anybody minds.",
+        reconsider_when="Transfers that are short enough for the cluster.",
     ),
 )
 def galera_blocking_transfer(context: RuleContext) -> Iterator[Finding]:

@@ -333,7 +333,7 @@ def _uses_auto_position(context: RuleContext) -> bool:
         why="All that the source ever sent is kept a second time. Together with relay_log_recovery both vendors warn "
         "of inconsistent data after a crash.",
         fix="Set relay_log_purge to ON.",
-        risk="Relay logs that were applied are removed at once; what reads them for another replica's sake fails.",
+        risk="Relay logs that were applied are removed at once; tools that read them to repair another replica fail.",
         exceptions="Failover tools that compare relay logs and purge them by a job of their own.",
         reconsider_when="A job that purges relay logs, and its schedule.",
     ),

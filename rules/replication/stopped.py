@@ -251,7 +251,7 @@ IN_WORKERS = "Coordinator stopped"  # at the start of Last_SQL_Error if the mess
         "The table is shown if the error names it, statements and values never.",
         fix="Fix the cause of the error, which the finding explains for some fifty numbers and messages, and start the "
         "replica. A receiver of MySQL 8.4 and later gives up after ten attempts to connect, and has to be started too.",
-        risk="Skipping the error lets the data drift apart.",
+        risk="Skipping the error lets the data diverge.",
         exceptions="A replica that is stopped for a backup or as a delayed copy: an applier that is stopped alone, "
         "without an error, is a note, unless other replicas get their changes through this one.",
         reconsider_when="Both threads running.",

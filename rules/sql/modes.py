@@ -251,7 +251,7 @@ def few_index_dives(context: RuleContext) -> Iterator[Finding]:
         "default none. While it copies, others can read the table and not write to it.",
         fix="Remove the line; a single statement can say ALGORITHM=COPY.",
         risk="None known.",
-        exceptions="A fault of the other way in one version, until the next one fixes it.",
+        exceptions="A bug of the in-place algorithm in one version, until a later release fixes it.",
         reconsider_when="Tables so small that a copy takes no time.",
     ),
 )
