@@ -61,8 +61,9 @@ SHARED = (POOL, "innodb_log_buffer_size", "key_buffer_size", "aria_pagecache_buf
         why="Besides the pool the server needs memory for sessions, dictionaries and temporary tables, and the system "
         "for itself. When memory runs out the kernel swaps, or kills the largest process, which is usually the "
         "server. In a container the limit of the control group counts, not the machine's memory. The rule adds up the "
-        "pool with its lists (8 percent more on MySQL, 2 on MariaDB), the idle server, and the system (256M and 2 "
-        "percent of the memory, 64M and 2 percent in a control group), and reports a sum above the memory. No share of "
+        "pool with its lists (8 percent more on MySQL, 2 on MariaDB), the idle server, and the system (256M, at most a "
+        "quarter of the memory, and 2 percent; 64M and 2 percent in a control group), and reports a sum above the "
+        "memory. No share of "
         "the memory is kept free: a fifth would leave 100G idle on a machine of 512G, and too little on one of 2G.",
         fix="Lower the pool to what remains beside the system, the server's other parts, its sessions and 6 percent "
         "to spare, or give the server more.",

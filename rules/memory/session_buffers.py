@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Origin, Severity, exact_size, format_size
-from rules.core.advice import advise, default_number, help_line, present
+from rules.core.advice import advise, connection_limit, default_number, help_line, present
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import UNSAFE, find_line, replace_value, variable_subject
 
@@ -33,6 +33,8 @@ HUGE_JOIN = 32 * MIB
 LARGE_RANDOM = MIB
 HUGE_RANDOM = 8 * MIB
 LARGE_TABLE = 256 * MIB
+FEW_TABLES = 4  # tables of the largest size that fill what TempTable has for all sessions
+SMALL_PART = 100  # a hundredth of the memory for all connections together: what a session takes is no risk there
 JOIN_LIMIT = "join_buffer_space_limit"
 # Options that show, if one is set, that MyISAM or Aria tables are in use.
 FOR_FILES = ("aria_pagecache_buffer_size", "aria_sort_buffer_size", "myisam_recover_options", "myisam_sort_buffer_size")
@@ -48,6 +50,13 @@ def _explicit_above(context: RuleContext, name: str, limit: int) -> int | None:
     """The variable's value if it is explicitly configured above the limit."""
     value = context.number(name)
     return value if value is not None and value > limit and context.is_set(name) else None
+
+
+def _is_small_part(context: RuleContext, size: int) -> bool:
+    """Whether a buffer of that size for every allowed connection is a small part of the host's memory."""
+    memory = context.host.usable_memory if context.has("host") else None
+    connections = connection_limit(context)
+    return bool(memory and connections) and size * (connections or 0) * SMALL_PART <= (memory or 0)
 
 
 def _oversized_finding(
@@ -195,7 +204,8 @@ def _is_set_at_runtime(context: RuleContext, name: str) -> bool:
         "slows most sorting queries, and a published measurement got slower with large buffers although merge passes "
         "fell. A larger buffer helps where it takes a sort from many passes to one. Since MySQL 8.0.12 memory is "
         "taken step by step, so there a large value costs only what a sort really uses, and matters for the most "
-        "that sessions can take together.",
+        "that sessions can take together. Where all connections together can take no more than a hundredth of the "
+        "host's memory, that is not reported, and older versions get a note instead of a warning.",
         fix="Leave the default for all, and raise it with SET SESSION for the statement that sorts much.",
         risk="A large sort that fitted in one pass may need several; watch Sort_merge_passes.",
         exceptions="A reporting server with few sessions that all sort much.",
@@ -215,7 +225,10 @@ def oversized_sort_buffer(context: RuleContext) -> Iterator[Finding]:
         if stepwise
         else "Each sort may take it at once, and most sorts get slower rather than faster with it."
     )
-    severity = Severity.WARNING if value > HUGE_SORT and not stepwise else Severity.NOTE
+    small = _is_small_part(context, value)
+    if stepwise and small:
+        return
+    severity = Severity.WARNING if value > HUGE_SORT and not stepwise and not small else Severity.NOTE
     message = f"Every sort of every session may take {format_size(value)}. {cost}"
     yield _oversized_finding(oversized_sort_buffer, context, "sort_buffer_size", message, severity)
 
@@ -234,7 +247,8 @@ def oversized_sort_buffer(context: RuleContext) -> Iterator[Finding]:
         "nothing from a buffer beyond the rows that it holds. From MySQL 8.0.20 on such joins are hash joins, some of "
         "them from 8.0.18 on: memory is taken as rows need it, up to join_buffer_size, and what doesn't fit goes to "
         "files. MariaDB lets all joins of a statement have join_buffer_space_limit together, 2M by default, unless "
-        "optimize_join_buffer_size is off in optimizer_switch.",
+        "optimize_join_buffer_size is off in optimizer_switch. Where all connections together can take no more than a "
+        "hundredth of the host's memory, the buffer of hash joins is not reported, and that of other joins is a note.",
         fix="Leave the default for all, find the statements that join without an index, and set the buffer "
         "with SET SESSION for those that must.",
         risk="A hash join that fitted in memory may spill to disk.",
@@ -249,14 +263,18 @@ def oversized_join_buffer(context: RuleContext) -> Iterator[Finding]:
     value = _explicit_above(context, "join_buffer_size", LARGE_JOIN)
     if value is None:
         return
-    limit, severity = join_memory_limit(context), Severity.WARNING if value > HUGE_JOIN else Severity.NOTE
+    small = _is_small_part(context, value)
+    limit, severity = join_memory_limit(context), Severity.WARNING if value > HUGE_JOIN and not small else Severity.NOTE
     if limit is not None and limit < value:
-        severity = Severity.WARNING if limit > HUGE_JOIN else Severity.NOTE
+        small = _is_small_part(context, limit)
+        severity = Severity.WARNING if limit > HUGE_JOIN and not small else Severity.NOTE
         message = (
             f"All joins of a statement together may take {format_size(limit)} ({JOIN_LIMIT}); the rest of "
             f"{format_size(value)} has no effect."
         )
     elif context.target.since("mysql", 8, 0, 18):
+        if small:
+            return
         severity = Severity.NOTE
         message = (
             f"Each hash join may take up to {format_size(value)} of memory, as its rows need it; a "
@@ -290,7 +308,8 @@ def join_memory_limit(context: RuleContext) -> int | None:
     docs=Docs(
         why="It holds row pointers after a sort that doesn't carry its rows, which is rare, and on MySQL "
         "the ranges of multi-range reads. MariaDB has mrr_buffer_size for those. Each use takes the whole "
-        "size.",
+        "size. Where all connections together can take no more than a hundredth of the host's memory, only 8M and "
+        "more are reported, as a note.",
         fix="Leave the default for all; set it with SET SESSION for the statement that profits.",
         risk="Multi-range reads on MySQL go in smaller batches.",
         exceptions="MySQL servers with large multi-range reads from spinning disks.",
@@ -300,13 +319,16 @@ def join_memory_limit(context: RuleContext) -> int | None:
 def oversized_read_rnd_buffer(context: RuleContext) -> Iterator[Finding]:
     """Report read_rnd_buffer_size set far above the default for all sessions."""
     value = _explicit_above(context, "read_rnd_buffer_size", LARGE_RANDOM)
-    if value is not None:
+    if value is None:
+        return
+    small, huge = _is_small_part(context, value), value >= HUGE_RANDOM
+    if huge or not small:
         yield _oversized_finding(
             oversized_read_rnd_buffer,
             context,
             "read_rnd_buffer_size",
             f"Each sort that fetches its rows afterwards may take {format_size(value)}; few statements do that.",
-            Severity.WARNING if value >= HUGE_RANDOM else Severity.NOTE,
+            Severity.WARNING if huge and not small else Severity.NOTE,
         )
 
 
@@ -323,7 +345,8 @@ def oversized_read_rnd_buffer(context: RuleContext) -> Iterator[Finding]:
         why="The limit applies to each temporary table, and a statement may have several. On MySQL 5.7 and MariaDB "
         "the smaller of tmp_table_size and max_heap_table_size is the limit, which sessions can together take many "
         "times over. Since MySQL 8.0 temptable_max_ram bounds them all together, and before 8.0.28 nothing else "
-        "does: with tmp_table_size at 1M a table of 8.0.15 took 18M, on 9.7.4 it went to disk.",
+        "does: with tmp_table_size at 1M a table of 8.0.15 took 18M, on 9.7.4 it went to disk. There the limit is "
+        "reported where four tables fill temptable_max_ram, so that those of other sessions go to disk.",
         fix="Lower it to what the memory budget allows, and rewrite the statements that need such tables.",
         risk="More temporary tables go to disk; watch Created_tmp_disk_tables.",
         exceptions="Servers with few sessions and large reports.",
@@ -343,12 +366,19 @@ def oversized_temporary_tables(context: RuleContext) -> Iterator[Finding]:
     # A limit that is unknown may be the lower one.
     if names and len(sizes) == len(names) and min(sizes) >= LARGE_TABLE and context.is_set(names[0]):
         shared = context.number("temptable_max_ram") if len(names) == 1 else None
+        if shared and sizes[0] * FEW_TABLES < shared:
+            return
         size = format_size(min(sizes[0], shared) if shared else min(sizes))
-        many = "all that TempTable has" if shared and shared <= sizes[0] else "and each session may have several"
+        many = "and each session may have several"
+        if shared:
+            part = "all" if shared <= sizes[0] else f"of the {format_size(shared)}"
+            many = f"{part} that TempTable has for all sessions"
         yield oversized_temporary_tables.finding(
             f"Each internal temporary table may take {size} of memory, {many}.",
             variable_subject(context, names[0]),
-            help="lower it to what the memory allows: sessions at work at once, times their tables, times this size",
+            help="lower it, so that the tables of several sessions fit in temptable_max_ram"
+            if shared
+            else "lower it to what the memory allows: sessions at work at once, times their tables, times this size",
         )
 
 

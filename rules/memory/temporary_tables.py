@@ -412,8 +412,8 @@ def exhausted_temporary_memory(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="temptable_max_ram counts for all sessions together, beside the buffer pool. Since 8.4 MySQL takes 3 "
         "percent of the machine's memory, between 1G and 4G. The rule reports more than 1G that is more than a tenth "
-        "of the memory; that is our choice. The default can be as much in a control group, because it is taken from "
-        "the machine.",
+        "of the memory, and also a quarter of it or half of what the buffer pool leaves; that is our choice. The "
+        "default can be as much in a control group, because it is taken from the machine.",
         fix="Set temptable_max_ram to 3 percent of the memory, between 1G and 4G.",
         risk="Larger temporary tables go to disk sooner.",
         exceptions="Servers for reports whose pool leaves room for it.",
@@ -425,7 +425,8 @@ def temptable_takes_much_memory(context: RuleContext) -> Iterator[Finding]:
     store, memory = context.number(STORE), context.host.usable_memory
     if store is None or memory is None or context.text(ENGINE) == "MEMORY" or store <= GIB:
         return
-    if store * 100 > memory * STORE_PERCENT:
+    left = memory - (context.number("innodb_buffer_pool_size") or 0)
+    if store * 100 > memory * STORE_PERCENT and 2 * store >= min(left, memory // 2):
         better = min(max(GIB, memory * USUAL_STORE_PERCENT // 100 // STEP * STEP), LARGEST_STORE)
         action = advise(context, STORE, better, size=True, risk="larger temporary tables go to disk sooner")
         yield temptable_takes_much_memory.finding(

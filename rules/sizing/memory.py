@@ -207,7 +207,7 @@ def _pool_within(context: RuleContext, room: int) -> int:
 
 def system_memory(context: RuleContext, usable_bytes: int) -> int:
     """The memory that the operating system needs beside the server, if the server may use that much."""
-    least = SYSTEM_IN_GROUP if memory_source(context.host) == IN_GROUP else SYSTEM
+    least = SYSTEM_IN_GROUP if memory_source(context.host) == IN_GROUP else min(SYSTEM, usable_bytes // 4)
     return least + usable_bytes * SYSTEM_PERCENT // 100
 
 
