@@ -162,7 +162,8 @@ def unsynced_binary_log(context: RuleContext) -> Iterator[Finding]:
         risk="More is written: a published test saw the slowest one in twenty requests take eight times as "
         "long on one SSD.",
         exceptions="Storage that writes pages atomically: ZFS with a record of the page's size, Amazon RDS with "
-        "Optimized Writes, which shows innodb_doublewrite as OFF, and Aurora. On these nothing is reported.",
+        "Optimized Writes, which shows innodb_doublewrite as OFF, and Aurora. On these nothing is reported. Where the "
+        "storage is unknown it is a note if innodb_use_native_aio is off too, as guides for ZFS advise.",
         reconsider_when="A guarantee of the storage that it writes pages of this size whole.",
         disagree="Other advisors flag DETECT_AND_RECOVER and fast as well, which are safe.",
     ),
@@ -174,7 +175,9 @@ def no_doublewrite(context: RuleContext) -> Iterator[Finding]:
     if _writes_whole_pages(context):
         return
     if off and context.is_set("innodb_doublewrite"):
-        action = advise(context, "innodb_doublewrite", "ON", risk="more is written")
+        from rules.core.storage import is_meant_for_zfs
+
+        action, zfs = advise(context, "innodb_doublewrite", "ON", risk="more is written"), is_meant_for_zfs(context)
         placed = next((name for name in COPIES if context.is_set(name) and context.text(name)), "")
         yield no_doublewrite.finding(
             "A page that is torn by a crash can only be detected, not recovered."
@@ -182,7 +185,8 @@ def no_doublewrite(context: RuleContext) -> Iterator[Finding]:
             else "A torn page cannot be recovered after a crash: the server keeps no second copy of it."
             + (f" {placed} says only where copies would be written." if placed else ""),
             variable_subject(context, "innodb_doublewrite"),
-            help=help_line(action),
+            severity=Severity.NOTE if zfs else None,
+            help=help_line(action) + (", unless the data lies on ZFS, which writes each page whole" if zfs else ""),
             actions=present(action),
         )
     for name in () if off else COPIES:
@@ -197,10 +201,9 @@ def no_doublewrite(context: RuleContext) -> Iterator[Finding]:
 
 def _writes_whole_pages(context: RuleContext) -> bool:
     """Whether the storage writes pages atomically."""
-    if context.has("server") and context.server.managed in WHOLE_PAGES:
-        return True
+    managed = context.has("server") and context.server.managed in WHOLE_PAGES
     storage = context.host.storage if context.has("host") else None
-    return storage is not None and storage.mount.fs_type == "zfs"
+    return managed or (storage is not None and storage.mount.fs_type == "zfs")
 
 
 @rule(

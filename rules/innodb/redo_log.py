@@ -6,7 +6,7 @@ from advisor.core.model import Confidence, Severity, format_duration, format_siz
 from advisor.verdict import Outcome
 from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, Span, rule
-from rules.core.subject import variable_subject
+from rules.core.subject import find_line, variable_subject, written_name
 from rules.sizing.io import CAPACITY, checkpoint_age, larger_io_capacity
 from rules.sizing.redo import (
     DEFAULT_LOG,
@@ -296,7 +296,8 @@ def _checkpoint_ages(context: RuleContext) -> Iterator[tuple[tuple[int, int] | N
     evidence=("REDO-04",),
     docs=Docs(
         why="From MySQL 8.0.30 on innodb_redo_log_capacity sizes the log. Where it is set, "
-        "innodb_log_file_size and innodb_log_files_in_group are not looked at.",
+        "innodb_log_file_size and innodb_log_files_in_group are not looked at. It is a note where they come to the "
+        "same size, or where innodb_redo_log_capacity is written with loose_: such a file is for older versions too.",
         fix="Keep innodb_redo_log_capacity alone.",
         risk="None: the server ignores the other two.",
         restart=True,
@@ -308,12 +309,17 @@ def overridden_redo_size(context: RuleContext) -> Iterator[Finding]:
     """Report the sizes of redo log files if innodb_redo_log_capacity is set too."""
     if not context.is_set("innodb_redo_log_capacity"):
         return
+    size, files = context.number("innodb_log_file_size"), context.number("innodb_log_files_in_group")
+    same = size is not None and files is not None and size * files == context.number("innodb_redo_log_capacity")
+    line = find_line(context, "innodb_redo_log_capacity")
+    shared = same or (line is not None and written_name(line).startswith("loose_"))
     for name in ("innodb_log_file_size", "innodb_log_files_in_group"):
         if context.is_set(name):
             yield overridden_redo_size.finding(
                 "innodb_redo_log_capacity sizes the redo log; this line is ignored beside it.",
                 variable_subject(context, name),
-                help="remove the line",
+                severity=Severity.NOTE if shared else None,
+                help="remove the line" + (", unless servers before 8.0.30 read the file too" if shared else ""),
             )
 
 

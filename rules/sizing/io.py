@@ -18,6 +18,7 @@ CAPACITY_MAX = "innodb_io_capacity_max"
 LARGEST_CAPACITY = 20000  # IOC-02: MySQL, not above without need; IOC-03: MariaDB on SATA
 NVME_CAPACITY = 80000  # IOC-03, for MariaDB
 SPINNING_CAPACITY = 200  # IOC-03: 100 to 200 for one spinning disk; the default before MySQL 8.4
+SPINNING_ARRAY = 800  # four to eight spinning disks, where only their kind is known
 SOLID_CAPACITY = 2000  # IOC-03: where MariaDB's figures for solid-state disks begin
 LEAST_MAXIMUM = 2000  # the lowest default of innodb_io_capacity_max
 WRITTEN = 100  # pages a second, our choice: below, background writes cost a disk hardly anything
@@ -46,11 +47,13 @@ class CheckpointAge(NamedTuple):
 def recommended_capacity(context: RuleContext) -> tuple[int, str]:
     """The highest innodb_io_capacity that a vendor recommends for the data disks, and the recommendation as text."""
     if context.has("host"):
-        from rules.core.storage import disk_names, is_nvme, is_solid_state, is_spinning
+        from rules.core.storage import disk_names, is_kind_alone, is_nvme, is_solid_state, is_spinning
 
         if is_spinning(context):
             disks = len(context.host.storage.disks) if context.host.storage else 0
             each = f"MariaDB's documentation gives 100 to {SPINNING_CAPACITY} for a spinning disk"
+            if is_kind_alone(context.host):
+                return SPINNING_ARRAY, f"{each}, so that takes an array of many"
             count = f"{disks} disks" if disks > 1 else "1 disk"
             most = max(SPINNING_CAPACITY * disks, 2 * SPINNING_CAPACITY)
             return most, f"{each}, and the data lies on {count} ({disk_names(context.host)})"
