@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from advisor.core.model import Target
 
 _FILE = __file__.rpartition("/")[0] + "/data/managed.json"
+# What the services fix when they create a server: a parameter group of that time may set it.
+AT_CREATION = {"lower_case_table_names": " after the server is created"}
 # Beginnings of the names that services add to those of the server.
 OWN_NAMES = (
     *("aurora_", "aws_", "rds.", "rds_", "server_audit_", "binlog_backup", "cloudsql_"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from advisor.catalog.load import Catalog, Option, load
-from advisor.catalog.managed import OWN_NAMES, SESSION_VARIABLES, PlatformParameters, platform_parameters
+from advisor.catalog.managed import AT_CREATION, OWN_NAMES, SESSION_VARIABLES, PlatformParameters, platform_parameters
 from advisor.catalog.presence import find_presence, nearest_name, nearest_option, vendor_of_option
 from advisor.catalog.targets import newest_target
 from advisor.core.model import BUILDS, Confidence, Severity, Target
@@ -243,7 +243,9 @@ def _unchangeable(declared: DeclaredOption, name: str, context: _Context) -> _Co
         return None if own else _Complaint(UNCHANGEABLE, Severity.ERROR, message, f"remove {written}")
     reason = _fixed_by_manual(name, written, context) if row is None else ""
     if reason:
-        return _Complaint(UNCHANGEABLE, Severity.WARNING, f"{reason}, according to its manual.", f"remove {written}")
+        first, severity = name in AT_CREATION, Severity.NOTE if name in AT_CREATION else Severity.WARNING
+        words = "keep the value that the server was created with" if first else f"remove {written}"
+        return _Complaint(UNCHANGEABLE, severity, f"{reason}, according to its manual.", words)
     if name in context.platform.without_effect:
         message = f"{written} has no effect: it does not apply to {service}, according to its manual."
         return _Complaint(WITHOUT_EFFECT, Severity.WARNING, message, f"remove {written}")
@@ -254,7 +256,7 @@ def _fixed_by_manual(name: str, written: str, context: _Context) -> str:
     """Say why the provider's manual keeps users from setting a parameter that the server has; empty if it does not."""
     platform, service, label = context.platform, _service(context), noun(context.target)
     if name in platform.fixed:
-        return f"{service} does not let you change {written}"
+        return f"{service} does not let you change {written}{AT_CREATION.get(name, '')}"
     if name in platform.by_statement:
         return f"{service} has no {label} {written}: only SET GLOBAL changes it, until the next restart"
     if platform.refuses_others and name not in platform.names and not name.startswith(OWN_NAMES):
