@@ -105,24 +105,29 @@ def lint_file(path: str, target: Target, plan: LintPlan, given: Mapping[str, byt
         made = managed_findings(declared, target, rules, plan.host, plan.house, parameters=plan.parameters)
         found = tuple(sort_by_place(made))
         return LintResult(CheckedFile(path, target, found, _sources(resolved, found)), resolved, plan)
+    from rules.optionfile.structure import unread_groups
+
     catalog = plan.catalog(target)
     verdict = judge_file(resolved, catalog)
     known = RuleContext(target, catalog, Settings.from_file(verdict), verdict, host=plan.host, house=plan.house)
     done = run_rules(known, plan.rules_for(target, verdict.effective))
-    unread = [f for f in done.findings if f.name == UNREAD_GROUP and f.location]
+    unread = [(f.location.path, f.group or "") for f in done.findings if f.name == UNREAD_GROUP and f.location]
+    unread += [(path, group.name) for path, group in unread_groups(known) if group.of_multi]
     more = _findings_as_if_read(unread, known, plan) if unread else []
     findings = tuple(sort_by_place((*done.findings, *more)))
     checked = CheckedFile(path, target, findings, _sources(resolved, findings))
     return LintResult(checked, resolved, plan, [s.code for s in done.skipped])
 
 
-def _findings_as_if_read(unread: list[Finding], known: RuleContext, plan: LintPlan) -> list[Finding]:
-    """Return the findings in groups that the target does not read, as if their options were in [mysqld]."""
+def _findings_as_if_read(unread: list[tuple[str, str]], known: RuleContext, plan: LintPlan) -> list[Finding]:
+    """Return the findings in groups that the target does not read, as if their options were in [mysqld].
+
+    The groups are pairs of a file's path and a name.
+    """
     from rules.optionfile.groups import findings_if_read, with_group_read
 
     findings: list[Finding] = []
-    for group in unread:
-        name, path = group.group or "", group.location.path if group.location else ""
+    for path, name in unread:
         verdict = judge_file(with_group_read(known.file_verdict.resolved, path, name), known.catalog)
         as_read = RuleContext(
             known.target, known.catalog, Settings.from_file(verdict), verdict, host=plan.host, house=plan.house

@@ -7,6 +7,7 @@ from advisor.core.value_types import NamedTuple
 from advisor.optionfile import groups_read
 from advisor.optionfile.lines import LineKind
 from advisor.redaction import MASK, name_control_characters, quote_value, redact_value
+from advisor.verdict.names import is_component_option
 from rules.core.subject import UNSAFE, replace_value, written_name
 
 TYPE_CHECKING = False
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from advisor.catalog.load import Catalog
     from advisor.core.model import Finding
     from advisor.optionfile.lines import Line, OptionFile, ResolvedFiles
+    from advisor.verdict import LineVerdict
 
 # Groups of programs other than the server; their contents are not examined.
 PROGRAMS = frozenset(
@@ -48,13 +50,22 @@ WINDOWS_PATH = r"[A-Za-z]:\\|\\\\|\.{0,2}\\?[\w .-]+\\[\w .-]+\\"
 
 
 class LikelyServerGroup(NamedTuple):
-    """A group that looks meant for a server: its name as written, its first line, the message and the help."""
+    """A group that looks meant for a server: its name as written, its first line, the message and the help.
+
+    `of_multi` says that the files have a group of mysqld_multi, which starts a server for this one.
+    """
 
     name: str
     line: Line
     message: str
     help: str
     severity: Severity
+    of_multi: bool = False
+
+    @property
+    def numbered(self) -> bool:
+        """Whether mysqld_multi starts a server for a group of that name."""
+        return is_started_by_multi(self.name)
 
 
 def likely_server_groups(file: OptionFile, catalog: Catalog) -> list[LikelyServerGroup]:
@@ -83,7 +94,7 @@ def shared_places(file: OptionFile) -> list[tuple[Line, str]]:
     used: dict[tuple[str, str | None], str] = {}
     shared_lines = []
     for group, header in headers.items():
-        if not _is_numbered(MYSQLD_MULTI, group):
+        if not is_started_by_multi(group):
             continue
         own = {written_name(line): line for line in places if (line.group or "").lower() == group}
         for name in PLACES:
@@ -102,6 +113,11 @@ def _describe_shared(name: str, value: str | None, first: str, second: str) -> s
     return f"{same}: the server that starts second stops."
 
 
+def is_started_by_multi(name: str) -> bool:
+    """Whether mysqld_multi starts a server for a group of that name."""
+    return _is_numbered(MYSQLD_MULTI, name.lower())
+
+
 def _is_numbered(pattern: str, name: str) -> bool:
     """Whether the name, which must end with a digit, matches the pattern."""
     if not name[-1].isdecimal():
@@ -116,7 +132,7 @@ def _describe_group(name: str, options: list[Line], catalog: Catalog) -> tuple[s
     if not options:
         return None
     main = "mariadbd" if catalog.target.is_mariadb and "maria" in name else "mysqld"
-    if _is_numbered(MYSQLD_MULTI, name):
+    if is_started_by_multi(name):
         return ("; a server that mysqld_multi starts does.", "", Severity.NOTE)
     beginnings = [(group, group + sign) for group in sorted(groups_read(catalog.target)) for sign in SUFFIX_SIGNS]
     suffixed = next((group for group, start in beginnings if name.startswith(start)), None)
@@ -157,6 +173,18 @@ def _similar_group(name: str) -> str | None:
     return next(
         (group for group in SERVERS if edit_distance(name, group, 3) <= (2 if len(group) > FEW * 2 else 1)), None
     )
+
+
+def first_of_each_owner(lines: list[LineVerdict], catalog: Catalog) -> list[tuple[LineVerdict, int]]:
+    """The lines without the further options of a component or plugin that an earlier one names, and their number."""
+    by_owner: dict[str, list[LineVerdict]] = {}
+    for number, line in enumerate(lines):
+        name = written_name(line.placed.line)
+        option = catalog.get(name)
+        component = name.partition(".")[0] if is_component_option(name, catalog.target) else ""
+        owner = component or (option.plugin if option else None)
+        by_owner.setdefault(owner if owner and not line.candidates else str(number), []).append(line)
+    return [(owned[0], len(owned) - 1) for owned in by_owner.values()]
 
 
 def option_count(options: int) -> str:

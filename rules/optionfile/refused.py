@@ -162,11 +162,16 @@ def _unexamined_findings(speaker: Rule, context: RuleContext, *, of_value: bool)
     They are notes; warnings where documents list the target's options, and no server of its kind was examined.
     """
     by_documents = not context.catalog.whole and context.catalog.read_as == context.target
-    for line in lines_with(context, Outcome.UNEXAMINED):
-        if line.loose or (line.canonical is not None) is not of_value:
-            continue
+    unexamined = [line for line in lines_with(context, Outcome.UNEXAMINED) if not line.loose]
+    lines = [line for line in unexamined if (line.canonical is not None) is of_value]
+    if not lines:
+        return
+    from rules.optionfile.groups import first_of_each_owner
+
+    for line, more in first_of_each_owner(lines, context.catalog):
+        others = f" and {more:,} more option{'s' if more > 1 else ''} belong to "
         yield speaker.finding(
-            line.reason,
+            line.reason.replace(" belongs to ", others, 1) if more else line.reason,
             verdict_subject(line),
             severity=Severity.WARNING if by_documents else Severity.NOTE,
             confidence=Confidence.LIKELY,

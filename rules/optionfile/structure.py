@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from advisor.core.model import Finding, Fix
     from advisor.optionfile.lines import Line, Problem
     from rules.core.context import RuleContext
+    from rules.optionfile.groups import LikelyServerGroup
 
 ASKED = ("ASK-01",)
 # Groups that client programs read and servers do not; [mariadb] and [client-server] are read by MariaDB's server.
@@ -225,28 +226,36 @@ def _readers(group: str, name: str) -> str:
         fix="Correct the group's name, or move the lines to [mysqld] (MariaDB: [mariadbd]).",
         risk="All settings of the group take effect at once, at the next start.",
         restart=True,
-        exceptions="Groups of servers that mysqld_multi starts ([mysqld1]) are notes: those servers read them. A "
+        exceptions="Groups of servers that mysqld_multi starts ([mysqld1]) are notes, as those servers read them, and "
+        "not reported in files with a group [mysqld_multi]. A "
         "Windows service of the group's name reads it too, and so can a server with --defaults-group-suffix.",
         reconsider_when="A server that prints the options of the group with --print-defaults.",
     ),
 )
 def unread_group(context: RuleContext) -> Iterator[Finding]:
     """Report groups with server options that no server reads."""
-    read = groups_read(context.target)
-    for file in context.file_verdict.resolved.files:
-        names = {(line.name or "").lower() for line in file.lines if line.kind is LineKind.GROUP}
-        if names <= read | CLIENT_GROUPS | STARTERS | OTHER_FLAVOUR:
-            continue
-        from rules.optionfile.groups import likely_server_groups
-
-        for meant in likely_server_groups(file, context.catalog):
-            place = line_location(file.path, meant.line)
+    for path, meant in unread_groups(context):
+        if not meant.of_multi:
+            place = line_location(path, meant.line)
             yield unread_group.finding(
                 meant.message,
                 Subject(None, None, None, meant.name, place),
                 severity=meant.severity,
                 help=meant.help,
             )
+
+
+def unread_groups(context: RuleContext) -> Iterator[tuple[str, LikelyServerGroup]]:
+    """The groups that look meant for a server that does not read them, each with its file's path."""
+    read, files = groups_read(context.target), context.file_verdict.resolved.files
+    of_files = [{(line.name or "").lower() for line in file.lines if line.kind is LineKind.GROUP} for file in files]
+    multi = any("mysqld_multi" in names for names in of_files)
+    for file, names in zip(files, of_files, strict=True):
+        if not names <= read | CLIENT_GROUPS | STARTERS | OTHER_FLAVOUR:
+            from rules.optionfile.groups import likely_server_groups
+
+            for meant in likely_server_groups(file, context.catalog):
+                yield file.path, meant._replace(of_multi=multi and meant.numbered)
 
 
 @rule(

@@ -326,6 +326,14 @@ def test_servers_that_share_a_place_are_reported_once(mycnf: Mycnf, tmp_path: Pa
     assert shared == "[mysqld1] and [mysqld2] have the same port: the server that starts second stops."
 
 
+def test_servers_of_mysqld_multi_are_judged_without_a_note_on_each_group(mycnf: Mycnf, tmp_path: Path) -> None:
+    """A group [mysqld_multi] says that servers read the numbered groups, whose lines are judged all the same."""
+    (tmp_path / "my.cnf").write_text("[mysqld_multi]\nuser = m\n[mysqld1]\nport = 3307\nquery_cache_size = 1M\n")
+    ended = mycnf("lint", "--target", "mysql-9.7.4", "--format", "json", "my.cnf")
+    (found,) = files(ended)[0]["findings"]
+    assert (found["code"], found["group"]) == ("OPT007", "mysqld1")
+
+
 @pytest.mark.parametrize(
     ("group", "severity", "says"),
     [

@@ -126,6 +126,25 @@ def test_an_option_of_a_component_is_a_note(series: str) -> None:
     assert "INSTALL COMPONENT" in found[0].message
 
 
+@pytest.mark.parametrize(
+    ("target", "lines", "message"),
+    [
+        ("mysql-8.0", ("validate_password.policy=1", "validate_password.length=9"), "validate_password.policy and 1 "),
+        (
+            "percona-8.0",
+            ("rocksdb_max_open_files=-1", "rocksdb_block_size=16384"),
+            "rocksdb_max_open_files and 1 more ",
+        ),
+    ],
+)
+def test_options_of_one_component_or_plugin_are_one_note(target: str, lines: tuple[str, str], message: str) -> None:
+    """Each further option needs nothing but the same component; another component's are a note of their own."""
+    found = findings("\n".join((*lines, "other.option=1")), parse_target(target), any_build=True)
+    assert [f.severity.value for f in found] == ["note", "note"]
+    assert found[0].message.startswith(message)
+    assert "option belong to" in found[0].message
+
+
 @pytest.mark.parametrize("line", UNKNOWN)
 @pytest.mark.parametrize("named", NEWER)
 def test_a_target_that_was_not_examined_refuses_no_name(named: str, line: str) -> None:
