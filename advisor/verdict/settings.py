@@ -195,6 +195,7 @@ def is_same_value(made: str, running: str) -> bool:
         normalise_value(made) == normalise_value(running)
         or _is_path_of(made, running)
         or (all(name in running for name in OF_PROVIDER) and _are_in_force(made, running))
+        or ("=" in running and _whole_collations(made) == _whole_collations(running))
     )
 
 
@@ -203,6 +204,12 @@ def normalise_value(text: str) -> str:
     text = text.strip().rstrip("/").upper()
     whole = _expand_number(text) if "." in text or "E+" in text else text
     return NOTATIONS.get(whole, ",".join(sorted(whole.split(","))))
+
+
+def _whole_collations(text: str) -> dict[str, str]:
+    """The collation of each character set in a list such as utf8mb4=uca1400_ai_ci, which the server shows in full."""
+    pairs = (part.partition("=") for part in normalise_value(text).replace(" ", "").split(","))
+    return {own: name if name.startswith(f"{own}_") else f"{own}_{name}" for own, _, name in pairs}
 
 
 def _are_in_force(made: str, running: str) -> bool:

@@ -42,7 +42,9 @@ SLOW_CLOCKS = {"hpet": "a device", "acpi_pm": "a device", "pit": "a device", "ji
 CLOCKS = "/sys/devices/system/clocksource/clocksource0"
 LIMITED = ("open_files_limit", "max_connections", "table_open_cache")
 # These change at startup too; log_bin is a file name in a file and ON or OFF on a server.
-BY_THE_SYSTEM = frozenset({*LIMITED, "table_definition_cache", "log_bin"})
+INNODB_FILES, INSTANCES = "innodb_open_files", "table_open_cache_instances"
+BY_THE_SYSTEM = frozenset({*LIMITED, "table_definition_cache", "log_bin", INNODB_FILES, INSTANCES})
+MOST_INSTANCES = 64
 # Files that MySQL reserves for itself, and the minimum table_open_cache, each table of which takes two files.
 OWN, LEAST_TABLES = 10, 400
 # Defaults that the system's limit may lower: of connections, of open tables, and of the latter since MySQL 8.0.
@@ -175,9 +177,19 @@ def is_limited_by_system(context: RuleContext, line: LineVerdict, setting: Setti
 
 
 def _granted_maximum(context: RuleContext, name: str) -> int | None:
-    """The maximum that MySQL grants at startup; None if it is unknown."""
+    """The maximum that the server grants at startup with the files that it got; None if it is unknown.
+
+    InnoDB takes no more files than the server; MariaDB has no more parts of the table cache than it has files for.
+    """
     files, connections = context.number("open_files_limit"), context.number("max_connections")
-    if context.target.is_mariadb or files is None or connections is None:
+    if files is None or connections is None:
+        return None
+    if name == INNODB_FILES:
+        return files
+    if name == INSTANCES:
+        tables = context.number("table_open_cache") if context.target.is_mariadb else None
+        return max((files - connections) // 2 // tables, 1) if tables else MOST_INSTANCES
+    if context.target.is_mariadb:
         return None
     if name == "max_connections":
         return files - OWN - 2 * LEAST_TABLES
