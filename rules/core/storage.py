@@ -105,13 +105,6 @@ def is_kind_alone(host: Host) -> bool:
     return host.storage is not None and not any(device.number for device in host.storage.devices)
 
 
-def is_meant_for_zfs(context: RuleContext) -> bool:
-    """Whether the file switches native AIO off, as on ZFS, and the file system is unknown."""
-    storage, aio = context.host.storage if context.has("host") else None, "innodb_use_native_aio"
-    unknown = storage is None or not storage.mount.fs_type
-    return unknown and context.is_set(aio) and context.settings.on(aio) is False
-
-
 def server_directories(host: Host) -> Iterator[tuple[Storage, str]]:
     """The data directory and the server's other directories, each with a description of its contents."""
     if host.storage is not None:

@@ -175,7 +175,7 @@ def no_doublewrite(context: RuleContext) -> Iterator[Finding]:
     if _writes_whole_pages(context):
         return
     if off and context.is_set("innodb_doublewrite"):
-        from rules.core.storage import is_meant_for_zfs
+        from rules.sizing.io import is_meant_for_zfs
 
         action, zfs = advise(context, "innodb_doublewrite", "ON", risk="more is written"), is_meant_for_zfs(context)
         placed = next((name for name in COPIES if context.is_set(name) and context.text(name)), "")

@@ -202,3 +202,10 @@ def dirty_percent(window: Workload) -> float | None:
             return None
         shares.append(dirty * 100 / pages)
     return min(shares)
+
+
+def is_meant_for_zfs(context: RuleContext) -> bool:
+    """Whether the file switches native AIO off, as on ZFS, and the file system is unknown."""
+    storage, aio = context.host.storage if context.has("host") else None, "innodb_use_native_aio"
+    unknown = storage is None or not storage.mount.fs_type
+    return unknown and context.is_set(aio) and context.settings.on(aio) is False
