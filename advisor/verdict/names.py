@@ -191,6 +191,7 @@ OPTIONS_OF = {
     "libmemcached": ("daemon_memcached",),
     "libpluginmecab": ("mecab",),
     "version_token": ("version_tokens",),
+    "server_audit2": ("server_audit",),  # of MariaDB Enterprise
 }
 # Servers tested with their plugins loaded; 5.7, 8.0 and 11.4 came without the libraries.
 WITH_PLUGINS = (("mysql", 9, 7), ("mariadb", 11, 8))

@@ -38,6 +38,7 @@ FLAVOURS = {"mysql": "MySQL", "mariadb": "MariaDB"}
 LATER = "later than this target."
 # Servers' test suites leave these out when they record a help: what is known of a build's is what its source declares.
 HIDDEN_FROM_HELP = ("innodb", "thread_pool", "rocksdb", "tokudb", "audit_log")
+COLUMNSTORE = "columnstore_"  # options of a plugin of MariaDB in no list: its package has a file that loads it
 SOURCE_READ = ("5.7", "8.0")  # the series of Percona Server whose source was read
 
 
@@ -224,6 +225,8 @@ def _explain_unlisted(name: str, match: NameMatch, catalog: Catalog) -> tuple[Na
     if library is not None:
         return match, _explain_removed_library(name, library)
     plugin = removed_plugin_of(name, catalog.target)
+    if catalog.target.is_mariadb and name.startswith(COLUMNSTORE):
+        plugin = "ha_columnstore"
     if plugin:
         return match, _explain_not_loaded(name, plugin)
     return _explain_mistyped(name, match, catalog)

@@ -56,6 +56,7 @@ GONE = [
     ("mysql-8.4", GROUP, "group_replication_recovery_complete_at=x", "removed"),
     ("mysql-8.4", GROUP, "group_replication_grup_name=x", "unknown"),
     ("mysql-8.4", "plugin_load_add=ours.so", "ours_size=1", "accepted"),
+    ("mariadb-10.6", "plugin_load_add=server_audit2", "server_audit_logging=ON", "accepted"),
     ("mysql-8.0", "plugin_load_add=validate_password.so", "validate_password.policy=1", "unexamined"),
     ("mysql-8.0", "plugin_load_add=semisync_source.so", "rpl_semi_sync_source_wait_point=FOO", "invalid"),
     ("mysql-8.4", "plugin_load_add=semisync_source.so", "rpl_semi_sync_source_timeout=abc", "invalid"),
