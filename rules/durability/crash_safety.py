@@ -28,8 +28,7 @@ COPIES = ("innodb_doublewrite_dir", "innodb_parallel_doublewrite_path")
 MEMORY_PLACES = ("/dev/shm/", "/run/", "/var/run/")  # noqa: S108 - none is written
 UNSYNCED_DATA = "O_DIRECT_NO_FSYNC"
 UNSYNCED, HALF_CHECKED = frozenset({"NOSYNC", "LITTLESYNC"}), frozenset({"NONE", "STRICT_NONE"})
-CHECKSUM = "binlog_checksum"
-GROUP = "group_replication_group_name"
+CHECKSUM, GROUP = "binlog_checksum", "group_replication_group_name"
 NEEDS_NONE_BEFORE = (8, 0, 21)  # group replication takes no checksums in the binary log before
 GALERA = frozenset({"wsrep_on", "wsrep_provider"})
 UNSAFE_MOUNT = frozenset({"nobarrier", "barrier=0"})
@@ -386,8 +385,7 @@ def redo_log_disabled(context: RuleContext) -> Iterator[Finding]:
         )
 
 
-MODE = "sql_mode"
-ENGINE, WITHOUT_INNODB = "default_storage_engine", "ignore_builtin_innodb"
+MODE, ENGINE, WITHOUT_INNODB = "sql_mode", "default_storage_engine", "ignore_builtin_innodb"
 STRICT = frozenset({"STRICT_TRANS_TABLES", "STRICT_ALL_TABLES", "TRADITIONAL"})
 
 
@@ -412,13 +410,12 @@ def myisam_by_default(context: RuleContext) -> Iterator[Finding]:
     """Report an explicitly configured default_storage_engine = MyISAM."""
     if context.text(ENGINE) == "MYISAM" and context.is_set(ENGINE):
         leaves_out = context.target.is_mariadb and is_switched_on(context, WITHOUT_INNODB)
+        both = f"remove this line together with {WITHOUT_INNODB}, with which no start has InnoDB as the default"
         action = None if leaves_out else advise(context, ENGINE, "InnoDB", risk="tables that exist keep their engine")
         yield myisam_by_default.finding(
             "Tables that name no engine become MyISAM tables: no rollback, and no recovery after a crash.",
             variable_subject(context, ENGINE),
-            help=f"remove this line together with {WITHOUT_INNODB}, with which no start has InnoDB as the default"
-            if leaves_out
-            else help_line(action),
+            help=both if leaves_out else help_line(action),
             actions=present(action),
         )
 
