@@ -81,7 +81,7 @@ def sentence(e: Evidence, here: Here) -> str:
     differs, unsaid = list(differences_from(e, here)), list(unstated_conditions(e))
     missing = f" It names no {_list_words(unsaid)}." if unsaid else ""
     if differs:
-        hope = "the order of the values, not the factors" if e.table else "the direction, not the size"
+        hope = "the same ranking, not the same factors" if e.table else "the direction, not the size"
         return f"{e.id}: {', '.join(differs)}: expect {hope}.{missing}"
     if unsaid:
         return f"{e.id}: nothing that it says is far from here.{missing}"

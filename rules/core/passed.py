@@ -192,7 +192,7 @@ CHECKED_PARTS = (
         "threads",
         ("threads-made-anew",),
         _rates(
-            ("threads_created", "made"),
+            ("threads_created", "created"),
             ("connections", "connections"),
             below=CREATED_A_SECOND,
             share=CREATED_PERCENT_LIMIT,

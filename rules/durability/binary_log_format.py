@@ -39,7 +39,7 @@ WITHOUT_EFFECT = {
     "BIN003",
     "statement-based-log",
     confidence=Confidence.LIKELY,
-    summary="Statements are replicated as text and may have another effect on a replica.",
+    summary="Statements are replicated as text and may have a different effect on a replica.",
     options=("binlog_format",),
     triggers=ISOLATION,
     evidence=("ASK-14", "ASK-BIN-03"),
@@ -62,7 +62,7 @@ def statement_based_log(context: RuleContext) -> Iterator[Finding]:
         yield statement_based_log.finding(
             effect
             if level
-            else "Statements are logged as text; nondeterministic statements can have another effect on a replica.",
+            else "Statements are logged as text; nondeterministic statements can have a different effect on a replica.",
             variable_subject(context, "binlog_format"),
             confidence=Confidence.CERTAIN if level else None,
             help=help_line(action),

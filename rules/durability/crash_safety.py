@@ -100,7 +100,7 @@ def _is_galera_node(context: RuleContext) -> bool:
 @rule(
     "DUR002",
     "unsynced-binary-log",
-    summary="The binary log is not synced at each commit, so it can miss what InnoDB has.",
+    summary="The binary log is not synced at each commit, so it can lack what InnoDB has.",
     options=("sync_binlog",),
     triggers=("log_bin",),
     evidence=("DUR-03", "BINLOG-01", "BINLOG-02", "GAL-DUR-02", "IBLOG-04"),
@@ -131,12 +131,10 @@ def unsynced_binary_log(context: RuleContext) -> Iterator[Finding]:
         watch="Binlog_group_commits" if context.target.is_mariadb else None,
     )  # fmt: skip
     often = "never synced" if value == 0 else f"synced only once in {value:,} groups of commits"
-    missing = (
-        "what the cluster has, and its replicas then miss it too" if _is_galera_node(context) else "what InnoDB has"
-    )
+    missing = "that the cluster has, and its replicas too" if _is_galera_node(context) else "that InnoDB has committed"
     weighty = context.is_set("sync_binlog") and not _is_replica(context) and not _is_galera_node(context)
     yield unsynced_binary_log.finding(
-        f"The binary log is {often}; after a crash of the system it can miss {missing}.",
+        f"The binary log is {often}; after a crash of the system it can lack transactions {missing}.",
         variable_subject(context, "sync_binlog"),
         severity=None if weighty else Severity.NOTE,
         help=help_line(action),
@@ -444,7 +442,7 @@ def lax_sql_mode(context: RuleContext) -> Iterator[Finding]:
     if value is None or not context.is_set(MODE) or STRICT.intersection(value.replace(" ", "").split(",")):
         return
     yield lax_sql_mode.finding(
-        "No strict mode is on, so a value that doesn't fit its column is cut or changed, with no more than a warning.",
+        "No strict mode is on: a value that doesn't fit its column is cut or changed, with only a warning.",
         variable_subject(context, MODE),
         help="add STRICT_TRANS_TABLES, after a test of the programs that write",
     )

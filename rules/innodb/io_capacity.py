@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     docs=Docs(
         why="It limits how many pages a second are written in the background. Where more pages change than that, the "
         "redo log fills and sessions wait: under one load a server with 100 stood at 93 percent of its checkpoint "
-        "age, and with 4000 at 8. MariaDB's documentation gives 2000 to 20000 for SATA and more for NVMe; MySQL's "
+        "age, and with 4000 at 8. MariaDB's documentation recommends 2000 to 20000 for SATA and more for NVMe; MySQL's "
         "default is 10000 from 8.4 on. The rule reports 200 or less, and only where it is explicitly configured. Where "
         "writes are measured (an audit with a window), starved-flushing judges by them instead.",
         fix="Start with 2000, and raise it only while the checkpoint age comes near its limit.",
@@ -78,7 +78,7 @@ def undersized_io_capacity(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="It is how many pages a second the server writes in the background, in idle times too. Too high a value "
         "writes pages that would have changed again, which wears out solid-state disks. MySQL's manual advises "
-        "against more than 20000 without need. MariaDB's documentation gives 100 to 200 for a spinning disk, 2000 "
+        "against more than 20000 without need. MariaDB's documentation recommends 100 to 200 for a spinning disk, 2000 "
         "to 20000 for SATA and 20000 to 80000 for NVMe. On one host with a SATA disk 10000 was 11 percent slower "
         "than 5000; no other disk was measured. The default, 10000 from MySQL 8.4 on, is reported on spinning disks "
         "that 100 pages a second or more are written to, and innodb_io_capacity_max where it is set to more than "
@@ -103,7 +103,7 @@ def oversized_io_capacity(context: RuleContext) -> Iterator[Finding]:
         too_much = f"the disk takes {measured:,.0f} at most" if measured and value > measured else ""
         if too_much or value > most:
             yield oversized_io_capacity.finding(
-                f"{value:,} page writes a second in the background{default}"
+                f"The server may write {value:,} pages a second in the background{default}"
                 + (f", but {too_much}." if too_much else f"; {source}."),
                 variable_subject(context, CAPACITY),
                 severity=Severity.WARNING if too_much else None,
@@ -118,7 +118,7 @@ def _oversized_maximum(context: RuleContext) -> Iterator[Finding]:
     limit = max(2 * most, LEAST_MAXIMUM)
     if highest is not None and context.is_set(CAPACITY_MAX) and highest > limit:
         yield oversized_io_capacity.finding(
-            f"Up to {highest:,} page writes a second while the redo log fills; {source}.",
+            f"The server may write {highest:,} pages a second while the redo log fills; {source}.",
             variable_subject(context, CAPACITY_MAX),
             help=f"lower it to {limit:,} or less",
         )

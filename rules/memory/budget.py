@@ -194,8 +194,8 @@ def _ceiling_finding(estimate: Budget, size: int, where: str) -> tuple[Severity,
     if estimate.ceiling < size * FAR_BEYOND:
         return None
     message = (
-        f"Nothing but the number of sessions at work keeps the server within {where}: its ceiling is "
-        f"{format_size(estimate.ceiling)} ({estimate.sessions})."
+        f"The server may take up to {format_size(estimate.ceiling)} ({estimate.sessions}): only as long as few "
+        f"sessions are at work it stays within {where}."
     )
     return Severity.NOTE, Confidence.OPINION, message
 

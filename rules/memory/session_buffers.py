@@ -85,7 +85,7 @@ def _oversized_finding(
     "BUF001",
     "oversized-read-buffer",
     confidence=Confidence.LIKELY,
-    summary="read_buffer_size is larger than is fastest for scans of MyISAM and Aria tables.",
+    summary="read_buffer_size is above the fastest size for scans of MyISAM and Aria tables.",
     targets=(OLDER_MYSQL, MARIADB),
     options=("read_buffer_size",),
     evidence=("RBS-01", "RBS-02", "RBS-05", "RBS-08", "ASK-04", "MALLOC-01"),
@@ -100,7 +100,7 @@ def _oversized_finding(
         "is a note.",
         fix="Go back to 128K, for all sessions. A session that loads or scans in bulk may set its own value.",
         risk="None known. Open sessions keep their own value. If a nightly scan matters, measure it before and after.",
-        exceptions="Servers that scan MyISAM or Aria from network storage with a high latency a request. "
+        exceptions="Servers that scan MyISAM or Aria from network storage with a high latency per request. "
         "InnoDB never reads with this buffer, so a server with InnoDB alone only saves memory.",
         reconsider_when="A sweep on this host in which a larger piece is faster by more than the noise.",
         disagree="Configuration templates of the 2000s set 1M to 8M without a measurement. For writing "
@@ -221,15 +221,15 @@ def oversized_sort_buffer(context: RuleContext) -> Iterator[Finding]:
     if value is None:
         return
     cost = (
-        "Memory is taken step by step, so only large sorts cost this much, but every session may."
+        "A sort allocates it step by step, so only large sorts cost this much."
         if stepwise
-        else "Each sort may take it at once, and most sorts get slower rather than faster with it."
+        else "A sort allocates it at once, and most sorts get slower rather than faster with it."
     )
     small = _is_small_part(context, value)
     if stepwise and small:
         return
     severity = Severity.WARNING if value > HUGE_SORT and not stepwise and not small else Severity.NOTE
-    message = f"Every sort of every session may take {format_size(value)}. {cost}"
+    message = f"Each sort in each session may allocate {format_size(value)}. {cost}"
     yield _oversized_finding(oversized_sort_buffer, context, "sort_buffer_size", message, severity)
 
 

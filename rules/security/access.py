@@ -84,9 +84,9 @@ def plaintext_secret(context: RuleContext) -> Iterator[Finding]:
             secret = line.kind is LineKind.OPTION and line.value and is_secret(written_name(line))
             if secret and not line.templated and not _names_place(line):
                 yield plaintext_secret.finding(
-                    f"[{line.group}] holds a secret in plain text, and so does each copy of this file."
+                    f"The group [{line.group}] holds a secret in plain text, which each copy of this file exposes."
                     if line.group
-                    else "A secret stands here in plain text, and in each copy of this file.",
+                    else "This line holds a secret in plain text, which each copy of this file exposes.",
                     line_subject(file.path, line),
                     help="keep it in a file of its own with mode 600, outside the repository",
                 )

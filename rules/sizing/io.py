@@ -51,16 +51,16 @@ def recommended_capacity(context: RuleContext) -> tuple[int, str]:
 
         if is_spinning(context):
             disks = len(context.host.storage.disks) if context.host.storage else 0
-            each = f"MariaDB's documentation gives 100 to {SPINNING_CAPACITY} for a spinning disk"
+            each = f"MariaDB's documentation recommends 100 to {SPINNING_CAPACITY} for a spinning disk"
             if is_kind_alone(context.host):
                 return SPINNING_ARRAY, f"{each}, so that takes an array of many"
             count = f"{disks} disks" if disks > 1 else "1 disk"
             most = max(SPINNING_CAPACITY * disks, 2 * SPINNING_CAPACITY)
             return most, f"{each}, and the data lies on {count} ({disk_names(context.host)})"
         if context.target.is_mariadb and is_solid_state(context) and not is_nvme(context):
-            return LARGEST_CAPACITY, "MariaDB's documentation gives 2,000 to 20,000 for SATA disks"
+            return LARGEST_CAPACITY, "MariaDB's documentation recommends 2,000 to 20,000 for SATA disks"
     if context.target.is_mariadb:
-        return NVME_CAPACITY, "MariaDB's documentation gives 20,000 to 80,000 for NVMe, and less for other disks"
+        return NVME_CAPACITY, "MariaDB's documentation recommends 20,000 to 80,000 for NVMe, and less for other disks"
     return LARGEST_CAPACITY, "MySQL's manual advises against more than 20,000 without need"
 
 

@@ -137,7 +137,7 @@ def unused_slow_log_settings(context: RuleContext) -> Iterator[Finding]:
         return
     action = advise(context, SWITCH[0], "ON", risk="the log takes disk space and needs rotation", watch="Slow_queries")
     yield unused_slow_log_settings.finding(
-        f"{name} is set, but the slow log is off: it isn't written unless slow_query_log is ON.",
+        f"{name} is set, but it has no effect: no slow log is written while slow_query_log is OFF.",
         variable_subject(context, name),
         help=help_line(action),
         actions=present(action),

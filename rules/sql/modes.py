@@ -55,7 +55,7 @@ def substituted_engine(context: RuleContext) -> Iterator[Finding]:
     if value is None or not context.is_set(MODE) or NO_SUBSTITUTE in value.replace(" ", "").split(","):
         return
     yield substituted_engine.finding(
-        "CREATE TABLE with an engine that the server lacks makes an InnoDB table, with no more than a warning.",
+        "CREATE TABLE with an engine that the server lacks creates an InnoDB table instead, with only a warning.",
         variable_subject(context, MODE),
         help="add NO_ENGINE_SUBSTITUTION",
     )

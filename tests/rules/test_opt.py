@@ -196,7 +196,7 @@ AS_0 = "is not a number; the server reads it as 0"
         ("mariadb-11.8.9", "sync_binlog = true", f"'true' {AS_0}.", "a whole number", None),
         ("mariadb-11.8.9", "long_query_time =", "The value is empty; the server reads it as 0.", "a number", None),
         ("mysql-9.7.4", "max_connections = ten", f"'ten' {AS_0} and takes 1 instead.", "from 1", None),
-        ("mysql-8.0.43", "super_read_only\nread_only = 0", "The server takes ON instead of OFF", "ON, the value", "ON"),
+        ("mysql-8.0.43", "super_read_only\nread_only = 0", "The server takes ON instead of OFF", "ON (the value", "ON"),
     ],
 )
 def test_words_that_are_read_as_off_or_nought(server: str, line: str, says: str, help_: str, fix: str | None) -> None:

@@ -127,7 +127,7 @@ def test_a_device_that_carries_two_is_told_once() -> None:
     parts = tuple(BlockDevice(f"sda{n}", f"sda{n}", f"8:{n}", "part", G, ("sda",), start=n * M) for n in (1, 2))
     steps = storage_tree(raid10(devices=(volume, *parts, disk("a")), stripe=None))
     assert [step.text for step in steps if step.text.startswith("sda,") or step.text.startswith("sda:")] == [
-        'sda: sas, 512G, mq-deadline, "rotational" says 1',
+        "sda: sas, 512G, mq-deadline, reported as rotational",
         "sda, as above",
     ]
 

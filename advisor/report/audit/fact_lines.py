@@ -145,7 +145,7 @@ def layer(device: BlockDevice, storage: Storage) -> str:
 def disk(device: BlockDevice) -> str:
     """What a disk says of itself: kind, size, scheduler, and whether it turns."""
     kind, turns = device.transport or device.type, device.rotational
-    spins = "" if turns is None else f'"rotational" says {int(turns)}'
+    spins = "" if turns is None else "reported as rotational" if turns else "reported as not rotational"
     return ", ".join(
         x for x in (kind, format_size(device.size) if device.size else "", device.scheduler or "", spins) if x
     )
