@@ -181,7 +181,8 @@ def is_plugin_state(raw: dict[str, Any]) -> bool:
 
 
 NOT_LOADED = "which this file does not load"
-LOADERS = frozenset({"plugin_load", "plugin_load_add", "early_plugin_load"})
+LOADS_EARLY, ADDS = "early_plugin_load", "plugin_load_add"
+LOADERS = frozenset({"plugin_load", ADDS, LOADS_EARLY})
 # Libraries whose options start with another name than the library's own.
 OPTIONS_OF = {
     "semisync_master": ("rpl_semi_sync_master",),
@@ -228,13 +229,19 @@ OF_ENTERPRISE = frozenset(
 
 
 def plugins_loaded_by(placed: Iterable[PlacedLine]) -> frozenset[str]:
-    """Return the name prefixes of the options of the plugins that these lines load."""
-    names: set[str] = set()
+    """Return the name prefixes of the options of the plugins that these lines load.
+
+    plugin_load and early_plugin_load replace what the lines before them load, plugin_load_add adds to it.
+    """
+    loaded: dict[bool, list[str]] = {True: [], False: []}  # by whether the list is early_plugin_load's
     for at in placed:
         name = (at.line.name or "").lower().replace("-", "_").removeprefix("loose_")
-        if name in LOADERS and at.line.value:
-            names.update(_names(at.line.value))
-    return frozenset(names)
+        if name in LOADERS:
+            names = loaded[name == LOADS_EARLY]
+            if name != ADDS and not at.line.conditional:
+                names.clear()
+            names += _names(at.line.value or "")
+    return frozenset(loaded[True] + loaded[False])
 
 
 def _names(value: str) -> list[str]:

@@ -37,6 +37,7 @@ TIMES = ("_timeout", "_time", "_seconds", "_days", "_lifetime", "_expiry")
 PORTS = ("port", "extra_port")  # adjusted to 0 if skip_networking disables TCP
 NUMBER_STARTS = "0123456789+-"
 CONTINUES = (" ", "\t", ",", ";")  # before a backslash at the end; elsewhere it may end a directory of Windows
+KEEP_ONE, LOAD_BOTH = "keep one of the two lines", "write plugin_load_add in both lines to load both"
 ROUNDING = 0.01  # a smaller relative adjustment is an insignificant rounding
 
 
@@ -354,7 +355,8 @@ def unclosed_value(context: RuleContext) -> Iterator[Finding]:
         risk="None: the server does the same without the overridden line. Where the other line is in another file "
         "or group, a program that reads only one of the two may depend on it, so that fix counts as unsafe.",
         exceptions="A versioned group such as [mysqld-8.0] overrides on purpose. Options that collect "
-        "values, such as replicate_do_db and plugin_load_add, are no duplicates.",
+        "values, such as replicate_do_db and plugin_load_add, are no duplicates, but plugin_load replaces what lines "
+        "before it load.",
         reconsider_when="A file that is meant as defaults for others to override.",
     ),
 )
@@ -366,7 +368,7 @@ def duplicate_option(context: RuleContext) -> Iterator[Finding]:
                 _override_message(line, winner, context),
                 verdict_subject(line),
                 severity=Severity.WARNING if _contradicts(line, winner, context) else None,
-                help="keep one of the two lines",
+                help=KEEP_ONE if line.canonical not in LOADERS or _agrees(line, winner, context) else LOAD_BOTH,
                 fix=remove_line(line.placed.line, SAFE if _in_same_group(line, winner) else UNSAFE),
             )
 
@@ -387,6 +389,10 @@ def _overridden_lines(context: RuleContext) -> Iterator[tuple[LineVerdict, LineV
         winner = verdict.effective[canonical]
         if _sets_whole_value(winner, context):
             yield from ((line, winner) for line in overridden)
+    if "plugin_load" in verdict.effective and "plugin_load_add" in verdict.effective:
+        winner = verdict.effective["plugin_load"]
+        before = verdict.lines[: verdict.lines.index(winner)]
+        yield from ((line, winner) for line in before if line.canonical == "plugin_load_add")
 
 
 def _sets_whole_value(winner: LineVerdict, context: RuleContext) -> bool:
@@ -419,6 +425,8 @@ def _contradicts(line: LineVerdict, winner: LineVerdict, context: RuleContext) -
 
 def _agrees(line: LineVerdict, winner: LineVerdict, context: RuleContext) -> bool:
     """Whether both lines set the same value; under two names, each verdict has the value of the line that wins."""
+    if line.canonical in LOADERS:
+        return line.placed.line.value == winner.placed.line.value
     if line.canonical == winner.canonical:
         return line.value == winner.value
     own = (judge_value(one.placed.line.name or "", one.placed.line.value, context.catalog) for one in (line, winner))
@@ -435,6 +443,8 @@ def _override_message(line: LineVerdict, winner: LineVerdict, context: RuleConte
     if winner.placed.path != line.placed.path:
         place = f"{winner.placed.path}:{winner.placed.line.number}"
     other = "" if winner.canonical == line.canonical else f" under its other name {winner.canonical}"
+    if line.canonical in LOADERS and not _agrees(line, winner, context):
+        return f"{place} sets {winner.canonical}, which replaces the list so far; this line has no effect."
     if _agrees(line, winner, context):
         return f"{place} sets the same value again{other}; this line has no effect."
     return f"{place} sets the option again{other} and wins; this line has no effect."

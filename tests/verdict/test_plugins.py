@@ -33,6 +33,10 @@ plugin_load_add=validate_password.so / validate_password.policy=STRONG
 validate_password.policy=STRONG
 loose_validate_password.policy=STRONG
 plugin_load_add=semisync_source.so / rpl_semi_sync_source_wait_point=SOMEWHERE
+plugin_load=semisync_source.so / plugin_load=auth_socket.so / rpl_semi_sync_source_enabled=1
+plugin_load_add=semisync_source.so / plugin_load=auth_socket.so / rpl_semi_sync_source_enabled=1
+plugin_load=auth_socket.so / plugin_load_add=semisync_source.so / rpl_semi_sync_source_enabled=1
+plugin_load=semisync_source.so / plugin_load= / rpl_semi_sync_source_enabled=1
 """
 GROUPS = """
 group_replication_ip_whitelist=AUTOMATIC
