@@ -79,8 +79,12 @@ BY_OPTION = {
         "sync_binlog",
     ),
     "rules.durability.group_commit": (
+        "binlog_cache_size",
         "binlog_commit_wait_count",
+        "binlog_error_action",
         "binlog_group_commit_sync_delay",
+        "binlog_stmt_cache_size",
+        "expire_logs_days",
     ),
     "rules.engines.aria": (
         "aria_checkpoint_interval",
@@ -325,12 +329,15 @@ BY_OPTION = {
         "default_tmp_storage_engine",
         "eq_range_index_dive_limit",
         "explicit_defaults_for_timestamp",
+        "innodb_read_only",
         "max_join_size",
         "max_prepared_stmt_count",
         "max_session_mem_used",
         "old_alter_table",
         "optimizer_prune_level",
         "sql_mode",
+        "transaction_read_only",
+        "tx_read_only",
     ),
 }
 # All rules of these need more than option files.

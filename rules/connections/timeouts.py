@@ -325,3 +325,40 @@ def short_network_timeouts(context: RuleContext) -> Iterator[Finding]:
                 help=help_line(action),
                 actions=present(action),
             )
+
+
+IDLE = "wait_timeout"
+WEEK = 7 * DAY
+
+
+@rule(
+    "CON032",
+    "idle-sessions-kept",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    summary="The server keeps idle sessions for more than a week.",
+    options=(IDLE,),
+    evidence=("CONA-20",),
+    docs=Docs(
+        why="A client that vanishes without closing its connection, as behind a firewall, leaves a session that counts "
+        "toward max_connections, with its memory, its locks and its open transaction. Without a working TCP keepalive "
+        "only wait_timeout ends it. The default is 8 hours. That a week is too long is an opinion.",
+        fix="Remove the line, and let connection pools replace their connections within 8 hours.",
+        risk="Programs that never use a connection for longer than the new time must reconnect.",
+        exceptions="Clients that cannot reconnect.",
+        reconsider_when="No sessions in the process list that have been idle for days.",
+    ),
+)
+def idle_sessions_kept(context: RuleContext) -> Iterator[Finding]:
+    """Report an explicitly configured wait_timeout of more than a week."""
+    seconds = context.number(IDLE)
+    if seconds and seconds > WEEK and context.is_set(IDLE):
+        usual = default_number(context, IDLE)
+        action = advise(context, IDLE, usual, risk="open sessions keep their limit", watch="Threads_connected")
+        yield idle_sessions_kept.finding(
+            f"A session that its client left without closing it stays for {format_duration(seconds)}, and counts "
+            "toward max_connections.",
+            variable_subject(context, IDLE),
+            help=help_line(action),
+            actions=present(action),
+        )

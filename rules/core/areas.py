@@ -94,12 +94,12 @@ _OTHER_AREAS = {
     ),
     Area.AVAILABILITY: (
         *("ARI001", "ARI002", "ARI004", "BIN001", "BIN007", "INN025", "MEM006", "MOD007", "MOD008", "MYI005"),
-        *("OPT003", "OPT018", "SCH001", "STO009", "STO010", "STO011"),
+        *("MOD012", "OPT003", "OPT018", "SCH001", "STO009", "STO010", "STO011"),
         *("SYS002", "SYS007", "SYS011", "SYS013", "SYS016", "SYS030", "TAB004", "TMP004", "WRK006"),
     ),
     Area.SECURITY: ("ERR014",),
     Area.REPLICATION: (
-        *("BIN002", "BIN003", "BIN005", "BIN011", "CON007", "ERR016", "ERR017"),
+        *("BIN002", "BIN003", "BIN005", "BIN011", "BIN020", "CON007", "ERR016", "ERR017"),
         *("SCH002", "SCH003", "SCH004", "SCH005"),
     ),
     Area.MEMORY: ("ARI005", "INN009", "INN013", "INN021", "INN048", "MYI006", "SYS001", "SYS004", "SYS008", "SYS031"),
@@ -107,7 +107,18 @@ _OTHER_AREAS = {
         *("BIN008", "BIN009", "ERR012", "CON003", "CON004", "CON009", "CON021", "CON022", "CON026", "CON027"),
         *("MOD005", "MOD006", "TMP002", "TMP003", "TMP007", "TMP008"),
     ),
-    Area.CONFIGURATION: ("BIN006", "CON001", "CON005", "CON008", "CON012", "INN022", "INN023", "LOG004", "TMP009"),
+    Area.CONFIGURATION: (
+        "BIN006",
+        "BIN019",
+        "CON001",
+        "CON005",
+        "CON008",
+        "CON012",
+        "INN022",
+        "INN023",
+        "LOG004",
+        "TMP009",
+    ),
 }
 # Areas whose findings about no option are about what happens now.
 PRESSING = frozenset({Area.DATA, Area.AVAILABILITY, Area.REPLICATION})

@@ -1,10 +1,10 @@
-"""BIN: rules about commits that wait for others, so that they are synced to the binary log together."""
+"""BIN: rules about how commits get into the binary log: delays, caches, and errors of its writes."""
 
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity
 from rules.core.advice import advise, help_line, present
-from rules.core.rule import Docs, rule
+from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
 from rules.durability.binary_log import writes_binary_log
 
@@ -112,6 +112,77 @@ def _long_wait(context: RuleContext, count: int, wait: int) -> Iterator[Finding]
         yield delayed_commits.finding(
             f"Each commit waits up to {wait / 1000:,.0f} ms until {count:,} commits are together.",
             variable_subject(context, WAIT_COUNT),
+            help=help_line(action),
+            actions=present(action),
+        )
+
+
+OVERRULED = {
+    "binlog_cache_size": "max_binlog_cache_size is lower, and limits it",
+    "binlog_stmt_cache_size": "max_binlog_stmt_cache_size is lower, and limits it",
+    "expire_logs_days": "binlog_expire_logs_seconds is set too, and alone decides",
+}
+
+
+@rule(
+    "BIN019",
+    "overruled-binary-log-setting",
+    summary="Another option overrules a setting of the binary log.",
+    targets=(Span("mysql"),),
+    options=tuple(OVERRULED),
+    evidence=("ASK-BIN-33",),
+    docs=Docs(
+        why="A cache of the binary log gets no larger than its maximum, and expire_logs_days becomes 0 where "
+        "binlog_expire_logs_seconds is set. The server says so in its error log at most, so the file shows a value "
+        "that is not in use.",
+        fix="Remove the line, or change the option that overrules it.",
+        risk="None: the server ignores the line already.",
+        restart=True,
+        exceptions="A file that MySQL 5.7 reads as well needs expire_logs_days.",
+        reconsider_when="A server that runs with the value.",
+    ),
+)
+def overruled_binary_log_setting(context: RuleContext) -> Iterator[Finding]:
+    """Report lines about the binary log whose value another option replaces at the start."""
+    for name, why in OVERRULED.items():
+        line = context.file_verdict.effective.get(name)
+        if line is not None and line.running is not None and line.value not in {None, "0", line.running}:
+            yield overruled_binary_log_setting.finding(
+                f"The server runs with {line.running} instead of {line.value}: {why}.",
+                variable_subject(context, name),
+                help="remove the line, or change the other option",
+            )
+
+
+ERROR_ACTION = "binlog_error_action"
+
+
+@rule(
+    "BIN020",
+    "unlogged-after-write-error",
+    confidence=Confidence.LIKELY,
+    summary="After an error of the binary log the server goes on without it, and replicas silently miss the rest.",
+    targets=(Span("mysql"),),
+    options=(ERROR_ACTION,),
+    evidence=("BLOG-07",),
+    docs=Docs(
+        why="If the binary log cannot be written, as on a full disk, IGNORE_ERROR lets the server go on without one "
+        "until it is restarted: replicas and a restore to a point in time miss all later changes. ABORT_SERVER, "
+        "the default, ends the server instead, so that a failover can begin.",
+        fix="Remove the line, or set ABORT_SERVER.",
+        risk="A full disk of the binary log then ends the server: watch that disk.",
+        exceptions="Servers without replicas whose binary log nothing needs.",
+        reconsider_when="A server that may lose its log rather than end.",
+    ),
+)
+def unlogged_after_write_error(context: RuleContext) -> Iterator[Finding]:
+    """Report binlog_error_action = IGNORE_ERROR on a server that writes a binary log."""
+    if context.is_set(ERROR_ACTION) and context.text(ERROR_ACTION) == "IGNORE_ERROR" and writes_binary_log(context):
+        action = advise(context, ERROR_ACTION, "ABORT_SERVER", risk="an error of the binary log ends the server")
+        yield unlogged_after_write_error.finding(
+            "If the binary log cannot be written, the server goes on without it until a restart: replicas miss all "
+            "later changes.",
+            variable_subject(context, ERROR_ACTION),
             help=help_line(action),
             actions=present(action),
         )

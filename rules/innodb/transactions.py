@@ -120,3 +120,36 @@ def dirty_reads(context: RuleContext) -> Iterator[Finding]:
             help=help_line(action),
             actions=present(action),
         )
+
+
+@rule(
+    "INN051",
+    "serializable-by-default",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Each SELECT in a transaction locks the rows that it reads, in all sessions.",
+    options=("transaction_isolation",),
+    evidence=("INNA-37",),
+    docs=Docs(
+        why="With SERIALIZABLE a plain SELECT in a transaction takes shared locks and keeps them until the transaction "
+        "ends: writers of these rows wait for readers, and two sessions that read a row and then change it deadlock. "
+        "A SELECT with autocommit takes no locks.",
+        fix="Remove the line, and set SERIALIZABLE in the sessions that need it.",
+        risk="A transaction that relies on the locks of its reads can act on rows that change meanwhile: let it read "
+        "them with SELECT ... FOR UPDATE or FOR SHARE.",
+        exceptions="Applications that were written for SERIALIZABLE and retry after a deadlock, and XA transactions "
+        "over several servers.",
+        reconsider_when="Innodb_row_lock_waits near zero under load.",
+    ),
+)
+def serializable_by_default(context: RuleContext) -> Iterator[Finding]:
+    """Report SERIALIZABLE as the default isolation level."""
+    name = next((n for n in ISOLATION if context.is_set(n)), None)
+    if name is not None and context.text(name) == "SERIALIZABLE":
+        action = advise(context, name, "REPEATABLE-READ", risk="sessions that are open keep their level")
+        yield serializable_by_default.finding(
+            "Each SELECT in a transaction locks the rows that it reads, and writers wait until the transaction ends.",
+            variable_subject(context, name),
+            help=help_line(action),
+            actions=present(action),
+        )

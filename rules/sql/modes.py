@@ -375,3 +375,43 @@ def ignored_auto_increment_offset(context: RuleContext) -> Iterator[Finding]:
         variable_subject(context, OFFSET),
         help=f"set {INCREMENT} to the number of servers that take writes, and {OFFSET} to 1 up to that number",
     )
+
+
+READ_ONLY = ("transaction_read_only", "tx_read_only")
+INNODB_READ_ONLY = "innodb_read_only"
+
+
+@rule(
+    "MOD012",
+    "writes-refused-by-default",
+    summary="Writes are refused: all transactions, or InnoDB itself, are read-only.",
+    options=(*READ_ONLY, INNODB_READ_ONLY),
+    evidence=("RDO-01",),
+    docs=Docs(
+        why="With transaction_read_only = ON every session begins read-only transactions: CREATE, INSERT and even "
+        "CREATE USER fail with error 1792 until the session itself asks for READ WRITE. With innodb_read_only = ON no "
+        "InnoDB table can be created or changed, by any account; on MySQL 8.0 and later that includes accounts and "
+        "table definitions.",
+        fix="Remove the line. To keep clients from writing to a replica, set read_only or super_read_only.",
+        risk="Clients can write again: make sure that this server is meant to take writes.",
+        exceptions="Data on read-only media, and archives that nothing may change (innodb_read_only).",
+        reconsider_when="A server on which nothing is to be written.",
+    ),
+)
+def writes_refused_by_default(context: RuleContext) -> Iterator[Finding]:
+    """Report an explicitly configured transaction_read_only or innodb_read_only."""
+    name = next((n for n in READ_ONLY if context.explicit_switch(n)), None)
+    if name is not None:
+        action = advise(context, name, "OFF", risk="sessions that are open keep their mode")
+        yield writes_refused_by_default.finding(
+            "Each session begins read-only transactions: its writes fail with error 1792.",
+            variable_subject(context, name),
+            help=help_line(action),
+            actions=present(action),
+        )
+    if context.explicit_switch(INNODB_READ_ONLY):
+        yield writes_refused_by_default.finding(
+            "InnoDB is read-only: no account can create or change an InnoDB table.",
+            variable_subject(context, INNODB_READ_ONLY),
+            help="remove the line; read_only and super_read_only keep clients from writing to a replica",
+        )
