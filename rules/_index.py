@@ -204,8 +204,11 @@ BY_OPTION = {
     "rules.replication.galera_node": (
         "pxc_strict_mode",
         "wsrep_certify_nonpk",
+        "wsrep_cluster_address",
+        "wsrep_node_address",
         "wsrep_provider_options",
         "wsrep_slave_threads",
+        "wsrep_sst_method",
     ),
     "rules.replication.group_replication": (
         "group_replication_bootstrap_group",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from advisor.core.model import Confidence, Edit, Fix, Severity
 from advisor.core.value_types import NamedTuple
 from advisor.optionfile import groups_read
@@ -15,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from advisor.catalog.load import Catalog
-    from advisor.core.model import Finding
-    from advisor.optionfile.lines import Line, OptionFile, ResolvedFiles
+    from advisor.core.model import Finding, Target
+    from advisor.optionfile.lines import Line, OptionFile, PlacedLine, ResolvedFiles
     from advisor.verdict import LineVerdict
 
 # Groups of programs other than the server; their contents are not examined.
@@ -41,6 +43,8 @@ MINIMUM_LETTERS = 4  # minimum length of a group name that may be a typo
 MYSQLD_MULTI = r"(?:mysqld|mariadbd|mariadb)\d+"
 PLACES = ("datadir", "port", "socket")  # of which each server needs its own
 VERSIONED_GROUP = r"(?:mysqld|mariadbd|mariadb|mysql|server|client)[-_.]\d+(?:[._]\d+)*"
+SERIES_GROUP = r"(?:mysqld|mariadbd|mariadb)-(\d+)\.\d+"  # groups that the servers of one series read
+FIRST_MARIADB = 10  # from this number on a series is MariaDB's; below, [mysqld-5.5] is of both
 FEW, MANY = 3, 20  # server options that make a group look like a server's; groups examined per file
 # Prefixes of option names that only servers have.
 SERVER_OPTIONS = ("innodb_", "log_bin", "binlog_", "max_connections", "server_id", "performance_schema", "query_cache")
@@ -72,9 +76,14 @@ def likely_server_groups(file: OptionFile, catalog: Catalog) -> list[LikelyServe
     """The groups of a file that the target does not read but that look meant for it, each once."""
     target = catalog.target
     groups: dict[str, LikelyServerGroup] = {}
+    left = _groups_left_behind(file, target)
     for header in (line for line in file.lines if line.kind is LineKind.GROUP and line.name and not line.templated):
         name = (header.name or "").lower()
-        if name in groups or name in PROGRAMS or name in groups_read(target) or _is_numbered(VERSIONED_GROUP, name):
+        if name in groups or name in PROGRAMS or name in groups_read(target):
+            continue
+        if _is_numbered(VERSIONED_GROUP, name):
+            if name in left:
+                groups[name] = _describe_series(header, left[name], target)
             continue
         options = [line for line in file.lines if line.kind is LineKind.OPTION and (line.group or "").lower() == name]
         why = _describe_group(name, options, catalog)
@@ -82,6 +91,31 @@ def likely_server_groups(file: OptionFile, catalog: Catalog) -> list[LikelyServe
             message = f"{target.label} does not read [{header.name}]{why[0].format(option_count(len(options)))}"
             groups[name] = LikelyServerGroup(header.name or "", header, message, *why[1:])
     return list(groups.values())
+
+
+def _groups_left_behind(file: OptionFile, target: Target) -> dict[str, int]:
+    """The groups for other series of the target's flavour, with the number of their options.
+
+    Empty if the file has options for the target's own series: then each series has its group on purpose.
+    """
+    counts: dict[str, int] = {}
+    for line in file.lines:
+        if line.kind is LineKind.OPTION and line.group:
+            counts[line.group.lower()] = counts.get(line.group.lower(), 0) + 1
+    import re
+
+    series = {name: match for name in counts if (match := re.fullmatch(SERIES_GROUP, name))}
+    if not groups_read(target).isdisjoint(series):
+        return {}
+    of_mariadb = {name for name, match in series.items() if int(match[1]) >= FIRST_MARIADB or name.startswith("maria")}
+    return {name: counts[name] for name in series if (name in of_mariadb) == target.is_mariadb}
+
+
+def _describe_series(header: Line, options: int, target: Target) -> LikelyServerGroup:
+    what = "it" if options == 1 else "them"
+    message = f"{target.label} does not read [{header.name}], so {option_count(options)} without effect."
+    help_text = f"move {what} to [{'mariadbd' if target.is_mariadb else 'mysqld'}] if this server is to read {what}"
+    return LikelyServerGroup(header.name or "", header, message, help_text, Severity.NOTE)
 
 
 def shared_places(file: OptionFile) -> list[tuple[Line, str]]:
@@ -185,6 +219,21 @@ def first_of_each_owner(lines: list[LineVerdict], catalog: Catalog) -> list[tupl
         owner = component or (option.plugin if option else None)
         by_owner.setdefault(owner if owner and not line.candidates else str(number), []).append(line)
     return [(owned[0], len(owned) - 1) for owned in by_owner.values()]
+
+
+def other_socket(clients: list[PlacedLine], server: Line, resolved: ResolvedFiles) -> PlacedLine | None:
+    """The last line of [client] that sets a socket, if it is surely another one than the server's."""
+    last = {written_name(placed.line): placed for placed in clients}
+    host, protocol = (last[name].line.value if name in last else None for name in ("host", "protocol"))
+    if host not in {None, "", "localhost"} or (protocol or "socket").lower() != "socket":
+        return None  # the socket is not used
+    if any(_is_numbered(MYSQLD_MULTI, (p.line.group or " ").lower()) for p in resolved.options):
+        return None
+    socket = last["socket"]
+    paths = [None if line.templated else line.value for line in (socket.line, server)]
+    absolute = [os.path.normpath(path).removeprefix("/var/run") for path in paths if path and path.startswith("/")]
+    both = [path.removeprefix("/run") for path in absolute]
+    return socket if len(both) == 2 and both[0] != both[1] else None  # noqa: PLR2004
 
 
 def option_count(options: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from advisor.core.model import Confidence, Location, Severity
 from advisor.optionfile import groups_read
 from advisor.optionfile.lines import LineKind
+from advisor.redaction import quote_value
 from rules.core.rule import Docs, rule
 from rules.core.subject import (
     UNSAFE,
@@ -227,7 +228,8 @@ def _readers(group: str, name: str) -> str:
         risk="All settings of the group take effect at once, at the next start.",
         restart=True,
         exceptions="Groups of servers that mysqld_multi starts ([mysqld1]) are notes, as those servers read them, and "
-        "not reported in files with a group [mysqld_multi]. A "
+        "not reported in files with a group [mysqld_multi]. Groups of other series ([mariadb-10.1]) are notes too, if "
+        "the file has none with options for this one. A "
         "Windows service of the group's name reads it too, and so can a server with --defaults-group-suffix.",
         reconsider_when="A server that prints the options of the group with --print-defaults.",
     ),
@@ -289,6 +291,43 @@ def instances_share_place(context: RuleContext) -> Iterator[Finding]:
                 Subject(None, None, None, line.group or line.name, place),
                 help="give each group a datadir, a port and a socket of its own",
             )
+
+
+@rule(
+    "OPT025",
+    "client-socket-elsewhere",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Clients that read the file look for another socket than the server's.",
+    evidence=("ASK-OPT-03",),
+    docs=Docs(
+        why="Client programs take socket from [client], and the server from its own groups. If the two differ, a "
+        "client on the server's host finds no socket (error 2002), or the socket of another server.",
+        fix="Write the same path in both groups.",
+        risk="Clients of this host connect to this server from then on.",
+        exceptions="A file of one server of several on a host, whose clients are meant for another. A symbolic link "
+        "from one path to the other, as from /var/run to /run, which counts as the same path.",
+        reconsider_when="A mysql program with this file that connects to the server.",
+    ),
+)
+def client_socket_elsewhere(context: RuleContext) -> Iterator[Finding]:
+    """Report a socket in [client] that is not the one in the server's groups."""
+    server = context.file_verdict.effective.get("socket")
+    if server is None or context.target.platform == "windows":
+        return
+    clients = [p for p in context.file_verdict.resolved.options if (p.line.group or "").lower() == "client"]
+    if not any(written_name(p.line) == "socket" for p in clients):
+        return
+    from rules.optionfile.groups import other_socket
+
+    other = other_socket(clients, server.placed.line, context.file_verdict.resolved)
+    if other is not None:
+        yield client_socket_elsewhere.finding(
+            f"Clients look for the socket {quote_value(other.line.value or '')}, and the server listens on "
+            f"{quote_value(server.placed.line.value or '')}.",
+            line_subject(other.path, other.line),
+            help="write the same path in both groups",
+        )
 
 
 @rule(

@@ -318,3 +318,84 @@ def pxc_strict_mode_off(context: RuleContext) -> Iterator[Finding]:
             help=help_line(action),
             actions=present(action),
         )
+
+
+ADDRESS, NODE = "wsrep_cluster_address", "wsrep_node_address"
+OLD_TRANSFERS = frozenset({"XTRABACKUP", "XTRABACKUP-V2"})
+SQL_PORT = "3306"
+LOOPBACK = ("127.", "LOCALHOST", "[::1]")
+
+
+@rule(
+    "GAL027",
+    "galera-transfer-without-script",
+    confidence=Confidence.LIKELY,
+    summary="A full copy (SST) fails, because MariaDB has no script for this method.",
+    targets=(Span("mariadb", since=(10, 3)),),
+    options=(METHOD,),
+    evidence=("ASK-GAL-13",),
+    docs=Docs(
+        why="The server runs wsrep_sst_METHOD for a full copy. MariaDB's packages have no script for XtraBackup "
+        "any more, which cannot copy MariaDB 10.3 and later: a node that needs a full copy ends at once. This shows "
+        "only when a node was away for too long or is replaced.",
+        fix="Set wsrep_sst_method = mariabackup on all nodes, install mariadb-backup there, and write its account in "
+        "wsrep_sst_auth (galera-transfer-without-account).",
+        risk="The nodes must agree on the method before one of them needs a copy.",
+        exceptions="A script of that name that was installed by hand.",
+        reconsider_when="A node that joined by this method.",
+    ),
+)
+def galera_transfer_without_script(context: RuleContext) -> Iterator[Finding]:
+    """Report an SST method of Percona XtraBackup on MariaDB 10.3 or later."""
+    if uses_galera(context) and context.is_set(METHOD) and context.text(METHOD) in OLD_TRANSFERS:
+        action = advise(context, METHOD, "mariabackup", risk="it needs mariadb-backup and an account on all nodes")
+        yield galera_transfer_without_script.finding(
+            "This version has no script for this method, so a node that needs a full copy cannot join.",
+            variable_subject(context, METHOD),
+            help=help_line(action),
+            actions=present(action),
+        )
+
+
+@rule(
+    "GAL028",
+    "galera-unreachable-address",
+    confidence=Confidence.LIKELY,
+    summary="Nodes are looked for at an address where no other node can reach them.",
+    targets=MARIADB,
+    options=(ADDRESS, NODE),
+    evidence=("ASK-GAL-14",),
+    docs=Docs(
+        why="Nodes talk to each other on a port of their own, 4567 by default. At 3306, the port of clients, a node "
+        "reaches no cluster: it tries for half a minute and ends. A wsrep_node_address of the loopback interface is "
+        "what the node tells the others, which then look for it on their own hosts, also for state transfers.",
+        fix="Take the port out of wsrep_cluster_address, or write 4567. Set wsrep_node_address to the address that the "
+        "other nodes reach, or remove it.",
+        risk="None: with these addresses the node cannot work in a cluster of several hosts.",
+        restart=True,
+        exceptions="A cluster on one host, for tests. Nodes whose gmcast.listen_addr is at port 3306.",
+        reconsider_when="wsrep_cluster_size that counts all nodes.",
+    ),
+)
+def galera_unreachable_address(context: RuleContext) -> Iterator[Finding]:
+    """Report the port of clients in the cluster address, and a node address of the loopback interface."""
+    from rules.replication.galera import node_addresses
+
+    if not uses_galera(context):
+        return
+    nodes = node_addresses(context)
+    listens = provider_options(context).get("GMCAST.LISTEN_ADDR", "")
+    of_clients = f":{SQL_PORT}" not in listens and any(node.rpartition(":")[2] == SQL_PORT for node in nodes)
+    if context.is_set(ADDRESS) and of_clients:
+        yield galera_unreachable_address.finding(
+            "3306 is the port of clients: nodes talk to each other on 4567, so this node finds no other and ends.",
+            variable_subject(context, ADDRESS),
+            help="write the addresses without a port: gcomm://first,second,third",
+        )
+    local = (context.text(NODE) or "").startswith(LOOPBACK)
+    if context.is_set(NODE) and local and not any(node.startswith(LOOPBACK) for node in nodes):
+        yield galera_unreachable_address.finding(
+            "The other nodes are told to reach this node at its loopback address, where they reach only themselves.",
+            variable_subject(context, NODE),
+            help="write the address at which the other nodes reach this host, or remove the line",
+        )
