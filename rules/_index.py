@@ -11,6 +11,7 @@ ANY_OPTION = (
 # Rules of these concern files that set one of the options.
 BY_OPTION = {
     "rules.connections.limits": (
+        "admin_port",
         "create_admin_listener_thread",
         "extra_max_connections",
         "host_cache_size",
@@ -190,7 +191,11 @@ BY_OPTION = {
         "binlog_do_db",
         "binlog_ignore_db",
         "replicate_do_db",
+        "replicate_do_table",
         "replicate_ignore_db",
+        "replicate_ignore_table",
+        "replicate_wild_do_table",
+        "replicate_wild_ignore_table",
     ),
     "rules.replication.galera": (
         "wsrep_cluster_address",

@@ -168,7 +168,7 @@ def uncounted_connect_errors(context: RuleContext) -> Iterator[Finding]:
     "spare-port-without-address",
     summary="Administrative connections are configured, but their port is not open.",
     targets=(Span("mysql", since=(8, 0, 14)), Span("mariadb")),
-    options=("create_admin_listener_thread", "extra_max_connections"),
+    options=("create_admin_listener_thread", "admin_port", "extra_max_connections"),
     evidence=("CONA-05",),
     docs=Docs(
         why="MySQL opens its administrative port only where admin_address names an address, MariaDB its "
@@ -186,6 +186,7 @@ def spare_port_without_address(context: RuleContext) -> Iterator[Finding]:
     closed = {
         "create_admin_listener_thread": context.settings.on("create_admin_listener_thread") is True
         and not context.text("admin_address"),
+        "admin_port": context.number("admin_port") is not None and not context.text("admin_address"),
         "extra_max_connections": context.number("extra_port") == 0,
     }
     for name, without in closed.items():

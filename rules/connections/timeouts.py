@@ -328,7 +328,7 @@ def short_network_timeouts(context: RuleContext) -> Iterator[Finding]:
 
 
 IDLE = "wait_timeout"
-WEEK = 7 * DAY
+WEEK, DEFAULT_IDLE = 7 * DAY, 8 * HOUR
 
 
 @rule(
@@ -353,7 +353,7 @@ def idle_sessions_kept(context: RuleContext) -> Iterator[Finding]:
     """Report an explicitly configured wait_timeout of more than a week."""
     seconds = context.number(IDLE)
     if seconds and seconds > WEEK and context.is_set(IDLE):
-        usual = default_number(context, IDLE)
+        usual = default_number(context, IDLE) or DEFAULT_IDLE
         action = advise(context, IDLE, usual, risk="open sessions keep their limit", watch="Threads_connected")
         yield idle_sessions_kept.finding(
             f"A session that its client left without closing it stays for {format_duration(seconds)}, and counts "

@@ -12,7 +12,6 @@ from rules.sizing.redo import (
     DEFAULT_LOG,
     HOUR,
     LARGEST,
-    NOTED_POOL,
     SIZES,
     capacity_of_files,
     is_enough_for_writes,
@@ -22,6 +21,7 @@ from rules.sizing.redo import (
     least_log,
     log_for_pool,
     log_for_rates,
+    noted_log,
     rates_or_none,
     redo_capacity,
     redo_rates,
@@ -334,11 +334,11 @@ def overridden_redo_size(context: RuleContext) -> Iterator[Finding]:
         why="The pool was sized for much data, and the redo log was left at its default (100M or 96M, by version) or "
         "at an old value. When many rows change, such a log is full within seconds. The server must then write "
         "dirty pages before sessions may go on, however large the pool is. It is a warning below 256M for a pool of "
-        "16G or more, below 512M for 64G and below 1G for 256G, and a note at 100M or less for a pool of 4G or more. "
-        "These limits are our choice, and low: with innodb_dedicated_server MySQL 8.0.30 to 8.3 gives such pools a log "
-        "of 12G to 128G. The rule is silent where the busiest sampled hour fits into the log, or an hour at ten times "
-        "the mean of a day or more. A window of seconds is no evidence for other hours: a quiet one doesn't silence "
-        "the rule, and a busy one is judged by small-redo-log.",
+        "16G or more, below 512M for 64G and below 1G for 256G, and a note up to 100M for a pool of 4G or more, up to "
+        "512M for 16G and up to 1G for 64G. These limits are our choice, and low: with innodb_dedicated_server MySQL "
+        "8.0.30 to 8.3 gives such pools a log of 12G to 128G. The rule is silent where the busiest sampled hour fits "
+        "into the log, or an hour at ten times the mean of a day or more. A window of seconds is no evidence for other "
+        "hours: a quiet one doesn't silence the rule, and a busy one is judged by small-redo-log.",
         fix="Start with 1G for a pool of 4G, 2G for 16G, 4G for 64G and 8G for 256G. Then let mycnf audit or mycnf "
         "sample measure how much is written, and size it for an hour of that. Before MySQL 8.0.30 and MariaDB 10.9 a "
         "new size needs a restart.",
@@ -361,7 +361,7 @@ def tiny_redo_log(context: RuleContext) -> Iterator[Finding]:
     meant = capacity_of_files(context)  # another rule reports these lines and advises a capacity of this size
     capacity = meant or running
     few = capacity < least_log(pool)
-    if not few and not (pool >= NOTED_POOL and capacity <= DEFAULT_LOG):
+    if not few and capacity > noted_log(pool):
         return
     if is_enough_for_writes(context, capacity) or _is_judged_by_rate(context, capacity):
         return
@@ -369,9 +369,9 @@ def tiny_redo_log(context: RuleContext) -> Iterator[Finding]:
     action = larger_log_action(context, wanted) if wanted and wanted > capacity and not meant else None
     later = "measure the writes with mycnf audit"
     yield tiny_redo_log.finding(
-        f"The redo log of {format_size(capacity)} is tiny for a buffer pool of {format_size(pool)}: writes of "
-        f"{format_size(BUSY)} a second fill it in {format_duration(capacity / BUSY)}, and sessions then wait for pages "
-        "to be written.",
+        f"The redo log of {format_size(capacity)} is {'tiny' if few or capacity <= DEFAULT_LOG else 'small'} for a "
+        f"buffer pool of {format_size(context.number(POOL) or pool)}: writes of {format_size(BUSY)} a second fill it "
+        f"in {format_duration(capacity / BUSY)}, and sessions then wait for pages to be written.",
         variable_subject(context, next((name for name in SIZES if context.is_set(name)), POOL)),
         severity=None if few else Severity.NOTE,
         confidence=None if few else Confidence.OPINION,

@@ -388,3 +388,51 @@ def killed_for_memory(context: RuleContext) -> Iterator[Finding]:
             f"Processes killed because the control group's limit{limit} was reached: {group.oom_kills}.",
             help="lower the pool and the buffers of each session, or raise the limit",
         )
+
+
+LARGE_HOST = 8 * GIB
+SMALL_SHARE = 8  # a pool of an eighth of the memory or less
+OTHER_CACHES = ("key_buffer_size", "aria_pagecache_buffer_size", "rocksdb_block_cache_size", "tokudb_cache_size")
+
+
+@rule(
+    "MEM007",
+    "pool-far-below-memory",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    summary="The buffer pool is set to a small part of the memory.",
+    needs=("host",),
+    options=(POOL,),
+    evidence=("BP-05",),
+    docs=Docs(
+        why="Pages that do not fit in the pool are read from disk again and again. A pool of an eighth of the memory "
+        "or less is often left over from a smaller host. An option file cannot show how much data there is; mycnf "
+        "audit of the running server measures whether the pool is too small (small-buffer-pool).",
+        fix="Where the server has the host for itself and its data is larger than the pool, enlarge the pool: half of "
+        "the memory to start with, and more after an audit.",
+        risk="Memory that other programs of the host use.",
+        exceptions="Data that fits in the pool, and hosts that the server shares. Hosts of less than 8G, files for "
+        "several servers, and servers with a large cache of another engine are not reported.",
+        reconsider_when="Innodb_buffer_pool_reads near zero under load.",
+    ),
+)
+def pool_far_below_memory(context: RuleContext) -> Iterator[Finding]:
+    """Report an explicit pool of an eighth of a large host's memory or less, in an option file alone."""
+    pool, room = context.number(POOL), usable_memory(context)
+    if pool is None or room is None or not context.is_set(POOL) or context.has("server"):
+        return
+    size, where = room
+    others = sum(context.number(name) or 0 for name in OTHER_CACHES if context.is_set(name))
+    if size < LARGE_HOST or pool * SMALL_SHARE > size or (pool + others) * SMALL_SHARE > 2 * size:
+        return
+    if any(
+        (p.line.group or "").lower().startswith(("mysqld", "mariadb")) and (p.line.group or "")[-1:].isdigit()
+        for p in context.file_verdict.resolved.options
+    ):
+        return  # several servers, or series, read the file
+    yield pool_far_below_memory.finding(
+        f"The buffer pool of {format_size(pool)} is {format_percent(pool / size)} of the {where} that the server may "
+        "use: data that does not fit is read from disk again.",
+        variable_subject(context, POOL),
+        help="enlarge it if the data is larger and the host is the server's own; mycnf audit measures it",
+    )

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 LOGGED = ("binlog_do_db", "binlog_ignore_db")
 APPLIED = ("replicate_do_db", "replicate_ignore_db")
+TABLES = ("replicate_do_table", "replicate_ignore_table", "replicate_wild_do_table", "replicate_wild_ignore_table")
 MOST_NAMED = 4  # databases listed in a message
 # Changes in these are never written to a binary log, so excluding them has no effect.
 NEVER_LOGGED = frozenset({"information_schema", "performance_schema", "sys"})
@@ -37,14 +38,15 @@ def _database_name(line: LineVerdict) -> str:
 @rule(
     "REP001",
     "filter-list-in-one-name",
-    summary="A filter lists several databases on one line, which the server reads as one name.",
-    options=(*LOGGED, *APPLIED),
-    evidence=("ASK-REP-01",),
+    summary="A filter lists several databases or tables on one line, which the server reads as one name.",
+    options=(*LOGGED, *APPLIED, *TABLES),
+    evidence=("ASK-REP-01", "ASK-REP-23"),
     docs=Docs(
         why="The comma is part of the name. With binlog_do_db = a,b six servers logged nothing of the database a "
-        "and everything of a database that was called a,b; replicate_do_db did the same on a replica.",
-        fix="Write one line for each database. binlog_do_db and binlog_ignore_db need a restart. A filter of the "
-        "replica can be changed with its applier stopped: CHANGE REPLICATION FILTER (MySQL), SET GLOBAL (MariaDB).",
+        "and everything of a database that was called a,b; replicate_do_db did the same on a replica. Filters of "
+        "tables take the comma as part of the table's name or pattern too.",
+        fix="Write one line for each database or table. binlog_do_db and binlog_ignore_db need a restart. A filter of "
+        "the replica can be changed with its applier stopped: CHANGE REPLICATION FILTER (MySQL), SET GLOBAL (MariaDB).",
         risk="From then on the filter does what was meant; what went missing until then stays missing.",
         exceptions="A database whose name has a comma in it.",
         reconsider_when="A server that logs the changes of one of the databases.",
@@ -52,14 +54,15 @@ def _database_name(line: LineVerdict) -> str:
 )
 def filter_list_in_one_name(context: RuleContext) -> Iterator[Finding]:
     """Report filter lines with commas, which the server reads as part of one database name."""
-    for line in filter_lines(context, (*LOGGED, *APPLIED)):
+    for line in filter_lines(context, (*LOGGED, *APPLIED, *TABLES)):
         name = _database_name(line)
         if "," in name:
+            what = "table" if line.canonical in TABLES else "database"
             yield filter_list_in_one_name.finding(
-                f"The server takes {quote_value(name)} for the name of one database, and finds none of the "
+                f"The server takes {quote_value(name)} for the name of one {what}, and finds none of the "
                 f"{name.count(',') + 1}.",
                 verdict_subject(line),
-                help=f"write one {line.canonical} line for each database",
+                help=f"write one {line.canonical} line for each {what}",
             )
 
 

@@ -78,38 +78,42 @@ def group_founds_itself_anew(context: RuleContext) -> Iterator[Finding]:
 )
 def group_needs_unmet(context: RuleContext) -> Iterator[Finding]:
     """Report a member that lacks settings required by Group Replication."""
-    lacking = list(_missing_requirements(context)) if context.is_set(GROUP) else []
+    missing = list(_missing_requirements(context)) if context.is_set(GROUP) else []
+    lacking = [text for text, _ in missing]
     if lacking:
+        wrong = next((name for _, names in missing for name in names if context.is_set(name)), GROUP)
         yield group_needs_unmet.finding(
             f"Group replication doesn't start without {' and '.join(lacking)}.",
-            variable_subject(context, GROUP),
+            variable_subject(context, wrong),
             help=f"give the member {' and '.join(lacking)}",
         )
 
 
-def _missing_requirements(context: RuleContext) -> Iterator[str]:
+def _missing_requirements(context: RuleContext) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What the member lacks, each with the options of which a wrong line may be in the file."""
     if context.text("gtid_mode") not in {"ON", None}:
-        yield "gtid_mode = ON with enforce_gtid_consistency = ON"
+        yield "gtid_mode = ON with enforce_gtid_consistency = ON", ("gtid_mode",)
     if not writes_binary_log(context):
-        yield "a binary log"
+        yield "a binary log", ("log_bin",)
     if upper_value(context, LOGS_UPDATES) == "OFF" and _is_certain(context, LOGS_UPDATES):
-        yield "log_slave_updates = ON" if context.target.version < (8, 0, 26) else "log_replica_updates = ON"
+        name = "log_slave_updates" if context.target.version < (8, 0, 26) else "log_replica_updates"
+        yield f"{name} = ON", LOGS_UPDATES
     if context.text("binlog_format") not in {"ROW", None}:
-        yield "binlog_format = ROW"
+        yield "binlog_format = ROW", ("binlog_format",)
     if upper_value(context, ORDER) == "OFF" and worker_count(context) > 1:
-        yield "the order of commits kept by parallel workers"
+        yield "the order of commits kept by parallel workers", ORDER
     if context.text("transaction_write_set_extraction") == "OFF":
-        yield "transaction_write_set_extraction = XXHASH64"
+        yield "transaction_write_set_extraction = XXHASH64", ("transaction_write_set_extraction",)
     if context.text(POSITIONS[0]) == "FILE":
-        yield "relay_log_info_repository = TABLE and master_info_repository = TABLE"
+        yield "relay_log_info_repository = TABLE and master_info_repository = TABLE", POSITIONS[:1]
     if forbids_checksums(context) and context.text(CHECKSUM) not in {"NONE", None}:
-        yield f"{CHECKSUM} = NONE"
+        yield f"{CHECKSUM} = NONE", (CHECKSUM,)
     if context.is_set(CHECKS) and context.settings.on(CHECKS) and context.settings.on(SINGLE) is not False:
-        yield f"{CHECKS} = OFF, unless {SINGLE} is OFF"
+        yield f"{CHECKS} = OFF, unless {SINGLE} is OFF", (CHECKS,)
     if (name := context.settings.text(GROUP) or "") and not _is_uuid(name):
-        yield f"a UUID as {GROUP}, such as SELECT UUID() returns"
+        yield f"a UUID as {GROUP}, such as SELECT UUID() returns", (GROUP,)
     if _shares_port(context):
-        yield f"another port in {ADDRESS} than the server's own"
+        yield f"another port in {ADDRESS} than the server's own", (ADDRESS,)
 
 
 def _shares_port(context: RuleContext) -> bool:

@@ -229,6 +229,9 @@ def any_proxy(context: RuleContext) -> Iterator[Finding]:
         )
 
 
+X_ADDRESS = "mysqlx_bind_address"
+
+
 @rule(
     "SEC015",
     "second-port-open",
@@ -259,8 +262,8 @@ def second_port_open(context: RuleContext) -> Iterator[Finding]:
     if _is_x_open(context):
         yield second_port_open.finding(
             "bind_address keeps other hosts from the server's port, and the X protocol's port 33060 is open to them.",
-            variable_subject(context, "bind_address"),
-            help="set mysqlx_bind_address too, or mysqlx = OFF",
+            variable_subject(context, X_ADDRESS if context.is_set(X_ADDRESS) else "bind_address"),
+            help="set mysqlx_bind_address to the same address, or mysqlx = OFF",
         )
 
 

@@ -33,7 +33,8 @@ TIERS = (
     (4 * GIB, 1 * GIB, 0),
     (1 * GIB, 512 * MIB, 0),
 )
-NOTED_POOL = 4 * GIB  # from here on a log of the default size or less is worth a note
+# From that pool on a log of that size or less is worth a note.
+NOTED = ((64 * GIB, 1 * GIB), (16 * GIB, 512 * MIB), (4 * GIB, DEFAULT_LOG))
 # Recovery after a crash takes longer with more redo. 8G took 8 to 9 minutes on flash and 15 on a RAID 10 of spinning
 # disks (REDO-08); a single spinning disk is slower, and a busy machine of two processors too (REDO-11). The published
 # gain was measured up to 30G (REDO-01).
@@ -113,6 +114,11 @@ def log_for_pool(context: RuleContext, pool: int) -> int | None:
 def least_log(pool: int) -> int:
     """The log below which changes to a pool of that size fill it within seconds; 0 for small pools."""
     return next((least for from_pool, _, least in TIERS if pool >= from_pool), 0)
+
+
+def noted_log(pool: int) -> int:
+    """The log up to which a note is due for a pool of that size; 0 for small pools."""
+    return next((most for from_pool, most in NOTED if pool >= from_pool), 0)
 
 
 def log_for_rates(context: RuleContext, rates: list[Rate]) -> int:
