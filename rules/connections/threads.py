@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity
-from rules.core.advice import advise, default_number, help_line, present
+from rules.core.advice import advise, connection_limit, default_number, help_line, present
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
 
@@ -137,7 +137,7 @@ def unused_thread_pool(context: RuleContext) -> Iterator[Finding]:
 )
 def starved_thread_pool(context: RuleContext) -> Iterator[Finding]:
     """Report thread_pool_max_threads below max_connections: sessions that wait for locks can use up all threads."""
-    threads, connections = context.number("thread_pool_max_threads"), context.number("max_connections")
+    threads, connections = context.number("thread_pool_max_threads"), connection_limit(context)
     if not uses_thread_pool(context) or not threads or not connections or not context.is_set("thread_pool_max_threads"):
         return
     if threads < connections:

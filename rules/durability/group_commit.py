@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.core.model import Confidence, Severity
+from advisor.core.model import Confidence, Severity, format_size
 from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
@@ -146,12 +146,17 @@ def overruled_binary_log_setting(context: RuleContext) -> Iterator[Finding]:
     """Report lines about the binary log whose value another option replaces at the start."""
     for name, why in OVERRULED.items():
         line = context.file_verdict.effective.get(name)
-        if line is not None and line.running is not None and line.value not in {None, "0", line.running}:
+        if line is not None and line.running and line.value and line.value not in {"0", line.running}:
+            shown = str if name == "expire_logs_days" else _size_text
             yield overruled_binary_log_setting.finding(
-                f"The server runs with {line.running} instead of {line.value}: {why}.",
+                f"The server runs with {shown(line.running)} instead of {shown(line.value)}: {why}.",
                 variable_subject(context, name),
                 help="remove the line, or change the other option",
             )
+
+
+def _size_text(number: str) -> str:
+    return format_size(int(number))
 
 
 ERROR_ACTION = "binlog_error_action"

@@ -414,7 +414,8 @@ def exhausted_temporary_memory(context: RuleContext) -> Iterator[Finding]:
         "percent of the machine's memory, between 1G and 4G. The rule reports more than 1G that is more than a tenth "
         "of the memory, and also a quarter of it or half of what the buffer pool leaves; that is our choice. The "
         "default can be as much in a control group, because it is taken from the machine.",
-        fix="Set temptable_max_ram to 3 percent of the memory, between 1G and 4G.",
+        fix="Set temptable_max_ram to 3 percent of the memory, between 1G and 4G; with less than 4G of memory, to a "
+        "quarter of it.",
         risk="Larger temporary tables go to disk sooner.",
         exceptions="Servers for reports whose pool leaves room for it.",
         reconsider_when="TempTable_count_hit_max_ram (8.4 and later) that rises with the lower limit.",
@@ -427,7 +428,8 @@ def temptable_takes_much_memory(context: RuleContext) -> Iterator[Finding]:
         return
     left = memory - (context.number("innodb_buffer_pool_size") or 0)
     if store * 100 > memory * STORE_PERCENT and 2 * store >= min(left, memory // 2):
-        better = min(max(GIB, memory * USUAL_STORE_PERCENT // 100 // STEP * STEP), LARGEST_STORE)
+        least = min(GIB, memory // 4 // STEP * STEP) or STEP
+        better = min(max(least, memory * USUAL_STORE_PERCENT // 100 // STEP * STEP), LARGEST_STORE)
         action = advise(context, STORE, better, size=True, risk="larger temporary tables go to disk sooner")
         yield temptable_takes_much_memory.finding(
             f"Temporary tables of all sessions may take {format_size(store)}, {store * 100 // memory} % of the memory "

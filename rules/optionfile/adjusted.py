@@ -36,7 +36,7 @@ BYTES = frozenset(
 TIMES = ("_timeout", "_time", "_seconds", "_days", "_lifetime", "_expiry")
 PORTS = ("port", "extra_port")  # adjusted to 0 if skip_networking disables TCP
 NUMBER_STARTS = "0123456789+-"
-CONTINUES = (" ", "\t", ",", ";")  # before a backslash at the end; elsewhere it may end a directory of Windows
+QUOTES = ("'", '"', *"\u201c\u201d\u201e\u2018\u2019")
 KEEP_ONE, LOAD_BOTH = "keep one of the two lines", "write plugin_load_add in both lines to load both"
 ROUNDING = 0.01  # a smaller relative adjustment is an insignificant rounding
 
@@ -309,7 +309,7 @@ def escaped_path(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why='A quote that is not closed is part of the value: `datadir = "/var/lib/mysql` names a directory whose name '
         "begins with a quote. Option files know no continued lines: a backslash at the end is part of the value, and "
-        "the next line is an option of its own.",
+        "the next line is an option of its own. Quotes of word processors and web pages are characters like others.",
         fix="Close the quote or remove it, and write the whole value on one line.",
         risk="The option takes effect for the first time with the value that was meant: what the server wrote "
         "meanwhile lies elsewhere.",
@@ -325,19 +325,13 @@ def unclosed_value(context: RuleContext) -> Iterator[Finding]:
         raw = placed.raw or ""
         if line.option is None or line.option.kind != "string" or placed.templated:
             continue
-        if raw[:1] in ("'", '"') and raw.count(raw[0]) == 1:
-            yield unclosed_value.finding(
-                f"Nothing closes the quote, so {raw[0]} is the first character of the value.",
-                verdict_subject(line),
-                help="close the quote, or remove it",
-                fix=None if "#" in raw else replace_value(placed, raw[1:], UNSAFE),
-            )
-        elif raw.endswith("\\") and (raw[-2:-1] in CONTINUES or raw.startswith("/")):
-            yield unclosed_value.finding(
-                "The backslash is the last character of the value: lines of option files can't be continued.",
-                verdict_subject(line),
-                help="write the whole value on one line",
-            )
+        if raw[:1] in QUOTES or raw.endswith("\\"):
+            from rules.optionfile.groups import stray_quote
+
+            found = stray_quote(placed)
+            if found is not None:
+                what, help_text, fix = found
+                yield unclosed_value.finding(what, verdict_subject(line), help=help_text, fix=fix)
 
 
 @rule(

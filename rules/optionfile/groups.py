@@ -41,6 +41,9 @@ SERVERS = ("mysqld", "mariadbd", "mariadb", "server")  # groups that a mistyped 
 SUFFIX_SIGNS = (".", "_", "@", "-")
 MINIMUM_LETTERS = 4  # minimum length of a group name that may be a typo
 MYSQLD_MULTI = r"(?:mysqld|mariadbd|mariadb)\d+"
+TYPOGRAPHIC = "\u201c\u201d\u201e\u2018\u2019"  # quotes of word processors and web pages
+CLOSE = "close the quote, or remove it"
+CONTINUES = (" ", "\t", ",", ";")  # before a backslash at the end; elsewhere it may end a directory of Windows
 PLACES = ("datadir", "port", "socket")  # of which each server needs its own
 VERSIONED_GROUP = r"(?:mysqld|mariadbd|mariadb|mysql|server|client)[-_.]\d+(?:[._]\d+)*"
 SERIES_GROUP = r"(?:mysqld|mariadbd|mariadb)-(\d+)\.\d+"  # groups that the servers of one series read
@@ -300,3 +303,18 @@ def windows_path_escapes(line: Line) -> tuple[str, str, Fix | None] | None:
     quote = raw[0] if inner != raw else ""
     message = f"Option files read {what}, so the value is {quote_value(shown)}."
     return message, f"write {name_control_characters(path)}", replace_value(line, f"{quote}{path}{quote}", UNSAFE)
+
+
+def stray_quote(line: Line) -> tuple[str, str, Fix | None] | None:
+    """What a quote or a backslash at an end of the value does, what to do, and the edit; None if there is none."""
+    raw = line.raw or ""
+    if raw[:1] in ("'", '"') and raw.count(raw[0]) == 1:
+        fix = None if "#" in raw else replace_value(line, raw[1:], UNSAFE)
+        return f"Nothing closes the quote, so {raw[0]} is the first character of the value.", CLOSE, fix
+    if raw[:1] in TYPOGRAPHIC and raw[-1] in TYPOGRAPHIC:
+        fix = None if "#" in raw else replace_value(line, raw.strip(TYPOGRAPHIC), UNSAFE)
+        return "Typographic quotes are no quotes to the server: they are part of the value.", "remove them", fix
+    if raw.endswith("\\") and (raw[-2:-1] in CONTINUES or raw.startswith("/")):
+        what = "The backslash is the last character of the value: lines of option files can't be continued."
+        return what, "write the whole value on one line", None
+    return None
