@@ -151,7 +151,7 @@ def overruled_binary_log_setting(context: RuleContext) -> Iterator[Finding]:
             yield overruled_binary_log_setting.finding(
                 f"The server runs with {shown(line.running)} instead of {shown(line.value)}: {why}.",
                 variable_subject(context, name),
-                help="remove the line, or change the other option",
+                help="remove the line" if shown is str else "remove the line, or raise the maximum",
             )
 
 

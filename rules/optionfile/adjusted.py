@@ -127,6 +127,7 @@ def deprecated_option(context: RuleContext) -> Iterator[Finding]:
             and line.outcome in (Outcome.ACCEPTED, Outcome.ADJUSTED)
             and _is_deprecated_in(since, context.target)
             and not _is_advised_by_server(line, context.target)
+            and not (line.canonical == "expire_logs_days" and line.running == "0")  # overruled-binary-log-setting
         ):
             from rules.core import fixes
 

@@ -287,6 +287,16 @@ def intended_include(line: Line) -> Fix | None:
     return Fix(UNSAFE, (Edit(line.number, line.column, line.number, end, f"!{word.lower()} {path}"),))
 
 
+def intended_assignment(line: Line, catalog: Catalog) -> Fix | None:
+    """The edit for `name: value`: only an equals sign ends a name."""
+    name, colon, value = (line.name or "").partition(":")
+    known = colon and value.strip() and catalog.get(name.strip().lower().replace("-", "_")) is not None
+    if not known or line.value is not None:
+        return None
+    edit = Edit(line.number, line.column, line.number, line.name_end_column, f"{name.strip()} = {value.strip()}")
+    return Fix(UNSAFE, (edit,))
+
+
 def windows_path_escapes(line: Line) -> tuple[str, str, Fix | None] | None:
     """What the escapes in a Windows path become, what to write instead, and the edit; None if nothing is lost."""
     import re

@@ -134,8 +134,9 @@ def unknown_option(context: RuleContext) -> Iterator[Finding]:
         from rules.optionfile import groups
 
         include = groups.intended_include(line.placed.line) if _is_include(line) else None
-        fix = include or fixes.fix_unknown(line, context)
-        meant = include.edits[0].text if include else _intended_option(line, context)
+        written = include or groups.intended_assignment(line.placed.line, context.catalog)
+        fix = written or fixes.fix_unknown(line, context)
+        meant = written.edits[0].text if written else _intended_option(line, context)
         words = f"did you mean {meant}?" if meant else _unknown_help(line, fix, context)
         yield _refusal(unknown_option, context, line._replace(reason=NO_INCLUDE) if include else line, words, fix)
     yield from _unexamined_findings(unknown_option, context, of_value=False)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from advisor.core.model import Confidence, Severity
 from advisor.redaction import quote_value
 from advisor.verdict import REFUSED
+from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, rule
-from rules.core.subject import verdict_subject
+from rules.core.subject import variable_subject, verdict_subject
 from rules.durability.binary_log import writes_binary_log
 
 TYPE_CHECKING = False
@@ -135,3 +136,46 @@ def filter_by_default_database(context: RuleContext) -> Iterator[Finding]:
             verdict_subject(line),
             help=f"write {connection}{dot}{better} with the pattern database.% instead",
         )
+
+
+LOGS_UPDATES = ("log_replica_updates", "log_slave_updates")
+OF_A_REPLICA = ("replica_", "slave_", "relay_", "replicate_", "super_read_only", "read_only")
+
+
+@rule(
+    "REP030",
+    "replica-updates-switched-off",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="A replica's file writes a binary log, and switches the logging of what the replica applies off.",
+    options=LOGS_UPDATES,
+    evidence=("REPL-11", "ASK-REP-19"),
+    docs=Docs(
+        why="The binary log then holds only what is written on the replica itself. Replicas of this server, a restore "
+        "from its backup and binary logs, and replicas that follow it after a failover miss all that came from the "
+        "source. A running replica is reported by replica-updates-not-logged.",
+        fix="Set log_replica_updates = ON (log_slave_updates on MariaDB and before MySQL 8.0.26), or switch the binary "
+        "log off.",
+        risk="The replica writes each change twice, as the source does.",
+        restart=True,
+        exceptions="A replica that is never a source and is never restored from its own binary logs.",
+        reconsider_when="A binary log that nothing reads.",
+    ),
+)
+def replica_updates_switched_off(context: RuleContext) -> Iterator[Finding]:
+    """Report an option file of a replica with a binary log and an explicit log_replica_updates = OFF."""
+    from rules.core.network import uses_galera  # lazily: galera-logs-half and group-needs-unmet report nodes
+
+    name = next((n for n in LOGS_UPDATES if context.explicit_switch(n) is False), None)
+    if name is None or context.has("server") or not writes_binary_log(context) or uses_galera(context):
+        return
+    names = set(context.file_verdict.effective) - {name}
+    if context.is_set("group_replication_group_name") or not any(n.startswith(OF_A_REPLICA) for n in names):
+        return
+    action = advise(context, name, "ON", risk="the replica writes each change twice")
+    yield replica_updates_switched_off.finding(
+        "The replica's binary log holds none of what it applies: its own replicas, and a restore from it, miss that.",
+        variable_subject(context, name),
+        help=help_line(action),
+        actions=present(action),
+    )

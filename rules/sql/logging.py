@@ -320,3 +320,38 @@ def sampled_slow_log(context: RuleContext) -> Iterator[Finding]:
         help=raised or help_line(action),
         actions=() if raised else present(action),
     )
+
+
+@rule(
+    "OBS009",
+    "logs-in-tables",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    summary="The slow log or the general log is written to a table, which nothing rotates.",
+    options=(OUTPUT, *SWITCH, "general_log"),
+    evidence=("OBS-11",),
+    docs=Docs(
+        why="mysql.slow_log and mysql.general_log are CSV tables without an index: each query of them reads all rows. "
+        "FLUSH LOGS and logrotate leave them alone, so they grow until they are truncated. Programs such as "
+        "pt-query-digest read files.",
+        fix="Set log_output to FILE, and rotate the files.",
+        risk="Those who query the tables must read the files.",
+        exceptions="Managed services, which rotate the tables themselves and show no files; lint of their parameters "
+        "says nothing. A log that is on for minutes.",
+        reconsider_when="A table that is emptied regularly.",
+    ),
+)
+def logs_in_tables(context: RuleContext) -> Iterator[Finding]:
+    """Report an enabled log whose output is a table and no file."""
+    outputs = {part.strip() for part in (context.text(OUTPUT) or "").split(",")}
+    written = _slow_log_on(context) or context.settings.on("general_log")
+    managed = context.target.is_managed or (context.has("server") and context.server.managed)
+    if outputs != {"TABLE"} or not context.is_set(OUTPUT) or not written or managed:
+        return
+    action = advise(context, OUTPUT, "FILE", risk="the log goes to a file, which must be rotated", watch="Slow_queries")
+    yield logs_in_tables.finding(
+        "The log goes to a table without an index, which grows until it is truncated.",
+        variable_subject(context, OUTPUT),
+        help=help_line(action),
+        actions=present(action),
+    )

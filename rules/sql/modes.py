@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.core.model import Confidence, Severity
+from advisor.core.model import Confidence, Severity, format_duration
 from rules.core.advice import advise, default_number, help_line, present
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject, verdict_subject
@@ -26,6 +26,8 @@ TEMPORARY = "default_tmp_storage_engine"
 ALTER = ("old_alter_table", "alter_algorithm")
 COPIES = frozenset({"ON", "COPY"})
 PREPARED, JOIN, SESSION_MEMORY = "max_prepared_stmt_count", "max_join_size", "max_session_mem_used"
+SELECT_TIME, STATEMENT_TIME = "max_execution_time", "max_statement_time"
+SHORT_SELECT, SHORT_STATEMENT = 2000, 10  # milliseconds; seconds
 SMALL_JOIN, LITTLE_MEMORY = 1_000_000, 16 << 20  # rows and bytes that ordinary statements need
 THREE_BYTES = frozenset({"UTF8", "UTF8MB3"})
 # Collation suffixes that exist for both character sets in every version.
@@ -303,14 +305,16 @@ def temporary_tables_without_rollback(context: RuleContext) -> Iterator[Finding]
     "MOD010",
     "statements-refused-by-limit",
     summary="A limit is so small that the server refuses ordinary statements.",
-    options=(PREPARED, JOIN, SESSION_MEMORY),
-    evidence=("LIM-01",),
+    options=(PREPARED, JOIN, SESSION_MEMORY, SELECT_TIME, STATEMENT_TIME),
+    evidence=("LIM-01", "LIM-02"),
     docs=Docs(
         why="max_prepared_stmt_count = 0 refuses every statement that a client prepares on the server, as many "
         "programs do by default. max_join_size also switches sql_big_selects off: a SELECT that the optimizer "
         "estimates above the limit fails with error 1104, whatever it would read. max_session_mem_used ends "
         "statements of MariaDB with error 1290: SHOW GLOBAL VARIABLES did not run with 8M, and a SELECT from a "
-        "derived table not with 2M. That a million rows and 16M of memory are the least is our choice.",
+        "derived table not with 2M. That a million rows and 16M of memory are the least is our choice. A "
+        "max_execution_time below 2 seconds ends SELECT statements such as reports, and a max_statement_time below 10 "
+        "seconds also ALTER TABLE and other maintenance: these are notes.",
         fix="Remove the line. To end runaway statements set max_execution_time (MySQL) or max_statement_time "
         "(MariaDB).",
         risk="Statements that were refused run.",
@@ -337,6 +341,31 @@ def statements_refused_by_limit(context: RuleContext) -> Iterator[Finding]:
                 refused.format(value=f"{value:,}"),
                 variable_subject(context, name),
                 help="remove the line",
+                actions=present(action),
+            )
+    yield from _short_time_limits(context)
+
+
+def _short_time_limits(context: RuleContext) -> Iterator[Finding]:
+    """Limits of time that end reports, and on MariaDB any statement."""
+    for name, least, message in (
+        (SELECT_TIME, SHORT_SELECT, "Each SELECT that runs longer than {time} fails with error 3024, as reports do."),
+        (
+            STATEMENT_TIME,
+            SHORT_STATEMENT,
+            "Each statement that runs longer than {time} fails with error 1969, ALTER TABLE and reports included.",
+        ),
+    ):
+        limit = context.settings.real(name)
+        if limit is not None and 0 < limit < least and context.is_set(name):
+            seconds = limit / 1000 if name == SELECT_TIME else limit
+            action = advise(context, name, 0, risk="statements run as long as they need")
+            yield statements_refused_by_limit.finding(
+                message.format(time=format_duration(seconds)),
+                variable_subject(context, name),
+                severity=Severity.NOTE,
+                confidence=Confidence.LIKELY,
+                help=f"{help_line(action)}, and set a limit in the sessions or for the accounts that need one",
                 actions=present(action),
             )
 
