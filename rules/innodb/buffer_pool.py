@@ -291,8 +291,16 @@ def rounded_up_buffer_pool(context: RuleContext) -> Iterator[Finding]:
         yield rounded_up_buffer_pool.finding(
             f"The pool of {exact_size(asked)} runs as {exact_size(running)}: each instance takes whole chunks.",
             variable_subject(context, POOL),
-            help=f"write {POOL} = {_nearest_sizes(context, asked, running)}, or use fewer instances or smaller chunks",
+            help=f"write {POOL} = {_sizes_that_fit(context, asked, running)}, or use fewer instances or smaller chunks",
         )
+
+
+def _sizes_that_fit(context: RuleContext, asked: int, running: int) -> str:
+    """The sizes to choose from: the one that pool-exceeds-memory advises where the pool does not fit in memory."""
+    from rules.sizing.memory import fitting_pool  # lazily: few files need it
+
+    fits = fitting_pool(context, running)
+    return exact_size(fits) if fits < running else _nearest_sizes(context, asked, running)
 
 
 def _nearest_sizes(context: RuleContext, asked: int, running: int) -> str:

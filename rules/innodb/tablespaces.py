@@ -184,6 +184,52 @@ def forgotten_statistics(context: RuleContext) -> Iterator[Finding]:
         )
 
 
+RECALCULATES, SAMPLE = "innodb_stats_auto_recalc", "innodb_stats_persistent_sample_pages"
+FEW_PAGES = 5
+
+
+@rule(
+    "INN052",
+    "poor-statistics",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="The optimizer's statistics are not kept up to date, or come from very few pages.",
+    options=(RECALCULATES, SAMPLE),
+    evidence=("INNA-38",),
+    docs=Docs(
+        why="With innodb_stats_auto_recalc = OFF only ANALYZE TABLE renews persistent statistics: a table that grew a "
+        "hundredfold is planned as if it were small. The server samples 20 pages of each index by default; fewer than "
+        "5 (our choice) estimate badly how many different values an index has.",
+        fix="Remove the line.",
+        risk="Plans may change when statistics are renewed, a tenth of a table's rows after the last time.",
+        exceptions="Servers whose tables are analyzed by a job, so that plans change only then.",
+        reconsider_when="A job that runs ANALYZE TABLE after each large change.",
+    ),
+)
+def poor_statistics(context: RuleContext) -> Iterator[Finding]:
+    """Report persistent statistics that are not recalculated, or are taken from fewer than five pages."""
+    if context.settings.on("innodb_stats_persistent") is False:
+        return
+    if context.explicit_switch(RECALCULATES) is False:
+        action = advise(context, RECALCULATES, "ON", risk="plans may change when statistics are renewed")
+        yield poor_statistics.finding(
+            "Statistics are renewed only by ANALYZE TABLE, so plans do not follow the growth of tables.",
+            variable_subject(context, RECALCULATES),
+            help=help_line(action),
+            actions=present(action),
+        )
+    pages = context.number(SAMPLE)
+    if pages is not None and pages < FEW_PAGES and context.is_set(SAMPLE):
+        action = advise(context, SAMPLE, 20, risk="ANALYZE TABLE reads more pages")
+        yield poor_statistics.finding(
+            f"Statistics come from {pages} page{'' if pages == 1 else 's'} of each index, which is too few for a good "
+            "estimate.",
+            variable_subject(context, SAMPLE),
+            help=help_line(action),
+            actions=present(action),
+        )
+
+
 @rule(
     "INN028",
     "undo-truncation-without-tablespaces",

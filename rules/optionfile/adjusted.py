@@ -329,9 +329,9 @@ def unclosed_value(context: RuleContext) -> Iterator[Finding]:
         if raw[:1] in QUOTES or raw.endswith("\\"):
             from rules.optionfile.groups import stray_quote
 
-            found = stray_quote(placed)
-            if found is not None:
-                what, help_text, fix = found
+            stray = stray_quote(placed)
+            if stray is not None:
+                what, help_text, fix = stray
                 yield unclosed_value.finding(what, verdict_subject(line), help=help_text, fix=fix)
 
 
