@@ -320,7 +320,9 @@ BY_OPTION = {
     ),
     "rules.sql.logging": (
         "general_log",
+        "general_log_file",
         "innodb_status_output",
+        "log_error",
         "log_error_verbosity",
         "log_output",
         "log_queries_not_using_indexes",

@@ -24,6 +24,13 @@ INDEXES = "log_queries_not_using_indexes"
 THROTTLE = "log_throttle_queries_not_using_indexes"
 SAMPLED = "log_slow_rate_limit"
 OUTPUT = "log_output"
+DISCARDED = {
+    "log_error": "error",
+    "slow_query_log_file": "slow",
+    "log_slow_query_file": "slow",
+    "general_log_file": "general",
+}
+NOWHERE = "/dev/null"
 USUAL_THRESHOLD = 10  # seconds; the default of all versions
 LOGINS_LOGGED = 2  # log_warnings; below, MariaDB does not log refused logins (OBS-06)
 
@@ -147,13 +154,14 @@ def unused_slow_log_settings(context: RuleContext) -> Iterator[Finding]:
 @rule(
     "OBS004",
     "log-output-none",
-    summary="A log is enabled, but log_output = NONE discards it.",
-    options=(OUTPUT, *SWITCH, "general_log"),
+    summary="A log is enabled, but log_output = NONE or the file /dev/null discards it.",
+    options=(OUTPUT, *SWITCH, "general_log", *DISCARDED),
     evidence=("OBS-04",),
     docs=Docs(
         why="NONE among the values of log_output outranks FILE and TABLE: with the slow log on, 4,000 statements "
-        "that qualified left nothing in the file and nothing in mysql.slow_log.",
-        fix="Set log_output to FILE, or switch the logs off.",
+        "that qualified left nothing in the file and nothing in mysql.slow_log. An error log in /dev/null leaves no "
+        "trace of a crash, of corruption or of a failed start.",
+        fix="Set log_output to FILE and name a file that is kept, or switch the logs off. The error log has no switch.",
         risk="The logs are written, and take disk space.",
         exceptions="None: to disable a log, use its own switch.",
         reconsider_when="A line in one of the two logs.",
@@ -161,6 +169,7 @@ def unused_slow_log_settings(context: RuleContext) -> Iterator[Finding]:
 )
 def log_output_none(context: RuleContext) -> Iterator[Finding]:
     """Report an enabled log whose output is log_output = NONE."""
+    yield from _discarded_files(context)
     on = [
         name
         for name, there in (("slow", _slow_log_on(context)), ("general", context.settings.on("general_log")))
@@ -176,6 +185,26 @@ def log_output_none(context: RuleContext) -> Iterator[Finding]:
         help=help_line(action),
         actions=present(action),
     )
+
+
+def _discarded_files(context: RuleContext) -> Iterator[Finding]:
+    """Logs whose file is /dev/null, if they are written."""
+    files = "FILE" in (context.text(OUTPUT) or "FILE").split(",")
+    written = {
+        "error": True,
+        "slow": files and _slow_log_on(context),
+        "general": files and context.settings.on("general_log"),
+    }
+    for name, log in DISCARDED.items():
+        line = context.file_verdict.effective.get(name)
+        if line is not None and line.placed.line.value == NOWHERE and written[log]:
+            yield log_output_none.finding(
+                f"The {log} log is written to {NOWHERE}, which throws it away.",
+                variable_subject(context, name),
+                help="name a file that is kept"
+                if log == "error"
+                else "name a file that is kept, or switch the log off",
+            )
 
 
 @rule(
