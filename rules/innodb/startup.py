@@ -146,9 +146,9 @@ def data_in_temporary_directory(context: RuleContext) -> Iterator[Finding]:
         path = (line.placed.line.value or "") if line is not None and not line.placed.line.templated else ""
         root = next((root for root in CLEANED if f"{path}/".startswith(root)), None)
         if root is not None:
-            what = "logs" if name in {"log_bin", "relay_log", "innodb_log_group_home_dir"} else "data"
             yield data_in_temporary_directory.finding(
-                f"The system removes old files from {root.rstrip('/')}, and so these {what}.",
+                f"{name} lies in {root.rstrip('/')}, from which the system removes files that were not used for days.",
                 variable_subject(context, name),
                 help="move the files to a directory such as /var/lib/mysql while the server is stopped",
             )
+            return
