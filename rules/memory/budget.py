@@ -392,7 +392,8 @@ def killed_for_memory(context: RuleContext) -> Iterator[Finding]:
 
 LARGE_HOST = 8 * GIB
 SMALL_SHARE = 8  # a pool of an eighth of the memory or less
-OTHER_CACHES = ("key_buffer_size", "aria_pagecache_buffer_size", "rocksdb_block_cache_size", "tokudb_cache_size")
+OTHER_CACHES = ("key_buffer_size", "aria_pagecache_buffer_size")
+OTHER_ENGINES = ("rocksdb", "tokudb", "columnstore", "ndb")  # in names of options and libraries
 
 
 @rule(
@@ -422,17 +423,24 @@ def pool_far_below_memory(context: RuleContext) -> Iterator[Finding]:
     if pool is None or room is None or not context.is_set(POOL) or context.has("server"):
         return
     size, where = room
-    others = sum(context.number(name) or 0 for name in OTHER_CACHES if context.is_set(name))
-    if size < LARGE_HOST or pool * SMALL_SHARE > size or (pool + others) * SMALL_SHARE > 2 * size:
+    if size < LARGE_HOST or pool * SMALL_SHARE > size or _is_shared(context, size):
         return
-    if any(
-        (p.line.group or "").lower().startswith(("mysqld", "mariadb")) and (p.line.group or "")[-1:].isdigit()
-        for p in context.file_verdict.resolved.options
-    ):
-        return  # several servers, or series, read the file
     yield pool_far_below_memory.finding(
         f"The buffer pool of {format_size(pool)} is {format_percent(pool / size)} of the {where} that the server may "
         "use: data that does not fit is read from disk again.",
         variable_subject(context, POOL),
         help="enlarge it if the data is larger and the host is the server's own; mycnf audit measures it",
     )
+
+
+def _is_shared(context: RuleContext, size: int) -> bool:
+    """Whether other engines or servers, by the file, have a part of the memory."""
+    if sum(context.number(name) or 0 for name in OTHER_CACHES if context.is_set(name)) * SMALL_SHARE > size:
+        return True
+    for placed in context.file_verdict.resolved.options:
+        group, line = (placed.line.group or "").lower(), placed.line
+        text = f"{line.name} {line.value}" if "plugin" in (line.name or "") else line.name or ""
+        several = group.startswith(("mysqld", "mariadb")) and group[-1:].isdigit()
+        if several or any(engine in text.lower() for engine in OTHER_ENGINES):
+            return True
+    return False
