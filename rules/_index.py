@@ -150,6 +150,7 @@ BY_OPTION = {
         "innodb_stats_persistent",
         "innodb_stats_persistent_sample_pages",
         "innodb_strict_mode",
+        "innodb_temp_data_file_path",
         "innodb_undo_log_truncate",
         "innodb_undo_tablespaces",
     ),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 LEAST_UNDO = 2  # undo tablespaces; one is truncated while the other is active
 NO_BUFFERING = frozenset({"NONE", "0"})
+TEMPORARY = "innodb_temp_data_file_path"
 
 
 @rule(
@@ -87,14 +88,15 @@ def tables_in_the_system_tablespace(context: RuleContext) -> Iterator[Finding]:
     "INN025",
     "system-tablespace-with-an-end",
     confidence=Confidence.LIKELY,
-    summary="The system tablespace can't grow beyond a size, and statements fail when it is full.",
-    options=("innodb_data_file_path",),
-    evidence=("INNA-07",),
+    summary="The system tablespace, or the one of temporary tables, can't grow, and statements fail when it is full.",
+    options=("innodb_data_file_path", TEMPORARY),
+    evidence=("INNA-07", "INNA-39"),
     docs=Docs(
         why="The last file of the system tablespace grows only with autoextend, and with max up to that size. A "
         "server whose tables lay in one of 24M, and another in one of at most 30M, refused rows with error "
         "1114 (the table is full) although the disk was nearly empty. MySQL 5.7 and MariaDB before 11.0 also keep "
-        "undo logs there by default.",
+        "undo logs there by default. Temporary tables of MariaDB and MySQL 5.7 share the file of "
+        "innodb_temp_data_file_path, which a maximum should bound, and not a fixed size of megabytes.",
         fix="Let the last file end with autoextend and without max; the earlier files must stay as they are.",
         risk="The tablespace may fill the disk; watch the disk instead.",
         restart=True,
@@ -104,7 +106,8 @@ def tables_in_the_system_tablespace(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def system_tablespace_with_an_end(context: RuleContext) -> Iterator[Finding]:
-    """Report a system tablespace whose last file has a fixed or maximum size."""
+    """Report a system tablespace whose last file has a fixed or maximum size, and a small file of temporary tables."""
+    yield from _small_temporary_file(context)
     name = "innodb_data_file_path"
     last = (context.text(name) or "").rpartition(";")[2].strip(" \"'")
     if not context.is_set(name) or not last or (":AUTOEXTEND" in last and ":MAX:" not in last):
@@ -117,6 +120,18 @@ def system_tablespace_with_an_end(context: RuleContext) -> Iterator[Finding]:
         variable_subject(context, name),
         help="let the last file end with autoextend, without max",
     )
+
+
+def _small_temporary_file(context: RuleContext) -> Iterator[Finding]:
+    """A file of InnoDB's temporary tables of a fixed size of less than a gigabyte."""
+    end = (context.text(TEMPORARY) or "").rpartition(":")[2].strip(" \"'")
+    small = end[:-1].isdigit() and end[-1:] in ("K", "M")
+    if context.is_set(TEMPORARY) and small and not context.target.since("mysql", 8):
+        yield system_tablespace_with_an_end.finding(
+            f"The file of InnoDB's temporary tables stays at {end}; when it is full, statements fail with error 1114.",
+            variable_subject(context, TEMPORARY),
+            help="end the value with autoextend:max:SIZE, where SIZE is what the disk can spare",
+        )
 
 
 @rule(
