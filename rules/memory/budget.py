@@ -393,7 +393,7 @@ def killed_for_memory(context: RuleContext) -> Iterator[Finding]:
 LARGE_HOST = 8 * GIB
 SMALL_SHARE = 8  # a pool of an eighth of the memory or less
 OTHER_CACHES = ("key_buffer_size", "aria_pagecache_buffer_size")
-OTHER_ENGINES = ("rocksdb", "tokudb", "columnstore", "ndb")  # in names of options and libraries
+OTHER_ENGINES = ("rocksdb", "tokudb", "columnstore", "spider", "ndb")  # in names of options and libraries
 
 
 @rule(
