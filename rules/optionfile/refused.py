@@ -209,9 +209,14 @@ def _unknown_help(line: LineVerdict, fix: Fix | None, context: RuleContext) -> s
     )
 
 
+OF_SESSIONS = ("foreign_key_checks", "unique_checks", "sql_big_selects", "sql_log_bin", "sql_select_limit")
+
+
 def _removal_help(line: LineVerdict) -> str:
     if line.loose:
         return "remove the line, unless other servers read the file too"
+    if written_name(line.placed.line) in OF_SESSIONS:
+        return "remove the line: it is a variable without an option, which a session sets with SET"
     return "remove the line, or write loose_ before a plugin's option"
 
 
