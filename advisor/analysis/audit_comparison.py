@@ -51,6 +51,8 @@ def reason_unjudged(finding: Finding, before: AuditResult, now: AuditResult) -> 
     """Return why it is unknown whether the finding still applies; empty if it was checked."""
     if now.asked and finding.code not in now.asked:
         return "the rule was not asked (--select, --ignore, no --schema, or the version)"
+    if key(finding) in map(key, now.commented):
+        return "suppressed by a comment in the server's files"
     reason = next((skip.reason for skip in now.skipped if skip.code == finding.code), "")
     if reason:
         return f"needs {reason}"

@@ -77,7 +77,7 @@ class AuditResult(NamedTuple):
 
     `asked` are the codes of all selected rules that apply. `suppressed` are suppressed findings, each with the reason:
     they are not counted, and reports mention that they are left out. `passed` are the passed checks, `since` is the
-    comparison with an earlier audit.
+    comparison with an earlier audit. `commented` are findings that comments in the server's files suppress.
     """
 
     facts: Facts
@@ -88,6 +88,7 @@ class AuditResult(NamedTuple):
     suppressed: tuple[tuple[Finding, str], ...] = ()
     passed: tuple[PassedCheck, ...] = ()
     since: AuditComparison | None = None
+    commented: tuple[Finding, ...] = ()
 
     @property
     def rules_run(self) -> frozenset[str]:

@@ -28,9 +28,9 @@ class ChangedSetting(NamedTuple):
 class Change(NamedTuple):
     """The differences between one snapshot and the one before; times are UTC in ISO 8601.
 
-    `back` are findings that existed before and were gone in the previous snapshot. A finding whose rule was skipped is
-    neither gone nor new afterwards. `restarted` means that the server was started in between; `probes` are probe
-    results saved since.
+    `back` are findings that existed before and were gone in the previous snapshot. A finding whose rule was skipped, or
+    that a comment suppresses, is neither gone nor new afterwards. `restarted` means that the server was started in
+    between; `probes` are probe results saved since.
     """
 
     before: str
@@ -59,7 +59,7 @@ def changes_between(audits: Iterable[AuditResult]) -> Iterator[Change]:
         unseen = {skip.code for skip in now.skipped}
         if before is not None:
             yield _change(before, now, ever, held, unseen)
-        held = present | {key for key in held if key[0] in unseen}
+        held = present | {key for key in held if key[0] in unseen} | {_key(finding) for finding in now.commented}
         ever |= present
         before = now
 

@@ -94,10 +94,15 @@ def judge_facts(facts: Facts, asked: AuditRequest, *, brief: bool = False, chain
     known.parts["chain"] = chain or known.parts["chain"]
     ran = asked.of(known)
     rule_run = run_for_target(known, ran)
-    shown = tuple(sort_by_severity(_not_ignored(_not_suppressed(known, rule_run.findings), asked.config)))
-    codes = tuple(rule.code for rule in ran)
+    left, commented = _split_by_comments(known, rule_run.findings)
     return AuditResult(
-        facts, known, shown, rule_run.skipped, codes, passed=() if brief else _passed_checks(known, rule_run, ran)
+        facts,
+        known,
+        tuple(sort_by_severity(_not_ignored(left, asked.config))),
+        rule_run.skipped,
+        tuple(rule.code for rule in ran),
+        passed=() if brief else _passed_checks(known, rule_run, ran),
+        commented=tuple(_not_ignored(commented, asked.config)),
     )
 
 
@@ -120,15 +125,18 @@ def _passed_checks(known: RuleContext, rule_run: RuleRun, ran: list[Rule]) -> tu
     return tuple(passed_checks(known, rule_run.findings, {rule.name for rule in ran if rule.code not in lacking}))
 
 
-def _not_suppressed(known: RuleContext, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """Return the findings not suppressed by comments in the server's files; lint reports faults in such comments."""
+def _split_by_comments(known: RuleContext, findings: tuple[Finding, ...]) -> tuple[tuple[Finding, ...], ...]:
+    """Return the findings to report, and those that comments in the server's files suppress.
+
+    Faults in such comments are left to lint.
+    """
     files = known.files.files if known.has("files") else ()
     if not any(COMMENT_MARK in (copy.text or "") for copy in files):
-        return findings
+        return findings, ()
     from advisor.analysis.suppress import FileFindings, suppress
 
     (done,) = suppress([FileFindings(known.file_verdict.resolved, known.target, findings, frozenset())])
-    return tuple(f for f in done.kept if f.code[:3] != SUPPRESSIONS)
+    return tuple(f for f in done.kept if f.code[:3] != SUPPRESSIONS), done.hidden
 
 
 SERVER = "<server>"  # location of a finding without a file
@@ -147,7 +155,9 @@ def apply_baseline(audited: AuditResult, args: argparse.Namespace, *, silent: bo
 
         write(baseline.render_baseline([reading], args.write_baseline), args.write_baseline)
         print_notice(f"wrote {plural(len(audited.findings), 'finding')} to {args.write_baseline}")
-        return audited._replace(findings=())
+        why = f"written to {args.write_baseline}"
+        suppressed = tuple((finding, why) for finding in audited.findings)
+        return audited._replace(findings=(), suppressed=(*audited.suppressed, *suppressed))
     if not args.baseline:
         return audited
     known = baseline.read_baseline(args.baseline)

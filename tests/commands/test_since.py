@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -195,3 +196,43 @@ def test_report_compares_two_snapshots(mycnf: Mycnf, earlier: Path, tmp_path: Pa
     assert "--since compares one snapshot" in refused.err
     refused = mycnf("report", str(DEMO), *words, "--format", "parquet", "-o", str(tmp_path / "rows"))
     assert (refused.code, "--format parquet has no comparison" in refused.err) == (2, True)
+
+
+@pytest.fixture
+def commented(tmp_path: Path) -> Path:
+    """The demo's recording three days later, with a comment that suppresses the finding on the sort buffer."""
+    facts: dict[str, Any] = json.loads(DEMO.read_text("utf-8"))
+    facts["taken_at"] = "2026-11-24T05:01:00+00:00"
+    for file in facts["files"]["files"]:
+        file["text"] = re.sub(r"(?m)^sort_buffer_size.*", r"\g<0>  # mycnf: ignore[BUF003] measured", file["text"])
+    path = tmp_path / "commented.json"
+    path.write_text(json.dumps(facts), "utf-8")
+    return path
+
+
+def test_what_a_comment_suppresses_is_not_gone(mycnf: Mycnf, commented: Path) -> None:
+    """A comment that was added since leaves its finding unjudged; without the comment it is no finding of today."""
+    comparison = since(mycnf, commented)
+    (one,) = [found for found in comparison["not_judged"] if found["code"] == "BUF003"]
+    assert (one["reason"], comparison["gone"]) == ("suppressed by a comment in the server's files", [])
+    text = mycnf("audit", "--demo", "--isolated", "--since", str(commented), "--format", "text").out
+    assert "new BUF003 oversized-sort-buffer (sort_buffer_size) (not judged then)" in " ".join(text.split())
+
+
+def test_history_of_what_a_comment_suppresses(mycnf: Mycnf, commented: Path) -> None:
+    """The finding is neither gone with the comment nor new or back without it."""
+    later = json.loads(DEMO.read_text("utf-8")) | {"taken_at": "2026-11-25T05:01:00+00:00"}
+    last = commented.with_name("last.json")
+    last.write_text(json.dumps(later), "utf-8")
+    assert mycnf("history", "add", str(DEMO), str(commented), str(last)).code == 0
+    (server,) = json.loads(mycnf("history", "db1", "--isolated", "--format", "json").out)["servers"]
+    codes = {f["code"] for change in server["changes"] for kind in ("new", "gone", "back") for f in change[kind]}
+    assert (len(server["changes"]), codes) == (2, set())
+
+
+def test_a_baseline_that_is_written_leaves_nothing_gone(mycnf: Mycnf, tmp_path: Path) -> None:
+    """What --write-baseline takes out of the report is still there, and counted as suppressed."""
+    words = ("audit", "--demo", "--isolated", "--since", str(DEMO))
+    ended = mycnf(*words, "--write-baseline", str(tmp_path / "base.json"), "--format", "json")
+    comparison = json.loads(ended.out)["since"]
+    assert (comparison["gone"], bool(comparison["kept"])) == ([], True)
