@@ -26,6 +26,10 @@ def dispatch(argv: list[str]) -> int:
             return errors.OK
         args = parser.parse_args(argv)
     check_package("rules")
+    if getattr(args, "output", None) or getattr(args, "reports", None):
+        from advisor.report.output import refuse_named
+
+        refuse_named(args)
     return _run(args)
 
 

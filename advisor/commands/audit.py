@@ -11,6 +11,7 @@ from advisor.core import errors
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterable
 
     from advisor.analysis.audited import AuditResult
     from advisor.collect.connection.statement import Statement
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from advisor.report import Page
 
 FAIL_ON = "error"
+COMPARED = frozenset({"text", "json", "markdown", "html"})  # formats that have the comparison with an earlier audit
 HEADING = (
     "Every statement that mycnf can send to a server. Ours carry the tag /* mycnf */; "
     "{number} stands for digits, {name} for the name of a schema in hexadecimal, nothing else varies."
@@ -76,6 +78,7 @@ def _report(args: argparse.Namespace) -> int:
     facts = _facts(args)  # without the configuration, whose host counts only where none was read
     args = asked.args
     if earlier is not None:
+        tell_uncompared([args.format or "text"])
         from advisor.analysis.audit_comparison import with_schema_rates
 
         facts = with_schema_rates(earlier, facts)
@@ -103,6 +106,15 @@ def audit_since(facts: Facts, earlier: Facts | None, asked: AuditRequest) -> Aud
 
     audited = audit_facts(add_earlier_spaces(with_schema_rates(earlier, facts), earlier), asked)
     return audited._replace(since=compare(judge_facts(earlier, asked), audited))
+
+
+def tell_uncompared(formats: Iterable[str]) -> None:
+    """Print a notice on each format that has the findings of today alone, although --since was given."""
+    from advisor.core.errors import print_notice
+
+    for name in formats:
+        if name not in COMPARED:
+            print_notice(f"--format {name} has no place for the comparison of --since; text, json, markdown, html do")
 
 
 def add_earlier_spaces(facts: Facts, earlier: Facts | None) -> Facts:

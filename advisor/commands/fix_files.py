@@ -16,6 +16,7 @@ from advisor.core.errors import print_notice
 from advisor.core.model import Target
 from advisor.fixing import TargetReading, fix_files, plan_fixes
 from advisor.redaction import escape_text
+from advisor.report.output import write
 from advisor.verdict import judge_file
 
 TYPE_CHECKING = False
@@ -68,19 +69,36 @@ def refuse_unnamed(paths: Sequence[str], args: argparse.Namespace) -> None:
 
 
 def show_diff(paths: Sequence[str], plans: Sequence[LintPlan], args: argparse.Namespace) -> int:
-    """Print the changes as a unified diff without writing; returns 1 if there are any."""
+    """Print the changes as a unified diff, or write it to the file of -o; returns 1 if there are any."""
     from advisor.fixing.diff import unified_diff
 
+    output = _diff_output(args)
     names, given = replace_stdin(paths, args.stdin_filename)
     reader = FixReader(names, plans, given, verbose=True)
     outcome = plan_fixes(names, reader, unsafe=args.unsafe_fixes, given=given)
     read = (target for targets, _ in reader.targets.values() for target in targets)
     for message in (*outcome.left, *outcome.unread, *dict.fromkeys(filter(None, map(stand_in_note, read)))):
         print_notice(message)
-    _print(unified_diff(outcome.changes))
+    diff = unified_diff(outcome.changes)
+    if output is None:
+        _print(diff)
+    else:
+        write(diff.decode("utf-8", "surrogateescape"), output)
     if outcome.unread:
         return errors.USAGE
     return errors.FINDINGS if outcome.changes and not args.exit_zero else errors.OK
+
+
+def _diff_output(args: argparse.Namespace) -> str | None:
+    """Return the file for the diff, None for stdout; raises MycnfError for options of a report, which is not made."""
+    reports = args.reports or ()
+    given = [f"--{kind}" for kind, _ in reports if kind != "output"]
+    given += [f"--{name.replace('_', '-')}" for name in ("statistics", "write_baseline") if getattr(args, name)]
+    if given:
+        raise errors.MycnfError(f"--diff prints a diff and no report; leave out {given[0]}, or --diff")
+    if len(reports) > 1:
+        raise errors.MycnfError("--diff prints one diff; give -o once")
+    return next((path for _, path in reports if path != "-"), None)
 
 
 def _print(text: bytes) -> None:

@@ -65,12 +65,14 @@ def run(args: argparse.Namespace) -> int:
 def _one(path: str, asked: AuditRequest, pairs: list[tuple[str, str | None]]) -> int:
     from advisor.analysis import fails
     from advisor.catalog.targets import stand_in_note
-    from advisor.commands.audit import audit_since
+    from advisor.commands.audit import audit_since, tell_uncompared
     from advisor.report.formats import render_audit
     from advisor.report.output import write
 
     fail_on = asked.args.fail_on or FAIL_ON
     earlier = load(asked.args.since) if asked.args.since is not None else None
+    if earlier is not None:
+        tell_uncompared(name for name, _ in pairs)
     audited = audit_since(load(path), earlier, asked)
     if sentence := stand_in_note(audited.known.target):
         print_notice(sentence)

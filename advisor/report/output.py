@@ -11,6 +11,7 @@ from advisor.report import WIDTH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterable
     from typing import IO
 
@@ -48,10 +49,32 @@ def pair(given: Iterable[tuple[str, str]], default: str = "text") -> list[tuple[
 
 
 def _refuse_shared(paths: list[str]) -> None:
-    for path in paths:
-        if paths.count(path) > 1:
+    places = [path if path == "-" else os.path.realpath(path) for path in paths]
+    for path, place in zip(paths, places, strict=True):
+        if places.count(place) > 1:
             where = "stdout" if path == "-" else path
             raise MycnfError(f"two reports would go to {where}; give each --format a file of its own with -o")
+
+
+# Arguments that name files which a command reads, or writes for another purpose than its report.
+NAMED = (
+    *("files", "a", "b", "snapshot", "texts", "snapshots", "since", "write_diff", "parameters", "words"),
+    *("config", "baseline", "write_baseline", "host_tar", "defaults_file", "defaults_extra_file"),
+)
+
+
+def refuse_named(args: argparse.Namespace) -> None:
+    """Raise MycnfError if a report would replace a file that the command line names for something else."""
+    outputs = [path for kind, path in getattr(args, "reports", None) or () if kind == "output"]
+    outputs += [args.output] if getattr(args, "output", None) else []
+    if not outputs:
+        return
+    given = [getattr(args, name, None) or () for name in NAMED]
+    named = {os.path.realpath(word) for words in given for word in ([words] if isinstance(words, str) else words)}
+    for path in outputs:
+        ordinary = os.path.isfile(path) or not os.path.lexists(path)
+        if path != "-" and ordinary and os.path.realpath(path) in named:
+            raise MycnfError(f"-o {path} would replace a file that the command line names otherwise; name another file")
 
 
 def write(text: str, path: str | None) -> None:

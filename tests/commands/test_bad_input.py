@@ -152,3 +152,37 @@ def test_another_language_is_one_line_and_code_2(name: str, mycnf: Mycnf, tmp_pa
     assert f"{name}: " in ended.err
     assert "is not read" in ended.err
     assert [line.split(":")[0] for line in ended.out.splitlines()] == ["my.cnf"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("lint", "--target", "mysql-8.0", "my.cnf", "-o", "./my.cnf"),
+        ("show", "./my.cnf", "-o", "my.cnf"),
+        ("upgrade", "--from", "mysql-5.7", "--to", "mysql-8.0", "my.cnf", "-o", "my.cnf"),
+        ("diff", "my.cnf", "mysql-8.0", "-o", "my.cnf"),
+        ("suggest", "--target", "mysql-8.0", "--write-diff", "my.cnf", "-o", "my.cnf"),
+        ("report", "my.cnf", "--format", "json", "-o", "my.cnf"),
+        ("lint", "my.cnf", "--write-baseline", "new.json", "-o", "new.json"),
+        ("lint", "my.cnf", "--format", "json", "-o", "new.json", "--format", "csv", "-o", "./new.json"),
+    ],
+)
+def test_no_report_replaces_a_file_that_is_named(words: tuple[str, ...], mycnf: Mycnf, tmp_path: Path) -> None:
+    """A report is never written over the option file that it is about, nor over another file of the same run."""
+    (tmp_path / "my.cnf").write_text(GOOD)
+    ended = mycnf(*words)
+    assert (ended.code, ended.out) == (2, "")
+    one_line(ended.err)
+    assert ((tmp_path / "new.json").exists(), (tmp_path / "my.cnf").read_text()) == (False, GOOD)
+
+
+def test_ask_password_without_a_terminal(tmp_path: Path) -> None:
+    """Without a terminal the password is a line of stdin, and without one there the reason is one line."""
+    command = [sys.executable, "-m", "advisor", "audit", "--socket", "gone.sock", "--ask-password"]
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(CHECKOUT), "HOME": str(tmp_path)}
+    for text, why in (("", "there is no terminal"), ("secret\n", "there is no server socket")):
+        ended = subprocess.run(
+            command, cwd=tmp_path, env=environment, input=text, capture_output=True, text=True,
+            start_new_session=True, timeout=600, check=False,
+        )  # fmt: skip
+        assert (ended.returncode, ended.stdout, why in one_line(ended.stderr)) == (3, "", True)

@@ -90,6 +90,15 @@ def test_diff_prints_and_writes_nothing(flags: tuple[str, ...], mycnf: Mycnf, fi
     assert file.read_text() == BEFORE
 
 
+def test_a_diff_goes_to_its_file(mycnf: Mycnf, file: Path, tmp_path: Path) -> None:
+    """-o is the file of the diff; options of a report, which --diff does not make, are refused."""
+    assert mycnf("lint", *TARGET, "--diff", "my.cnf", "-o", "my.diff") == Ended(errors.FINDINGS, "", "")
+    assert ((tmp_path / "my.diff").read_text(), file.read_text()) == (DIFF, BEFORE)
+    for words in (("--format", "json"), ("--statistics",), ("--write-baseline", "base.json")):
+        ended = mycnf("lint", *TARGET, "--diff", *words, "my.cnf")
+        assert (ended.code, ended.out, f"leave out {words[0]}, or --diff" in ended.err) == (errors.USAGE, "", True)
+
+
 def test_diff_of_unsafe_fixes(mycnf: Mycnf, file: Path) -> None:
     """With --unsafe-fixes the diff holds these too."""
     ended = mycnf("lint", *TARGET, "--unsafe-fixes", "--diff", "my.cnf")

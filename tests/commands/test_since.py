@@ -236,3 +236,11 @@ def test_a_baseline_that_is_written_leaves_nothing_gone(mycnf: Mycnf, tmp_path: 
     ended = mycnf(*words, "--write-baseline", str(tmp_path / "base.json"), "--format", "json")
     comparison = json.loads(ended.out)["since"]
     assert (comparison["gone"], bool(comparison["kept"])) == ([], True)
+
+
+def test_a_format_without_comparison_says_so(mycnf: Mycnf) -> None:
+    """A format that has no place for the comparison prints the findings, and stderr says what is missing."""
+    for command in (("audit", "--demo"), ("report", str(DEMO))):
+        ended = mycnf(*command, "--isolated", "--since", str(DEMO), "--format", "csv")
+        assert "--format csv has no place for the comparison" in ended.err
+        assert ended.out.startswith("server,snapshot,target")

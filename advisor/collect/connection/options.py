@@ -6,6 +6,7 @@ import getpass
 import os
 import stat
 import struct
+import sys
 from dataclasses import dataclass, field, replace
 
 from advisor.collect.connection.sockets import default_socket
@@ -168,12 +169,24 @@ def _ssl_mode(text: str, options: dict[str, tuple[str, str]]) -> str:
 
 def _ask_password(chosen: Account) -> Account:
     try:
-        typed = getpass.getpass(f"Password of {chosen.user}: ")
+        typed = _read_password(f"Password of {chosen.user}: ")
     except (EOFError, OSError) as error:
         raise ConnectError(
             "there is no terminal to ask for the password on; put it into an option file (--defaults-file)"
         ) from error
     return replace(chosen, password=typed.encode("utf-8", "surrogateescape"), credential_source="password as typed")
+
+
+def _read_password(prompt: str) -> str:
+    """Ask on the terminal; if there is none, read a line of stdin, where getpass would warn that it may be echoed."""
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
+    except OSError:
+        if not sys.stdin.isatty():
+            if not (line := sys.stdin.readline()):
+                raise EOFError from None
+            return line.rstrip("\r\n")
+    return getpass.getpass(prompt)
 
 
 def _system_user() -> str:
