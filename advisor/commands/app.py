@@ -50,7 +50,7 @@ def show_narration(app: AuditApp) -> None:
 
 def make_opening(args: argparse.Namespace) -> StartOptions:
     """Return the app's start options from the command line; rules are selected once there are facts to judge."""
-    from advisor.commands.collect import DEMO, DEMO_SERIES
+    from advisor.commands.collect import DEMO_SERIES
     from advisor.tui.preferences import read_keymap
 
     @cache
@@ -78,10 +78,13 @@ def make_opening(args: argparse.Namespace) -> StartOptions:
 
         return whole(AuditSource("snapshot", ", ".join(args.texts), partial(load_texts, args), judge))
     if args.snapshot or args.demo:
+        from advisor.commands.collect import load_snapshot
+
+        read = partial(load_snapshot, args)
         if args.demo:
-            source = AuditSource("demo", "a recorded server", partial(_load, DEMO), judge, series=DEMO_SERIES)
+            source = AuditSource("demo", "a recorded server", read, judge, series=DEMO_SERIES)
         else:
-            source = AuditSource("snapshot", args.snapshot, partial(_load, args.snapshot), judge)
+            source = AuditSource("snapshot", args.snapshot, read, judge)
         return whole(source)
 
     def connect(request: ConnectRequest, password: str = "") -> AuditSource:
@@ -102,12 +105,6 @@ def _site(directory: str | None) -> ProbeSite:
 
     place = choose_directory(directory)
     return ProbeSite(place.path, place.why, make_environment(place.path, None, lambda _: None))
-
-
-def _load(path: str) -> Facts:
-    from advisor.facts.snapshot import load
-
-    return load(path)
 
 
 def _live(

@@ -77,11 +77,16 @@ def load_recorded(args: argparse.Namespace) -> Facts | None:
     """Return the recorded facts named on the command line; None if it names a server."""
     if args.texts:
         return load_texts(args)
-    if not args.snapshot and not args.demo:
-        return None
+    return load_snapshot(args) if args.snapshot or args.demo else None
+
+
+def load_snapshot(args: argparse.Namespace) -> Facts:
+    """Return the facts of --snapshot or --demo, with the host as the options describe it; MycnfError for both."""
     from advisor.facts.snapshot import load
 
-    return load(args.snapshot or DEMO)
+    if args.snapshot and args.demo:
+        raise errors.MycnfError("--snapshot and --demo name two servers; give one of them")
+    return apply_declared_host(load(args.snapshot or DEMO), args)
 
 
 def load_texts(args: argparse.Namespace) -> Facts:

@@ -189,7 +189,7 @@ class _Files:
         if self._configured:
             return parse_target(self._configured)
         paths = [path for side in sides for path in self._paths(side)]
-        return assume_target(paths, self.root, self.given, self._set_of(sides[0]))
+        return assume_target(paths, self.root, self.given, next(filter(None, map(self._set_of, sides)), None))
 
     def _paths(self, side: NamedSide) -> list[str]:
         return [STDIN_NAME if path == STDIN else path for path in side.paths]
@@ -207,7 +207,15 @@ class _Files:
     def _set_of(self, side: NamedSide) -> str | None:
         """Return the name of the set that is chosen for a side, None if none is."""
         at = next(number for number, one in enumerate(self.names) if one is side)
+        if len(self._sets) == 1 and all(self._is_file) and not self._is_document(side):
+            return None  # it chooses a set of the other side
         return self._sets[at] if len(self._sets) > 1 else next(iter(self._sets), None)
+
+    def _is_document(self, side: NamedSide) -> bool:
+        """Whether the side is a document with options rather than an option file."""
+        from advisor.commands.read_files import read_carrier
+
+        return any(read_carrier(path, self.given, self.root) is not None for path in self._paths(side))
 
     @staticmethod
     def _of_itself(side: NamedSide, facts: Facts | None) -> Target | None:

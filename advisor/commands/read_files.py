@@ -124,7 +124,8 @@ def read_resolved(
     """Read the files as one, with their includes, by the target's rules; `given` are texts that replace files.
 
     A document with the options of one server is read at its position; of several sets, the one with `set_name`. Raises
-    OptionFileError for a file that cannot be read, MycnfError for a document of several servers or none.
+    OptionFileError for a file that cannot be read, MycnfError for a document of several servers or none, and for option
+    files with a `set_name`.
     """
     carriers = {path: carrier for path in paths if (carrier := read_carrier(path, given, root)) is not None}
     if carriers:
@@ -137,6 +138,10 @@ def read_resolved(
             for path in paths
         ]
         return join_resolved(parts)
+    if set_name is not None:
+        raise MycnfError(
+            f"--set {set_name} chooses options of a document, and {paths[0]} is an option file; leave it out"
+        )
     return _resolve_paths(paths, target, root, given)
 
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from advisor.analysis.audited import AuditResult
     from advisor.analysis.baseline import Baseline
     from advisor.commands.judge_facts import AuditRequest
+    from advisor.facts import Facts
     from advisor.report import Page
     from advisor.report.bulk.streams import Sink
 
@@ -42,6 +43,7 @@ CATALOGS = 48  # versions whose catalogs each process caches; up to a megabyte e
 
 def run(args: argparse.Namespace) -> int:
     """Report one snapshot like its audit, or many together; returns 2 if one of many cannot be read."""
+    from advisor.commands.connection import apply_declared_host
     from advisor.commands.judge_facts import make_request
     from advisor.report.formats import names
     from advisor.report.output import pair
@@ -58,11 +60,11 @@ def run(args: argparse.Namespace) -> int:
     if args.since is not None and unfit:
         raise MycnfError(f"--format {unfit[0]} has no comparison; use --since with text, json, markdown or html")
     if alone and not unfit:
-        return _one(args.snapshots[0], asked, pairs)
+        return _one(apply_declared_host(load(args.snapshots[0]), args), asked, pairs)
     return report_many(args.snapshots, asked, pairs, args.jobs)
 
 
-def _one(path: str, asked: AuditRequest, pairs: list[tuple[str, str | None]]) -> int:
+def _one(facts: Facts, asked: AuditRequest, pairs: list[tuple[str, str | None]]) -> int:
     from advisor.analysis import fails
     from advisor.catalog.targets import stand_in_note
     from advisor.commands.audit import audit_since, tell_uncompared
@@ -73,7 +75,7 @@ def _one(path: str, asked: AuditRequest, pairs: list[tuple[str, str | None]]) ->
     earlier = load(asked.args.since) if asked.args.since is not None else None
     if earlier is not None:
         tell_uncompared(name for name, _ in pairs)
-    audited = audit_since(load(path), earlier, asked)
+    audited = audit_since(facts, earlier, asked)
     if sentence := stand_in_note(audited.known.target):
         print_notice(sentence)
     made = [(render_audit(name, audited, page_for(out, fail_on)), out) for name, out in pairs]

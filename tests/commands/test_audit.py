@@ -162,6 +162,19 @@ def test_what_is_said_of_a_host_that_was_read(mycnf: Mycnf, any_server: Sandbox,
     assert [d["name"] for d in described["storage"]["devices"]] == ["nvme"]
 
 
+def test_what_is_said_of_a_recorded_host(mycnf: Mycnf, tmp_path: Path) -> None:
+    """The options replace what they name of a snapshot's host too; a configuration does not."""
+    (tmp_path / "mycnf.toml").write_text('ram = "8G"\ncpus = 77\n')
+    recording = CHECKOUT / "advisor" / "demo" / "recording.json"
+    for words in (("audit", "--demo"), ("audit", "--snapshot", recording), ("report", recording)):
+        hosts = [json.loads(mycnf(*words, "--format", "json", *more).out)["host"] for more in ((), ("--ram", "1G"))]
+        assert [host["memory"]["total"] >> 30 for host in hosts] == [23, 1]
+        assert hosts[0]["cpu"] == hosts[1]["cpu"]
+        assert hosts[0]["cpu"]["logical"] != 77
+    ended = mycnf("audit", "--demo", "--snapshot", recording, "--format", "text")
+    assert (ended.code, ended.err) == (2, "mycnf: --snapshot and --demo name two servers; give one of them\n")
+
+
 @pytest.mark.servers("mysql-5.7", "mariadb-10.11")
 def test_server_that_dies_on_the_way(server_name: str, start: Start, tmp_path: Path) -> None:
     """Of a server that dies within the window, what was read is reported; one line says so, exit code 3."""

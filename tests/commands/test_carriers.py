@@ -352,3 +352,19 @@ def test_a_provider_s_list_for_another_document(mycnf: Mycnf, tmp_path: Path) ->
     refused = mycnf("lint", "--isolated", "--parameters", DECLARED / "rds.tf", tmp_path / "db.tf")
     assert refused.code == 2
     assert "Traceback" not in refused.err
+
+
+def test_an_option_file_has_no_sets(mycnf: Mycnf, tmp_path: Path) -> None:
+    """--set without a document is one line, not an option without effect; beside a document it is that one's."""
+    (tmp_path / "my.cnf").write_text("[mysqld]\nmax_connections = 77\n")
+    document = (
+        "kind: ConfigMap\ndata:\n  a.cnf: |\n    [mysqld]\n    port = 1\n  b.cnf: |\n    [mysqld]\n    port = 2\n"
+    )
+    (tmp_path / "map.yml").write_text(document)
+    moved = ("upgrade", "--from", "mysql-8.0", "--to", "mysql-8.4")
+    for words in (("show", "my.cnf"), (*moved, "my.cnf"), ("diff", "my.cnf", "mysql-8.4")):
+        ended = mycnf(*words, "--set", "a.cnf")
+        assert (ended.code, ended.out, "my.cnf is an option file" in ended.err) == (2, "", True)
+    assert "max_connections" in mycnf("show", "map.yml", "my.cnf", "--set", "b.cnf").out
+    ended = mycnf("diff", "my.cnf", "map.yml", "--set", "b.cnf", "--only", "port", "--all")
+    assert (ended.code, "map.yml:8" in ended.out) == (1, True), ended
