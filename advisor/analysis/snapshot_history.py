@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from advisor.analysis.audit_comparison import compare
+from advisor.core.model import Origin
 from advisor.core.value_types import NamedTuple
+from advisor.verdict.settings import is_same_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from advisor.analysis.audited import AuditResult
-    from advisor.core.model import Finding
+    from advisor.core.model import Finding, Setting
     from advisor.facts import ProbeResult
 
 Key = tuple[str, str]
@@ -123,7 +125,14 @@ def _source(now: AuditResult, name: str) -> str:
     place = setting.location
     if place is not None and place.path:
         return f"{place.path}:{place.line}" if place.line else place.path
-    return {"compiled": "default", "unknown": ""}.get(setting.origin.value, setting.origin.value)
+    origin = Origin.PERSISTED if setting.origin is Origin.RUNTIME and _is_persisted(now, setting) else setting.origin
+    return {"compiled": "default", "unknown": ""}.get(origin.value, origin.value)
+
+
+def _is_persisted(now: AuditResult, setting: Setting) -> bool:
+    """Whether SET PERSIST saved the value too, which the server calls set at run time until its next start."""
+    persisted = (now.facts.files.persisted_options if now.facts.files else None) or ()
+    return any(one.name == setting.name and is_same_value(one.value, setting.value) for one in persisted)
 
 
 def _probes(before: AuditResult, now: AuditResult) -> tuple[ProbeResult, ...]:
