@@ -58,7 +58,8 @@ def run(args: argparse.Namespace) -> int:
     results = apply_suppressions(results)
     if args.write_baseline or any(plan.args.baseline for plan in plans):
         results = _apply_baseline(results, args.write_baseline, broken)
-    write_reports(pairs, [result.checked for result in results], _page(plans[0].args, broken))
+    checked = [result.checked._replace(fail_on=result.plan.args.fail_on or FAIL_ON) for result in results]
+    write_reports(pairs, checked, _page(plans[0].args, broken))
     if broken or not written:
         return errors.USAGE
     failing = any(fails(result.checked.findings, result.plan.args.fail_on or FAIL_ON) for result in results)

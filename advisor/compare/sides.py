@@ -251,6 +251,8 @@ def _setting_of_server(variable: str, known: RuleContext, line: LineVerdict | No
     origin = origin_of(variable, known)
     if origin is Origin.RUNTIME:
         origin = _set_while_running(variable, known)
+    elif origin is Origin.COMPILED and variable == "log_bin" and _is_log_left_out(known):
+        origin = Origin.COMMAND_LINE
     place = setting.location if setting else None
     raw = None
     if origin is Origin.FILE and line is not None:
@@ -258,6 +260,12 @@ def _setting_of_server(variable: str, known: RuleContext, line: LineVerdict | No
     return SideSetting(
         variable, known.server.variables[variable], origin, place, raw, option_of(variable, known.catalog)
     )
+
+
+def _is_log_left_out(known: RuleContext) -> bool:
+    """Whether the command line switches the binary log off, of which MySQL 8.0 and later tell no source."""
+    words = known.files.command_line if known.has("files") else ()
+    return any(word.replace("_", "-").partition("=")[0] in ("--skip-log-bin", "--disable-log-bin") for word in words)
 
 
 def _set_while_running(variable: str, known: RuleContext) -> Origin:

@@ -9,6 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from lxml import etree
 from msgspec.structs import replace
 from mycnf_command import CHECKOUT
 
@@ -214,3 +215,15 @@ def test_a_host_is_no_host_of_many_servers(mycnf: Mycnf, tmp_path: Path) -> None
     assert "MEM001" in mycnf("report", "a.json", "--format", "json").out
     many = mycnf("report", "a.json", "b.json", "--format", "json")
     assert (json.loads(many.out)["snapshots"]["read"], "MEM001" in many.out) == (2, False)
+
+
+def test_each_file_fails_by_its_own_configuration(mycnf: Mycnf, tmp_path: Path) -> None:
+    """JUnit counts failures as the exit code does: of each file by the fail-on of its configuration."""
+    for name, severity in (("strict", "note"), ("lax", "error")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "my.cnf").write_text("[mysqld]\nread_buffer_size = 8M\n")
+        (tmp_path / name / "mycnf.toml").write_text(f'target = "mysql-8.0"\nfail-on = "{severity}"\n')
+    for files, code in ((("strict", "lax"), 1), (("lax", "strict"), 1), (("lax",), 0)):
+        ended = mycnf("lint", *(f"{name}/my.cnf" for name in files), "--format", "junit")
+        failures = [suite.get("failures") for suite in etree.fromstring(ended.out.encode()).iter("testsuite")]
+        assert (ended.code, failures) == (code, ["1" if name == "strict" else "0" for name in files])

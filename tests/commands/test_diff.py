@@ -177,12 +177,14 @@ def test_a_server_by_login_path_and_by_group(mycnf: Mycnf, any_server: Sandbox, 
 
 @pytest.mark.servers("mysql-8.0", "mysql-9.7")
 def test_persisted_values_are_told(mycnf: Mycnf, server_name: str, start: Start, tmp_path: Path) -> None:
-    """What SET PERSIST wrote down is told apart from what SET GLOBAL set."""
+    """What SET PERSIST wrote down is told apart from what SET GLOBAL and --skip-log-bin set."""
     file = file_for(server_name, tmp_path)
     sandbox = start(server_name, option_file=file, small=True)
+    assert "--skip-log-bin" in sandbox.arguments
     run(sandbox, "SET PERSIST sort_buffer_size = 700000", "SET GLOBAL read_buffer_size = 262144")
     pairs = {p["variable"]: p["b"]["origin"] for p in diff(mycnf, file, sandbox.socket)["differences"]}
     assert (pairs["sort_buffer_size"], pairs["read_buffer_size"]) == ("persisted", "set at run time")
+    assert pairs["log_bin"] == "command line"
 
 
 def test_without_a_server(mycnf: Mycnf, tmp_path: Path) -> None:

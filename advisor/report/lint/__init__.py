@@ -138,7 +138,11 @@ def summary(files: Sequence[CheckedFile]) -> str:
     for target in dict.fromkeys(c.target for c in files):
         own = [c for c in files if c.target == target]
         paths = plural(len({c.path for c in own}), "file")
-        lines.append(f"{paths} checked for {target.label}: {count_findings(f for c in own for f in c.findings)}.")
+        counts = count_findings(f for c in own for f in c.findings)
+        if known := sum(len(c.baselined) for c in own):
+            new = counts if any(c.findings for c in own) else "nothing new"
+            counts = f"{new}, {known:,} in the baseline"
+        lines.append(f"{paths} checked for {target.label}: {counts}.")
     mended = fixable(files)
     if mended:
         lines = [f"{lines[0]} {mended}"] if len(lines) == 1 else [*lines, mended]

@@ -31,7 +31,7 @@ def report(files: Sequence[CheckedFile], page: Page) -> str:
 
 
 def _suite(root: Element, c: CheckedFile, page: Page) -> None:
-    failing = [fails([f], page.fail_on) for f in c.findings]
+    failing = [fails([f], c.fail_on or page.fail_on) for f in c.findings]
     suite = _open_suite(
         root, c.path or c.target.label, str(c.target), page, tests=max(1, len(failing)), failures=sum(failing)
     )
