@@ -34,6 +34,8 @@ def test_today_is_written_and_hidden(mycnf: Mycnf, bad: str, tmp_path: Path) -> 
     ended = mycnf("lint", *TARGET, bad, "--baseline", "b.json")
     assert (ended.code, ended.err) == (0, "")
     assert ended.out.endswith(": nothing new, 2 in the baseline.\n")
+    ticket = mycnf("lint", *TARGET, bad, "--baseline", "b.json", "--format", "markdown").out
+    assert ticket.startswith("## mycnf lint: nothing new, 2 in the baseline\n")
 
 
 def test_new_ones_show(mycnf: Mycnf, bad: str, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -316,3 +317,14 @@ def _children(pid: int) -> list[int]:
         return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
     except FileNotFoundError:
         return []
+
+
+def test_what_a_baseline_leaves_out_is_counted(mycnf: Mycnf, tmp_path: Path) -> None:
+    """A report on many servers does not say that nothing was found where the baseline has the findings."""
+    (tmp_path / "snaps").mkdir()
+    for name in ("a", "b"):
+        shutil.copy(CHECKOUT / "advisor" / "demo" / "recording.json", tmp_path / "snaps" / f"{name}.json")
+    assert "wrote" in mycnf("audit", "--demo", "--write-baseline", "base.json", "--format", "text").err
+    text = mycnf("report", "snaps", "--baseline", "base.json").out
+    assert "2 read; nothing new on 2 servers; " in text
+    assert "findings in the baseline" in " ".join(text.split())

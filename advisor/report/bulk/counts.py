@@ -70,10 +70,13 @@ def _by_area(summary: SnapshotSummary) -> dict[Area, Counter[Severity]]:
 
 
 class Tally:
-    """The counts; `read` and `broken` are numbers of snapshots, `reasons` why the first of the broken can't be read."""
+    """The counts; `read` and `broken` are numbers of snapshots, `reasons` why the first of the broken can't be read.
+
+    `suppressed` counts the findings that the baseline leaves out.
+    """
 
     def __init__(self) -> None:
-        self.read = self.broken = self.clean = 0
+        self.read = self.broken = self.clean = self.suppressed = 0
         self.fails = False
         self.severities: Counter[str] = Counter()
         self.versions: Counter[str] = Counter()
@@ -90,6 +93,7 @@ class Tally:
                 self.reasons.append((summary.path, summary.broken))
             return
         self.read += 1
+        self.suppressed += summary.suppressed
         self.fails |= summary.fails
         self.clean += not summary.found
         self.versions[
@@ -161,6 +165,7 @@ class SnapshotSummary(NamedTuple):
     fails: bool = False
     own: bool = False
     pieces: dict[str, Any] = {}  # noqa: RUF012 - never changed
+    suppressed: int = 0
 
 
 def summarize(path: str, audited: AuditResult, makers: Mapping[str, PieceMaker | None], page: Page) -> SnapshotSummary:
@@ -172,7 +177,8 @@ def summarize(path: str, audited: AuditResult, makers: Mapping[str, PieceMaker |
     )
     pieces = {form: make(path, audited, page) for form, make in makers.items() if make}
     failed = fails(audited.findings, page.fail_on)
-    return SnapshotSummary(path, "", name_of(audited), str(audited.known.target), briefs, failed, pieces=pieces)
+    about = name_of(audited), str(audited.known.target)
+    return SnapshotSummary(path, "", *about, briefs, failed, pieces=pieces, suppressed=len(audited.suppressed))
 
 
 def _about(f: Finding) -> str:

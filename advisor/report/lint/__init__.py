@@ -138,17 +138,21 @@ def summary(files: Sequence[CheckedFile]) -> str:
     for target in dict.fromkeys(c.target for c in files):
         own = [c for c in files if c.target == target]
         paths = plural(len({c.path for c in own}), "file")
-        counts = count_findings(f for c in own for f in c.findings)
-        if known := sum(len(c.baselined) for c in own):
-            new = counts if any(c.findings for c in own) else "nothing new"
-            counts = f"{new}, {known:,} in the baseline"
-        lines.append(f"{paths} checked for {target.label}: {counts}.")
+        lines.append(f"{paths} checked for {target.label}: {count_new(own)}.")
     mended = fixable(files)
     if mended:
         lines = [f"{lines[0]} {mended}"] if len(lines) == 1 else [*lines, mended]
     for target in dict.fromkeys(c.target for c in files if any(is_inferred(f, c) for f in c.findings)):
         lines.append(INFERRED.format(target.label))
     return "\n".join(wrap(line) for line in lines)
+
+
+def count_new(files: Sequence[CheckedFile]) -> str:
+    """`1 error, 2 warnings`, `nothing found`, or beside a baseline `nothing new, 4 in the baseline`."""
+    counts, known = count_findings(f for c in files for f in c.findings), sum(len(c.baselined) for c in files)
+    if not known:
+        return counts
+    return f"{counts if any(c.findings for c in files) else 'nothing new'}, {known:,} in the baseline"
 
 
 def fixable(files: Sequence[CheckedFile]) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from advisor.report import count_findings, plural
+from advisor.report import plural
 from advisor.report.document import Code, Document, Items, Paragraph, Section, Table, list_words, shorten_text
-from advisor.report.lint import INFERRED, heading, is_inferred, outdated_options, rows
+from advisor.report.lint import INFERRED, count_new, heading, is_inferred, outdated_options, rows
 from advisor.report.output import Paper
 from advisor.report.render.markdown import write
 
@@ -23,7 +23,7 @@ OUTDATED = ("Line", "Setting", "Refused by", "What to do")
 
 def report(files: Sequence[CheckedFile], page: Page) -> str:
     """The whole page: counts, then what was found in each file, then what could not be read."""
-    finding_counts = count_findings(f for c in files for f in c.findings)
+    finding_counts = count_new(files)
     unread = [plural(len(page.broken), "file") + " not read"] if page.broken else []
     title = f"mycnf lint: {', '.join([*([finding_counts] if files else []), *unread])}"
     blocks = [Section((Code(c.path), f" for {c.target.label}"), tuple(_file(c))) for c in files]
@@ -33,7 +33,7 @@ def report(files: Sequence[CheckedFile], page: Page) -> str:
 
 def _file(c: CheckedFile) -> Iterator[Block]:
     if not c.findings:
-        yield Paragraph("Nothing found.")
+        yield Paragraph("Nothing new." if c.baselined else "Nothing found.")
         return
     old = outdated_options(c)
     known = {id(one.finding) for one in old}
