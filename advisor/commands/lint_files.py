@@ -6,7 +6,7 @@ import os
 
 from advisor.analysis import run_rules, sort_by_place
 from advisor.commands.lint_plan import LintPlan, LintResult
-from advisor.commands.read_files import read_carrier, read_resolved, replace_stdin
+from advisor.commands.read_files import read_carrier, read_resolved, replace_stdin, require_root
 from advisor.redaction import redact_text
 from advisor.report import CheckedFile
 from advisor.verdict import judge_file
@@ -34,7 +34,8 @@ SUPPRESSION = "mycnf:"  # start of a suppression comment
 
 
 def make_plans(paths: Sequence[str], args: argparse.Namespace) -> list[LintPlan]:
-    """Return the plan for each path, one per configuration; raises MycnfError if a configuration is invalid."""
+    """Return the plan for each path, one per configuration; raises MycnfError if one of them or --root is invalid."""
+    require_root(args)
     if args.isolated or args.config:
         return [_make_plan(args.config, args)] * len(paths)
     from advisor.config import find_configuration

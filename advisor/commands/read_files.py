@@ -65,10 +65,17 @@ def on_platform(target: Target, named: str | None, resolved: ResolvedFiles, *, f
     return target._replace(platform=platform_of(resolved))
 
 
+def require_root(args: Namespace) -> None:
+    """Raise MycnfError if --root is no directory: each absolute include would look like a missing file of a server."""
+    if args.root is not None and not os.path.isdir(args.root):
+        raise MycnfError(f"--root {args.root} is not a directory; name the one that stands for /")
+
+
 def configure(args: Namespace) -> None:
-    """Set target and root from the configuration closest to the first file."""
+    """Set target and root from the configuration closest to the first file; raises MycnfError for an invalid --root."""
     from advisor.config import find_configuration
 
+    require_root(args)
     first = args.files[0] if args.files[0] != "-" else ""
     folder = os.path.dirname(os.path.abspath(first or "stdin"))
     if args.config or (not args.isolated and find_configuration(folder)):

@@ -186,3 +186,19 @@ def test_ask_password_without_a_terminal(tmp_path: Path) -> None:
             start_new_session=True, timeout=600, check=False,
         )  # fmt: skip
         assert (ended.returncode, ended.stdout, why in one_line(ended.stderr)) == (3, "", True)
+
+
+def test_a_root_that_is_none(mycnf: Mycnf, tmp_path: Path) -> None:
+    """A mistyped --root is one line: otherwise each absolute include would be reported as missing on the server."""
+    (tmp_path / "my.cnf").write_text(f"!includedir /etc/mysql/conf.d\n{GOOD}")
+    moved = ("upgrade", "--from", "mysql-5.7", "--to", "mysql-8.0", "my.cnf")
+    for words in (
+        ("lint", "my.cnf"),
+        ("lint", "--diff", "my.cnf"),
+        ("show", "my.cnf"),
+        moved,
+        ("diff", "my.cnf", "mysql-8.0"),
+    ):
+        ended = mycnf(*words, "--root", "rootfs")
+        assert (ended.code, ended.out) == (2, ""), words
+        assert "--root rootfs is not a directory" in one_line(ended.err)
