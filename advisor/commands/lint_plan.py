@@ -101,24 +101,34 @@ class LintPlan:
 
 
 class LintResult:
-    """One file, checked for one target: the findings, the lines read, and the rules that ran."""
+    """One file, checked for one target: the findings, the lines read, and the rules that ran.
+
+    `skipped` are the codes of the rules that lacked a fact, None if they were not recorded.
+    """
 
     __slots__ = ("_skipped", "checked", "plan", "resolved")
 
     def __init__(
-        self, checked: CheckedFile, resolved: ResolvedFiles, plan: LintPlan, skipped: Iterable[str] = ()
+        self, checked: CheckedFile, resolved: ResolvedFiles, plan: LintPlan, skipped: Iterable[str] | None = None
     ) -> None:
         self.checked = checked
         self.resolved = resolved
         self.plan = plan
-        self._skipped = frozenset(skipped)
+        self._skipped = None if skipped is None else frozenset(skipped)
 
     @property
     def ran(self) -> frozenset[str]:
-        """Return the codes of the rules that ran, including those not imported for lack of their options."""
+        """Return the codes of the rules that ran, including those not imported for lack of their options.
+
+        A selection has rules about servers too. A described host may lack the fact that a rule needs.
+        """
         target = self.checked.target
         rules = self.plan.rules_of_services if target.is_managed else self.plan.rules_for(target)
-        return frozenset(r.code for r in rules if r.concerns(target)) - self._skipped
+        there = {"findings"} if self.plan.house is NO_HOUSE else {"findings", "house"}
+        there |= {"parameters"} if target.is_managed else set()
+        there |= {"host"} if self._skipped is not None and self.plan.host is not NO_HOST else set()
+        able = (r.code for r in rules if r.concerns(target) and there.issuperset(r.needs))
+        return frozenset(able) - (self._skipped or frozenset())
 
     def with_fields(self, **fields: Any) -> LintResult:
         """Return the result with other fields of `CheckedFile`."""

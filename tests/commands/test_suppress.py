@@ -86,6 +86,24 @@ def test_in_a_compose_file(mycnf: Mycnf, tmp_path: Path) -> None:
     assert codes(ended) == []
 
 
+def test_what_no_selected_rule_looked_at_is_not_unused(mycnf: Mycnf, tmp_path: Path) -> None:
+    """--select, --ignore and --ram take in rules that need a server or house rules: these have not run."""
+    options = {
+        "HOU003": "max_connections",
+        "SEC003": "port",
+        "INN004": "innodb_io_capacity",
+        "BUF003": "sort_buffer_size",
+    }
+    lines = "".join(f"    # mycnf: ignore[{code}] {WHY}\n    {option} = 3000\n" for code, option in options.items())
+    (tmp_path / "map.yml").write_text(f"kind: ConfigMap\ndata:\n  a.cnf: |\n    [mysqld]\n{lines}")
+    (tmp_path / "my.cnf").write_text(f"[mysqld]\n{lines}")
+    for file in ("my.cnf", "map.yml"):
+        for more in ((), ("--ignore", "OPT"), ("--select", ",".join((*options, "SUP"))), ("--ram", "64G")):
+            ended = mycnf("lint", *TARGET, "--format", "json", *more, file)
+            found = [f for entry in json.loads(ended.out)["files"] for f in entry["findings"] if f["code"] == "SUP001"]
+            assert [f["message"].partition(" has")[0] for f in found] == ["BUF003"], (file, more, found)
+
+
 def test_rules_are_listed_and_explained(mycnf: Mycnf) -> None:
     """`rules` and `explain` know the rules about suppressions."""
     assert "SUP001  unused-suppression" in mycnf("rules").out
