@@ -231,6 +231,10 @@ def _make_files(names: tuple[NamedSide, NamedSide], args: argparse.Namespace) ->
     paths = [path for side in names if side.kind is SideKind.FILE for path in side.paths]
     if paths.count(STDIN) > 1:
         raise MycnfError("- is stdin, and can be read once only: give the other side as a file")
+    if args.ram is not None or args.cpus is not None:
+        from advisor.commands.managed import instance_of
+
+        instance_of(args)  # mistakes are reported even if no formula needs it
     own = argparse.Namespace(**{**vars(args), "files": paths, "configured": None})
     if paths:
         asked = argparse.Namespace(**{**vars(own), "target": None})

@@ -52,6 +52,10 @@ def run(args: argparse.Namespace) -> int:
         except errors.MycnfError as error:
             _narrate(str(error))
             broken.append((path, str(error)))
+    if args.parameters and results and not any(result.checked.target.is_managed for result in results):
+        _narrate(
+            f"--parameters {args.parameters} has no effect: no FILE is of a managed service; name it with --target"
+        )
     for target in dict.fromkeys(result.checked.target for result in results):
         if sentence := stand_in_note(target):
             _narrate(sentence)

@@ -43,11 +43,13 @@ CATALOGS = 48  # versions whose catalogs each process caches; up to a megabyte e
 
 def run(args: argparse.Namespace) -> int:
     """Report one snapshot like its audit, or many together; returns 2 if one of many cannot be read."""
-    from advisor.commands.connection import apply_declared_host
+    from advisor.commands.connection import apply_declared_host, declared_host, is_declared
     from advisor.commands.judge_facts import make_request
     from advisor.report.formats import names
     from advisor.report.output import pair
 
+    if is_declared(args):
+        declared_host(args)  # mistakes are reported even if every snapshot has its host
     if args.jobs is not None and args.jobs < 1:
         raise MycnfError(f"--jobs {args.jobs}: give the number of processes, 1 or more")
     pairs = pair(args.reports or ())

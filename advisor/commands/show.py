@@ -38,6 +38,10 @@ WORDS = {"1": "TRUE", "ON": "TRUE", "0": "FALSE", "OFF": "FALSE"}
 def run(args: argparse.Namespace) -> int:
     """Print every option that the files set, with the target's value; refused lines are left out."""
     configure(args)
+    if args.ram is not None or args.cpus is not None:
+        from advisor.commands.managed import instance_of
+
+        instance_of(args)  # mistakes are reported even if no formula needs it
     paths, given = replace_stdin(args.files, "<stdin>")
     if args.set and len(args.set) > 1:
         raise errors.MycnfError("--set can be given once: show prints one set, or all without --set")

@@ -202,3 +202,13 @@ def test_a_root_that_is_none(mycnf: Mycnf, tmp_path: Path) -> None:
         ended = mycnf(*words, "--root", "rootfs")
         assert (ended.code, ended.out) == (2, ""), words
         assert "--root rootfs is not a directory" in one_line(ended.err)
+
+
+def test_a_size_that_nothing_needs_is_checked_too(mycnf: Mycnf, tmp_path: Path) -> None:
+    """A mistake in --ram is told even where no formula and no snapshot without a host makes use of it."""
+    (tmp_path / "my.cnf").write_text(GOOD)
+    recording = CHECKOUT / "advisor" / "demo" / "recording.json"
+    for words in (("show", "my.cnf"), ("diff", "my.cnf", "mysql-8.0"), ("report", recording, tmp_path)):
+        ended = mycnf(*words, "--ram", "plenty")
+        assert (ended.code, ended.out) == (2, ""), words
+        assert "'plenty' is not a size" in one_line(ended.err)

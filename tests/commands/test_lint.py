@@ -266,7 +266,7 @@ def test_told_memory_makes_host_rules_speak(mycnf: Mycnf, tmp_path: Path, pool: 
 
 BAD_HOSTS = [
     *(("--ram", "plenty"), ("--ram", "9" * 400), ("--cpus", "many"), ("--cpus", "0"), ("--cpus", "99999999999")),
-    ("--disk", "tape"),
+    *(("--disk", "tape"), ("--ram", "8")),
 ]
 
 

@@ -99,6 +99,13 @@ def test_the_ranges_of_a_provider_s_list(mycnf: Mycnf, group: str, tmp_path: Pat
     ]
 
 
+def test_a_list_without_parameters_to_check(mycnf: Mycnf, tmp_path: Path) -> None:
+    """--parameters has no effect on the files of a server, and stderr says so."""
+    (tmp_path / "my.cnf").write_text("[mysqld]\nport = 3306\n")
+    ended = mycnf("lint", "--isolated", "--target", "mysql-8.0", "--parameters", "list.json", "my.cnf")
+    assert (ended.code, "--parameters list.json has no effect" in ended.err) == (0, True)
+
+
 def test_a_file_that_is_no_list_is_refused(mycnf: Mycnf, group: str, tmp_path: Path) -> None:
     """--parameters with another document, or with an option file, ends in one line with what to give."""
     (tmp_path / "my.cnf").write_text("[mysqld]\nport = 3307\n")

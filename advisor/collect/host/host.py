@@ -219,12 +219,18 @@ def open_root(path: str = "/") -> Root:
     return open_tar(path)
 
 
+LEAST_MEMORY = 1 << 20  # bytes; less is a number whose unit was forgotten
+
+
 def parse_ram(text: str) -> int:
     """Bytes of a size such as 64G or 512M; raises MycnfError for anything else."""
     match = re.fullmatch(r"([0-9]{1,20}(?:\.[0-9]+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     if not match or float(match[1]) <= 0:
         raise MycnfError(f"--ram {text!r} is not a size; write it as 64G or 512M")
-    return int(float(match[1]) * UNITS[match[2].upper()])
+    size = int(float(match[1]) * UNITS[match[2].upper()])
+    if size < LEAST_MEMORY:
+        raise MycnfError(f"--ram {text!r} is {size:,} bytes; write it with its unit, as 64G or 512M")
+    return size
 
 
 def host_from_options(
