@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from advisor.core.model import Severity
 from advisor.core.value_types import NamedTuple
+from advisor.redaction import redact_value
 from advisor.verdict import REFUSED, judge_value
 from advisor.verdict.names import find_name
 from advisor.verdict.number import SUFFIXES, leading_digits
@@ -47,7 +48,7 @@ class HouseRule(NamedTuple):
         """The requirement as text, such as `at least 1M, at most 64M`."""
         parts = [f"at least {self.minimum}"] if self.minimum is not None else []
         parts += [f"at most {self.maximum}"] if self.maximum is not None else []
-        parts += [" or ".join(self.allowed)] if self.allowed else []
+        parts += [" or ".join(redact_value(self.option, one) for one in self.allowed)] if self.allowed else []
         parts += ["set"] if self.required and not parts else []
         return ", ".join([*parts, *(["not set"] if self.forbidden else [])])
 

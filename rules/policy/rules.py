@@ -184,7 +184,7 @@ def value_outside_house_rules(context: RuleContext) -> Iterator[Finding]:
     """Report values that the house rules do not list."""
     for asked, r, value in _values_of_lines(context):
         if is_not_allowed(r, asked.option, value.notations, context.catalog):
-            limit = f"the house rules allow {', '.join(r.allowed)}"
+            limit = f"the house rules allow {', '.join(redact_value(r.option, one) for one in r.allowed)}"
             yield _violations(value_outside_house_rules, r, value, limit, advice=_advice(context, asked))
 
 
@@ -246,10 +246,10 @@ def _house_message(
 
 
 def _advice(context: RuleContext, asked: OptionHouseRules) -> Action | None:
-    """An action with the first value from the house rules that meets all of them; None if there is none."""
+    """An action with the first value from the house rules that meets all of them; None if there is none or a secret."""
     named = [v for r in asked.rules for v in (*r.allowed, r.minimum, r.maximum) if v is not None]
     good = next((v for v in named if meets_rules(asked.rules, asked.option, v, context.catalog)), None)
-    if good is None:
+    if good is None or redact_value(asked.option.name, good) != good:
         return None
     name, kind = asked.option.variable or asked.option.name, asked.option.kind
     if kind in INTEGER_KINDS:

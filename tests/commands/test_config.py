@@ -227,3 +227,13 @@ def test_each_file_fails_by_its_own_configuration(mycnf: Mycnf, tmp_path: Path) 
         ended = mycnf("lint", *(f"{name}/my.cnf" for name in files), "--format", "junit")
         failures = [suite.get("failures") for suite in etree.fromstring(ended.out.encode()).iter("testsuite")]
         assert (ended.code, failures) == (code, ["1" if name == "strict" else "0" for name in files])
+
+
+def test_secrets_of_house_rules(mycnf: Mycnf, tmp_path: Path) -> None:
+    """A value that house rules allow for a secret stands in no report, and no fix writes it."""
+    (tmp_path / "my.cnf").write_text("[mysqld]\nreport_password = kanarienvogel-1\n")
+    (tmp_path / "mycnf.toml").write_text('[house.report_password]\nallowed = ["kanarienvogel-2"]\n')
+    for more in (("--format", "json"), ("--format", "text"), ("--unsafe-fixes", "--diff")):
+        ended = mycnf("lint", "--target", "mysql-8.0", *more, "my.cnf")
+        assert "kanarienvogel" not in f"{ended.out}{ended.err}"
+        assert more[-1] == "--diff" or "the house rules allow ********" in " ".join(ended.out.split())
