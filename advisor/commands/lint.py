@@ -30,7 +30,7 @@ SILENT = frozenset({"text", "concise"})
 def run(args: argparse.Namespace) -> int:
     """Check each file on its own for each target; unreadable ones are reported on stderr and return 2."""
     writing = (args.fix or args.unsafe_fixes) and not args.diff
-    paths = args.files or _default_files(quietly=writing)
+    paths = _each_once(args.files) or _default_files(quietly=writing)
     plans = make_plans(paths, args)
     reports = args.reports or ()
     pairs = pair(reports, "text" if any(kind == "format" for kind, _ in reports) else _format(plans))
@@ -87,6 +87,14 @@ def _apply_baseline(results: list[LintResult], path: str | None, broken: list[tu
         _narrate(f"{path} is not written: some files could not be read")
         return results
     return write_baseline(results, path)
+
+
+def _each_once(files: list[str]) -> list[str]:
+    """Return the files without repetitions, which would be counted twice in reports and baselines."""
+    named: dict[str, str] = {}
+    for path in files:  # .. behind a link leads elsewhere than the path says
+        named.setdefault(path if ".." in path.split("/") else os.path.normpath(path), path)
+    return list(named.values())
 
 
 def _default_files(*, quietly: bool) -> list[str]:

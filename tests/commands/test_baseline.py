@@ -119,3 +119,11 @@ def test_isolated_uses_none(mycnf: Mycnf, bad: str, tmp_path: Path) -> None:
     assert mycnf("lint", *TARGET, bad, "--isolated").code == 1
     ended = mycnf("lint", *TARGET, bad, "--isolated", "--baseline", "b.json")
     assert (ended.code, len(ended.err.splitlines())) == (2, 1)
+
+
+def test_a_file_that_is_named_twice_is_one(mycnf: Mycnf, bad: str, tmp_path: Path) -> None:
+    """Neither the report nor the baseline counts its findings twice, however its path is written."""
+    once = mycnf("lint", *TARGET, bad, "--format", "json").out
+    assert mycnf("lint", *TARGET, bad, f"./{bad}", bad, "--format", "json").out == once
+    mycnf("lint", *TARGET, bad, f"./{bad}", "--write-baseline", "twice.json")
+    assert {e["count"] for e in json.loads((tmp_path / "twice.json").read_text())["findings"]} == {1}
