@@ -29,8 +29,16 @@ def dispatch(argv: list[str]) -> int:
     if getattr(args, "output", None) or getattr(args, "reports", None):
         from advisor.report.output import refuse_named
 
+        if hasattr(args, "output") and sum(map(_names_output, argv)) > 1:
+            raise errors.MycnfError(f"-o can be given once: mycnf {args.command} writes one report")
         refuse_named(args)
     return _run(args)
+
+
+def _names_output(word: str) -> bool:
+    """Whether a word of the command line is -o in one of its notations."""
+    name = word.partition("=")[0]
+    return (name.startswith("--ou") and "--output".startswith(name)) or (word[:2] == "-o")
 
 
 def check_package(name: str) -> None:

@@ -212,3 +212,14 @@ def test_a_size_that_nothing_needs_is_checked_too(mycnf: Mycnf, tmp_path: Path) 
         ended = mycnf(*words, "--ram", "plenty")
         assert (ended.code, ended.out) == (2, ""), words
         assert "'plenty' is not a size" in one_line(ended.err)
+
+
+def test_one_report_has_one_file(mycnf: Mycnf, tmp_path: Path) -> None:
+    """Where a command writes one report, a second -o is refused: the first file would never be written."""
+    (tmp_path / "my.cnf").write_text(GOOD)
+    for words in (("show", "my.cnf"), ("explain", "BUF001"), ("audit", "--demo", "--format", "json"), ("history",)):
+        ended = mycnf(*words, "-o", "a", "--output=b")
+        assert (ended.code, ended.out) == (2, ""), words
+        assert one_line(ended.err) == f"mycnf: -o can be given once: mycnf {words[0]} writes one report"
+    assert mycnf("lint", "my.cnf", "--isolated", "--format", "json", "-o", "a", "--format", "csv", "-o", "b").code == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"my.cnf", "home", "a", "b"}
