@@ -236,4 +236,4 @@ def test_secrets_of_house_rules(mycnf: Mycnf, tmp_path: Path) -> None:
     for more in (("--format", "json"), ("--format", "text"), ("--unsafe-fixes", "--diff")):
         ended = mycnf("lint", "--target", "mysql-8.0", *more, "my.cnf")
         assert "kanarienvogel" not in f"{ended.out}{ended.err}"
-        assert more[-1] == "--diff" or "the house rules allow ********" in " ".join(ended.out.split())
+        assert "--diff" in more or "the house rules allow ********" in " ".join(ended.out.split())
