@@ -129,7 +129,7 @@ def dirty_reads(context: RuleContext) -> Iterator[Finding]:
     confidence=Confidence.LIKELY,
     summary="Each SELECT in a transaction locks the rows that it reads, in all sessions.",
     options=("transaction_isolation",),
-    evidence=("INNA-38",),
+    evidence=("INNA-40",),
     docs=Docs(
         why="With SERIALIZABLE a plain SELECT in a transaction takes shared locks and keeps them until the transaction "
         "ends: writers of these rows wait for readers, and two sessions that read a row and then change it deadlock. "
