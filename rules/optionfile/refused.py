@@ -30,6 +30,7 @@ VALID_VALUES = {
 # What to write for a value at which a start stops, if nothing lacks beside it. Without bind_address the server listens
 # on every address, so that line is not to be removed.
 HELP_AT_START = {"bind_address": "write an address of this host, 127.0.0.1 for the host alone, or * for all"}
+OF_SESSIONS = ("foreign_key_checks", "unique_checks", "sql_big_selects", "sql_log_bin", "sql_select_limit")
 NO_INCLUDE = "Without its ! this line is not an include but an unknown option."
 
 
@@ -202,14 +203,9 @@ def _unknown_help(line: LineVerdict, fix: Fix | None, context: RuleContext) -> s
     if other is not None and other.series and not context.catalog.has_own_build:
         target = f"{other.key}-{context.target.series}"
         return f"if the server is {other.build}, lint with --target {target}; else remove the line"
-    return (
-        _removal_help(line)
-        if _is_plugin_option(line, context)
-        else replacement_help(line, fix, _removal_help(line), context)
-    )
-
-
-OF_SESSIONS = ("foreign_key_checks", "unique_checks", "sql_big_selects", "sql_log_bin", "sql_select_limit")
+    if _is_plugin_option(line, context):
+        return _removal_help(line)
+    return replacement_help(line, fix, _removal_help(line), context)
 
 
 def _removal_help(line: LineVerdict) -> str:

@@ -84,7 +84,7 @@ def test_a_host_like_the_sources() -> None:
 
 def test_numbers_in_a_table_keep_their_order_at_least() -> None:
     """Of a table with points the order is what one may expect elsewhere."""
-    assert sentence(all_evidence()["RBS-01"], HERE).endswith("expect the order of the values, not the factors.")
+    assert sentence(all_evidence()["RBS-01"], HERE).endswith("expect the same ranking, not the same factors.")
 
 
 def test_every_measured_source_has_its_sentence() -> None:
