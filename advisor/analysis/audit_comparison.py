@@ -49,20 +49,20 @@ def _load(facts: Facts) -> float | None:
 
 def reason_unjudged(finding: Finding, before: AuditResult, now: AuditResult) -> str:
     """Return why it is unknown whether the finding still applies; empty if it was checked."""
-    if now.asked and finding.code not in now.asked:
+    if now.rule_codes and finding.code not in now.rule_codes:
         return "the rule was not asked (--select, --ignore, no --schema, or the version)"
     if key(finding) in map(key, now.commented):
         return "suppressed by a comment in the server's files"
     reason = next((skip.reason for skip in now.skipped if skip.code == finding.code), "")
     if reason:
         return f"needs {reason}"
-    lost = [part for part in before.known.parts if before.known.has(part) and not now.known.has(part)]
+    lost = [part for part in before.context.parts if before.context.has(part) and not now.context.has(part)]
     for part in lost:
-        absent = now.known.parts[part]
+        absent = now.context.parts[part]
         if isinstance(absent, AbsentPart) and not still_found(finding, _lacking(part, before)):
             return f"needs {absent.reason}"
     up = now.facts.server.uptime
-    if 0 < up < min(MINIMUM_UPTIME, before.facts.server.uptime) and rests_on_load(finding, before.known):
+    if 0 < up < min(MINIMUM_UPTIME, before.facts.server.uptime) and rests_on_load(finding, before.context):
         return f"it is based on counters, which the restart reset {format_duration(up)} ago: {again(up)}"
     return ""
 
@@ -101,7 +101,7 @@ def key(finding: Finding) -> tuple[str, str]:
 def _lacking(part: str, audited: AuditResult) -> RuleContext:
     """Return the context without one collected part; without files, origins and lines are missing too."""
     if part != "files":
-        return _without(audited.known, (part,))
+        return _without(audited.context, (part,))
     from advisor.analysis.context import build_context
 
     return build_context(replace(audited.facts, files=None))
@@ -131,7 +131,7 @@ def compare(before: AuditResult, now: AuditResult) -> AuditComparison:
     away = [finding for name, finding in then.items() if name not in present]
     reasons = {key(finding): reason_unjudged(finding, before, now) for finding in away}
     judged = [finding for finding in away if not reasons[key(finding)]]
-    idle = [f for f in judged if load is not None and load.differs and rests_on_load(f, before.known)]
+    idle = [f for f in judged if load is not None and load.differs and rests_on_load(f, before.context)]
     new = tuple(finding for name, finding in present.items() if name not in then)
     return AuditComparison(
         taken_at=before.facts.taken_at,

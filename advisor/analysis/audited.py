@@ -75,16 +75,16 @@ class AuditComparison(NamedTuple):
 class AuditResult(NamedTuple):
     """The facts, the rules' view of them, the findings worst first, and the skipped rules.
 
-    `asked` are the codes of all selected rules that apply. `suppressed` are suppressed findings, each with the reason:
+    `rule_codes` are the codes of all selected rules that apply. `suppressed` are suppressed findings with the reason;
     they are not counted, and reports mention that they are left out. `passed` are the passed checks, `since` is the
     comparison with an earlier audit. `commented` are findings that comments in the server's files suppress.
     """
 
     facts: Facts
-    known: RuleContext
+    context: RuleContext
     findings: tuple[Finding, ...]
     skipped: tuple[SkippedCheck, ...]
-    asked: tuple[str, ...] = ()
+    rule_codes: tuple[str, ...] = ()
     suppressed: tuple[tuple[Finding, str], ...] = ()
     passed: tuple[PassedCheck, ...] = ()
     since: AuditComparison | None = None
@@ -93,4 +93,4 @@ class AuditResult(NamedTuple):
     @property
     def rules_run(self) -> frozenset[str]:
         """The codes of the rules that ran: those that apply and had all the facts that they need."""
-        return frozenset(self.asked) - {skip.code for skip in self.skipped}
+        return frozenset(self.rule_codes) - {skip.code for skip in self.skipped}

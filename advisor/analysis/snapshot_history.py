@@ -119,8 +119,8 @@ def _start_time(audited: AuditResult) -> float | None:
 
 def _source(now: AuditResult, name: str) -> str:
     """Return the origin of a variable's value as text; empty if it is gone or unknown."""
-    setting = now.known.settings.get(name)
-    if setting is None or now.known.catalog.find_variable(name) is None:  # nothing sets version or unknown variables
+    setting = now.context.settings.get(name)
+    if setting is None or now.context.catalog.find_variable(name) is None:  # nothing sets version or unknown variables
         return ""
     place = setting.location
     if place is not None and place.path:

@@ -234,7 +234,7 @@ class FileFindings(NamedTuple):
     resolved: ResolvedFiles
     target: Target
     findings: tuple[Finding, ...]
-    ran: frozenset[str]
+    codes_run: frozenset[str]
     silent: frozenset[str] = frozenset()
 
 
@@ -324,7 +324,7 @@ def _is_judged(meant: tuple[Rule, ...], readings: Sequence[FileFindings]) -> boo
     if any(rule.family == suppressions.FAMILY for rule in meant):
         return False
     for reading in readings:
-        able = {r.code for r in meant if r.concerns(reading.target) and (not r.needs or r.code in reading.ran)}
-        if able and able <= reading.ran:
+        able = {r.code for r in meant if r.concerns(reading.target) and (not r.needs or r.code in reading.codes_run)}
+        if able and able <= reading.codes_run:
             return True
     return False

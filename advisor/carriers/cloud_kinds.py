@@ -308,8 +308,8 @@ def _template_entry(reader: Declarations, node: Mapping) -> Entry | None:
     last = re.search(r"(?:^|/|,\s*')([A-Za-z]\w*)(?:'\)\])?$", entry.name.text)
     if last is None:
         return None
-    known = entry.known and not value.value.startswith("[")
-    return entry._replace(name=entry.name.cut(*last.span(1)), known=known)
+    known = entry.is_complete and not value.value.startswith("[")
+    return entry._replace(name=entry.name.cut(*last.span(1)), is_complete=known)
 
 
 def _server_of(reader: Declarations, node: Mapping) -> str:

@@ -36,14 +36,14 @@ UNKNOWN_METHOD = "unknown"
 
 
 class Entry(NamedTuple):
-    """A name and its value; `value` is None if the option has no value, `known` tells whether it is all in the text.
+    """A name and its value; `value` is None if the option has no value, `is_complete` tells if it is all in the text.
 
     `prefix` and `is_key` are as in `DeclaredOption`; `name` includes the prefix.
     """
 
     name: Piece
     value: Piece | None
-    known: bool
+    is_complete: bool
     apply_method: str = ""
     prefix: str = ""
     is_key: bool = False
@@ -164,7 +164,7 @@ class Declarations:
         return OptionSet(label, read, server.target, server.why, "The document", Origin.FILE, declared, partial)
 
     def _option(self, entry: Entry) -> DeclaredOption:
-        value = entry.value.text if entry.value and entry.known and entry.value.text else None
+        value = entry.value.text if entry.value and entry.is_complete and entry.value.text else None
         place = self._place(entry.value) if entry.value else self._place(entry.name)
         return DeclaredOption(
             entry.option, value, self._place(entry.name), place, entry.apply_method, entry.prefix, entry.is_key
@@ -214,7 +214,7 @@ def _line(document: Document, entry: Entry, catalog: Catalog, *, lenient: bool) 
     if lenient:
         option = catalog.find_variable(name) or catalog.get(name.lower().replace("-", "_"))
         formula = "{" in (value or "") or "(" in (value or "")
-        if option is None or not entry.known or not value or formula:
+        if option is None or not entry.is_complete or not value or formula:
             return None
         outcome = judge_value(option.name, value, catalog).outcome
         if outcome in REFUSED or (outcome is Outcome.ADJUSTED and option.kind == "bool"):
@@ -227,7 +227,7 @@ def _line(document: Document, entry: Entry, catalog: Catalog, *, lenient: bool) 
             value_column, value_end = first_column, last_column
     return Line(
         LineKind.OPTION, number, document.whole_line(number), GROUP, name, value, value, column,
-        max(end, value_end), value_column, value_end, not entry.known,
+        max(end, value_end), value_column, value_end, not entry.is_complete,
     )  # fmt: skip
 
 

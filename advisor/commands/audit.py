@@ -87,7 +87,7 @@ def _report(args: argparse.Namespace) -> int:
 
         keep_facts(facts)
     audited = audit_since(facts, earlier, asked)
-    if sentence := stand_in_note(audited.known.target):
+    if sentence := stand_in_note(audited.context.target):
         print_notice(sentence)
     write(render_audit(args.format or "text", audited, _page(args)), args.output)
     if facts.lost:

@@ -46,7 +46,7 @@ def write_fixes(
     for change in outcome.changes:
         codes = ", ".join(sorted({finding.code for finding in change.fixed}))
         print_notice(f"{change.path}: fixed {len(change.fixed):,} ({codes})")
-    for message in (*outcome.left, *outcome.unwritten):
+    for message in (*outcome.unchanged, *outcome.unwritten):
         print_notice(message)
     given.update((change.path, change.after) for change in outcome.changes if change.path in given)
     for text in given.values():
@@ -77,7 +77,7 @@ def show_diff(paths: Sequence[str], plans: Sequence[LintPlan], args: argparse.Na
     reader = FixReader(names, plans, given, verbose=True)
     outcome = plan_fixes(names, reader, unsafe=args.unsafe_fixes, given=given)
     read = (target for targets, _ in reader.targets.values() for target in targets)
-    for message in (*outcome.left, *outcome.unread, *dict.fromkeys(filter(None, map(stand_in_note, read)))):
+    for message in (*outcome.unchanged, *outcome.unread, *dict.fromkeys(filter(None, map(stand_in_note, read)))):
         print_notice(message)
     diff = unified_diff(outcome.changes)
     if output is None:

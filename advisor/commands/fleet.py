@@ -190,8 +190,8 @@ def _judge(folder: str, row: HostRow, asked: AuditRequest, chain: Chain | None) 
     audited = judge_facts(facts, asked, chain=chain)
     skipped = (*audited.skipped, *(SkippedCheck(u.part, u.reason) for u in facts.unavailable))
     hostname = facts.server.variables.get("hostname", "")
-    one = JudgedServer(row, audited.known.target, facts.server.vendor, hostname, audited.findings, skipped)
-    return one, member_of(row.name, row.groups, audited.known, facts.server)
+    one = JudgedServer(row, audited.context.target, facts.server.vendor, hostname, audited.findings, skipped)
+    return one, member_of(row.name, row.groups, audited.context, facts.server)
 
 
 def _summary(survey: Survey, args: argparse.Namespace) -> str:

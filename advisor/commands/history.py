@@ -109,7 +109,7 @@ def _judge_history(kept: StoredServer, asked: AuditRequest, last: int) -> Server
             for facts in newest_first([path], print_notice):
                 audited = judge_facts(facts, asked)
                 seen.append(facts.taken_at)
-                target = audited.known.target.label
+                target = audited.context.target.label
                 yield audited
 
     changes = list(

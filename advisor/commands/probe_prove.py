@@ -38,23 +38,23 @@ class ProofTask(NamedTuple):
 
     rule: Rule
     claim: Claim
-    known: RuleContext
+    context: RuleContext
     before: str
     after: str
     own: bool = False
 
     def wish(self, wanted: ProbeRequest) -> ProbeRequest:
         """Return the user's request, with the parameters that the claim needs where the user set none."""
-        return replace(wanted, choices={**self.claim.wish(self.known, self.before, self.after), **wanted.choices})
+        return replace(wanted, choices={**self.claim.wish(self.context, self.before, self.after), **wanted.choices})
 
     def proof(self, result: ProbeResult) -> Proof:
         """Return what the run proves about the claim."""
         from advisor.analysis.local_results import answers
         from advisor.report.probe.words import Proof
 
-        self.known.parts["probes"] = answers([result])
+        self.context.parts["probes"] = answers([result])
         anywhere = self.claim._replace(fits=lambda _known, _answer: True)  # the user chose what to measure
-        judged = compare_values(result.probe, anywhere, self.known, self.after, self.before)
+        judged = compare_values(result.probe, anywhere, self.context, self.after, self.before)
         return Proof(self.rule, self.claim, self.before, self.after, judged, self.own)
 
 

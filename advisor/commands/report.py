@@ -78,7 +78,7 @@ def _one(facts: Facts, asked: AuditRequest, pairs: list[tuple[str, str | None]])
     if earlier is not None:
         tell_uncompared(name for name, _ in pairs)
     audited = audit_since(facts, earlier, asked)
-    if sentence := stand_in_note(audited.known.target):
+    if sentence := stand_in_note(audited.context.target):
         print_notice(sentence)
     made = [(render_audit(name, audited, page_for(out, fail_on)), out) for name, out in pairs]
     for text, out in made:
@@ -211,7 +211,7 @@ def page_for(out: str | None, fail_on: str) -> Page:
 class ReportTask(NamedTuple):
     """The parameters shared by all processes: the rules, the formats, and the page options."""
 
-    asked: AuditRequest
+    request: AuditRequest
     forms: tuple[str, ...]
     page: Page
 
@@ -222,12 +222,12 @@ _BASELINE: list[Baseline] = []
 
 def load_shared(work: ReportTask) -> None:
     """Load what all processes share, before they are forked; raises MycnfError for an invalid baseline."""
-    _TASK[:] = [work._replace(asked=work.asked._replace(by_target={}))]
+    _TASK[:] = [work._replace(request=work.request._replace(by_target={}))]
     _BASELINE.clear()
-    if work.asked.args.baseline:
+    if work.request.args.baseline:
         from advisor.analysis import baseline
 
-        _BASELINE.append(baseline.read_baseline(work.asked.args.baseline))
+        _BASELINE.append(baseline.read_baseline(work.request.args.baseline))
     gc.freeze()
 
 
@@ -253,7 +253,7 @@ def report_one(path: str) -> SnapshotSummary:
     (work,) = _TASK
     limit_cache(CATALOGS)
     try:
-        audited = _apply_baseline(judge_facts(load(path), work.asked, brief=True))
+        audited = _apply_baseline(judge_facts(load(path), work.request, brief=True))
         return summarize(path, audited, {form: bulk_writer(form).piece for form in work.forms}, work.page)
     except MycnfError as error:
         return SnapshotSummary(path, broken=str(error), own=is_own_report(path))

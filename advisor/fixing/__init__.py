@@ -40,7 +40,7 @@ def fix_files(
     """
 
     planned = plan_fixes(paths, look, unsafe=unsafe, given=given)
-    changes, left, unwritten = [], list(planned.left), []
+    changes, left, unwritten = [], list(planned.unchanged), []
     for change in planned.changes:
         try:
             note = "" if change.path in (given or {}) else replace_text(change.path, change.before, change.after)
@@ -74,7 +74,7 @@ def plan_fixes(
             unread.append(str(error))
             continue
         texts = mended.texts
-        left.update(dict.fromkeys(mended.left))
+        left.update(dict.fromkeys(mended.unapplied))
         for who, findings in _findings_by_file(mended):
             fixed.setdefault(who, []).extend(findings)
     return FixOutcome(tuple(_changed_files(texts, fixed)), tuple(left), tuple(unread))
@@ -85,7 +85,7 @@ def _findings_by_file(mended: FixedFiles) -> list[tuple[Identity, list[Finding]]
     names = mended.texts.names
     return [
         (names[candidate.path], list({(f.code, f.option, f.location): f for f in candidate.findings}.values()))
-        for candidate in mended.made
+        for candidate in mended.applied
     ]
 
 

@@ -111,7 +111,7 @@ def _with_result(audited: AuditResult, change: Change, edits: tuple[Edit, ...]) 
     after = apply_edits(text.encode("utf-8", "surrogateescape"), edits).decode("utf-8", "surrogateescape")
     name, _, value = after.split("\n")[edits[0].line - 1].partition("=")
     bare = name.strip().replace("-", "_").lower().removeprefix("loose_")
-    option = audited.known.catalog.get(bare)
+    option = audited.context.catalog.get(bare)
     return change._replace(edits=edits, option=option.name if option else bare, value=value.strip() or "ON")
 
 
@@ -164,7 +164,7 @@ def _edit_for(audited: AuditResult, action: Action, text: str) -> Edit:
     if at is not None and at.line:
         return Edit(at.line, at.column, at.end_line or at.line, at.end_column or at.column, line)
     lines = text.split("\n")
-    own, last, inside = groups_read(audited.known.target) & SERVER_ONLY, 0, False
+    own, last, inside = groups_read(audited.context.target) & SERVER_ONLY, 0, False
     for number, shown in enumerate(lines, 1):
         bare = shown.strip()
         if bare.startswith("["):
@@ -240,7 +240,7 @@ def _in_safe_order(audited: AuditResult, changes: Sequence[Change]) -> list[Chan
             continue
         low, high = sorted(pair, key=lambda change: change.option == limit)
         setting = SET.search(low.statement)
-        most = audited.known.number(limit)
+        most = audited.context.number(limit)
         raised = setting is not None and most is not None and _number(setting[3]) > most
         places = sorted(ordered.index(change) for change in pair)
         for at, change in zip(places, (high, low) if raised else (low, high), strict=True):
@@ -321,8 +321,8 @@ def option_diff(changes: ChangeSet) -> str:
 def _companion(audited: AuditResult, option: str, restored: set[str]) -> Iterator[str]:
     """The statement that restores a coupled variable, which some versions change together with this one."""
     name = LIMITED_BY.get(option) or LIMITS.get(option)
-    running = audited.known.settings.text(name) if name else None
-    known = audited.known.catalog.find_variable(name) if name else None
+    running = audited.context.settings.text(name) if name else None
+    known = audited.context.catalog.find_variable(name) if name else None
     if name and name not in restored and running is not None and known is not None:
         yield set_statement(known, running)
 
@@ -338,7 +338,7 @@ def _sorted_statements(text: str) -> list[str]:
 
 def _head(audited: AuditResult, does: str, other: str) -> Iterator[str]:
     host = audited.facts.server.variables.get("hostname", "")
-    server = f"{host} ({audited.known.target.label})" if host else audited.known.target.label
+    server = f"{host} ({audited.context.target.label})" if host else audited.context.target.label
     yield _comment(f"{server}, audit of {audited.facts.taken_at}")
     yield _comment(f"This file {does}; {other}.")
     yield _comment("mycnf runs neither.")

@@ -27,8 +27,8 @@ class FixedFiles(NamedTuple):
     """A file and its includes after the fixes: the fixes in order, and why others were not applied."""
 
     texts: Texts
-    made: tuple[Candidate, ...]
-    left: tuple[str, ...]
+    applied: tuple[Candidate, ...]
+    unapplied: tuple[str, ...]
 
 
 class _State(NamedTuple):

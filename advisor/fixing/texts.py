@@ -58,12 +58,12 @@ class FileChange(NamedTuple):
 class FixOutcome(NamedTuple):
     """The result of fixing.
 
-    `changes` are the files that changed or would change; `left` has one line with the reason for each fix or file left
-    unchanged; `unread` and `unwritten` have one line for each file that could not be read or written.
+    `changes` are the files that changed or would change; `unchanged` has a line with the reason for each other fix or
+    file; `unread` and `unwritten` have one line for each file that could not be read or written.
     """
 
     changes: tuple[FileChange, ...]
-    left: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     unwritten: tuple[str, ...] = ()
 

@@ -25,7 +25,7 @@ class MemberValue(NamedTuple):
 
     text: str
     is_set: bool
-    where: str
+    origin: str
 
 
 class Member(NamedTuple):

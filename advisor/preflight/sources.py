@@ -236,7 +236,7 @@ class NextStart:
         self._order = {id(line): number for number, line in enumerate(self._start.verdict.lines)}
         self._origins = facts.server.origins
         self._files_read = facts.files is not None
-        self._command_read = command.known
+        self._command_read = command.is_known
         self._persisted_read = facts.files is not None and facts.files.persisted_options is not None
 
     def decider(self, variable: str, names: tuple[str, ...]) -> ValueSource | None:

@@ -32,15 +32,15 @@ class StartArgument(NamedTuple):
 class StartCommand(NamedTuple):
     """The command of the next start.
 
-    `unit` is the service whose files define it, empty if the running process's arguments were used; `known` means that
-    there are any. `leading` are the arguments that select the option files. `limit` is LimitNOFILE= as (soft, hard),
-    with None for unlimited. `note` is a remark on all this for the user.
+    `unit` is the service whose files define it, empty if the running process's arguments were used. `is_known` says
+    whether there are any arguments. `leading` are the arguments that select the option files. `limit` is LimitNOFILE=
+    as (soft, hard), with None for unlimited. `note` is a remark on all this for the user.
     """
 
     arguments: tuple[StartArgument, ...] = ()
     leading: tuple[str, ...] = ()
     unit: str = ""
-    known: bool = True
+    is_known: bool = True
     limit: tuple[int | None, int | None] | None = None
     note: str = ""
 

@@ -69,7 +69,7 @@ def rows(path: str, audited: AuditResult, page: Page) -> list[tuple[Cell, ...]]:
     """One row a finding, in the order of the columns of a table of findings."""
     from advisor.report.audit.prometheus import name_of
 
-    about = (name_of(audited), path, str(audited.known.target), audited.facts.taken_at or None)
+    about = (name_of(audited), path, str(audited.context.target), audited.facts.taken_at or None)
     return [(*about, *of_finding(f), None) for f in audited.findings]
 
 

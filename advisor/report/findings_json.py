@@ -112,6 +112,6 @@ def jsonl_audit(audited: AuditResult, page: Page) -> str:  # noqa: ARG001 - ever
     """The same of one server, with its name."""
     import json
 
-    about = {"server": audited.facts.server.variables.get("hostname"), "target": str(audited.known.target)}
+    about = {"server": audited.facts.server.variables.get("hostname"), "target": str(audited.context.target)}
     found = ({**about, **audited_finding(f)} for f in audited.findings)
     return "".join(json.dumps(entry, ensure_ascii=True) + "\n" for entry in found)

@@ -185,7 +185,7 @@ def _outliers(outliers: Sequence[Outlier]) -> Iterator[Block]:
     for host in by_host(outlier for outlier in chosen if len(outlier.others) <= FEW):
         lines: list[Words] = []
         for outlier, value in host.variables:
-            where = f" ({value.where})" if value.where else ""
+            where = f" ({value.origin})" if value.origin else ""
             mine = Code(short_value(outlier.variable, value.text))
             usual = Code(short_value(outlier.variable, outlier.usual))
             lines.append((Code(outlier.variable), " ", mine, where, ", ", usual, f" on {differs(outlier)}"))
@@ -288,7 +288,7 @@ def _outlier_fields(outlier: Outlier) -> dict[str, Any]:
         "members": outlier.members,
         "set": outlier.is_set,
         "others": [
-            {"host": name, "value": redact_value(outlier.variable, v.text), "set": v.is_set, "where": v.where or None}
+            {"host": name, "value": redact_value(outlier.variable, v.text), "set": v.is_set, "where": v.origin or None}
             for name, v in outlier.others
         ],
     }

@@ -38,7 +38,7 @@ class ServerHistory(NamedTuple):
     `more` is how many changes are older than those.
     """
 
-    kept: StoredServer
+    server: StoredServer
     target: str
     first: str
     last: str
@@ -50,10 +50,10 @@ def of_server(history: ServerHistory) -> Document:
     """The whole history of a server, the newest change first."""
     title = (
         "mycnf history",
-        history.kept.name,
+        history.server.name,
         history.target,
-        plural(len(history.kept.paths), "snapshot"),
-        f"id {history.kept.id}",
+        plural(len(history.server.paths), "snapshot"),
+        f"id {history.server.id}",
     )
     blocks: list[Block] = [_change(change) for change in history.changes]
     if not history.changes:
@@ -75,9 +75,9 @@ def _server(history: ServerHistory) -> Section:
     span = (
         f"{minute(history.first)} to {minute(history.last)} UTC" if history.changes else f"{minute(history.last)} UTC"
     )
-    lines = [f"{plural(len(history.kept.paths), 'snapshot')}, {span}"]
+    lines = [f"{plural(len(history.server.paths), 'snapshot')}, {span}"]
     lines += [f"since {minute(change.before)}: {_summary(change)}" for change in history.changes[:1]]
-    head = f"{history.kept.name} · {history.target} · id {history.kept.id}"
+    head = f"{history.server.name} · {history.target} · id {history.server.id}"
     return Section(head, tuple(map(Paragraph, lines)))
 
 
@@ -134,10 +134,10 @@ def as_json(histories: Sequence[ServerHistory]) -> str:
 
 def _server_fields(history: ServerHistory) -> dict[str, Any]:
     return {
-        "id": history.kept.id,
-        "name": history.kept.name,
+        "id": history.server.id,
+        "name": history.server.name,
         "target": history.target,
-        "snapshots": list(history.kept.paths),
+        "snapshots": list(history.server.paths),
         "first": history.first,
         "last": history.last,
         "changes": [_change_fields(change) for change in history.changes],

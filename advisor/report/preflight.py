@@ -55,7 +55,7 @@ def _head(preflight: Preflight) -> Iterator[tuple[str, str]]:
     if unit and preflight.facts.service:
         copies = [*preflight.facts.service.unit_files, *preflight.facts.service.environment_files]
         yield "Service", f"{unit}: {_paths([copy.path for copy in copies])}"
-    elif preflight.command.known:
+    elif preflight.command.is_known:
         yield "Service", "none is known: the running process's command line is taken for the next start's"
 
 

@@ -63,7 +63,7 @@ def document(move: UpgradeChanges, *, every: bool = False) -> Document:
     ]
     blocks += [_foot(move)] if _confidences(move) == {Confidence.LIKELY} else []
     moved = f"{move.before.label} → {move.after.label}"
-    return Document(("mycnf upgrade", moved, ", ".join(move.paths), plural(move.read, "option")), tuple(blocks))
+    return Document(("mycnf upgrade", moved, ", ".join(move.paths), plural(move.lines_read, "option")), tuple(blocks))
 
 
 def _groups_once(lines: Iterable[LineChange]) -> tuple[LineChange, ...]:
@@ -300,7 +300,7 @@ def as_json(move: UpgradeChanges) -> str:
             "scope": SCOPE,
             "path": _path_fields(move),
             "files": list(move.paths),
-            "options_read": move.read,
+            "options_read": move.lines_read,
             "lines": [_line_fields(c) for c in move.lines],
             "defaults": [_default_fields(c) for c in move.defaults],
             "problems": [p._asdict() for p in move.problems],

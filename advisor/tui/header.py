@@ -64,7 +64,7 @@ class AppHeader(Horizontal):
         server = view.audited.facts.server
         since = time.time() - view.read_at if view.live and not gone else 0  # the uptime of a recording does not grow
         up = f"up {format_duration(server.uptime + int(max(0, since)))}" if server.uptime or since else ""
-        parts = [server.variables.get("hostname", ""), view.audited.known.target.label, up]
+        parts = [server.variables.get("hostname", ""), view.audited.context.target.label, up]
         update_if_changed(self.query_one("#server", Static), safe_line(" · ".join(part for part in parts if part)))
         self._shown = view, gone
         in_words = self.app.size.width >= IN_WORDS

@@ -160,11 +160,11 @@ def replication_lines(audited: AuditResult) -> list[StatusLine]:
         why = next((gap.reason for gap in audited.facts.unavailable if gap.part == "server.replication"), "")
         return [StatusLine(f"not measured: {why}")] if why else []
     lines = [_replicas(part.replicas_connected)] if part.replicas_connected else []
-    lines += [*_channels(audited.known), *_group(part.members or ())]
+    lines += [*_channels(audited.context), *_group(part.members or ())]
     if not part.members and part.group_members:
         states = ", ".join(f"{count} {state}" for state, count in sorted(part.group_states.items()))
         lines.append(StatusLine(f"group of {part.group_members} members: {states}"))
-    return [*lines, *_galera(audited.known)]
+    return [*lines, *_galera(audited.context)]
 
 
 def _replicas(count: int) -> StatusLine:

@@ -230,14 +230,14 @@ class DefaultChange(NamedTuple):
 class UpgradeChanges(NamedTuple):
     """The result of moving a server with these files: lines worst first, defaults most consequential first.
 
-    `read` counts the option lines that either server reads. `problems` are problems of the files for the new server's
-    parser. `path` is the vendor's support for the move, which no option file shows.
+    `lines_read` counts the option lines that either server reads. `problems` are those of the files for the new
+    server's parser. `path` is the vendor's support for the move, which no option file shows.
     """
 
     before: Target
     after: Target
     paths: tuple[str, ...]
-    read: int
+    lines_read: int
     lines: tuple[LineChange, ...]
     defaults: tuple[DefaultChange, ...]
     problems: tuple[Problem, ...]

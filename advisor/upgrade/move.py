@@ -63,7 +63,7 @@ def compare_verdicts(old: FileVerdict, new: FileVerdict, paths: tuple[str, ...])
         before=old.catalog.target,
         after=new.catalog.target,
         paths=paths,
-        read=max(len(old.lines), len(new.lines)),
+        lines_read=max(len(old.lines), len(new.lines)),
         lines=tuple(changed_lines(old, new, paths)),
         defaults=tuple(by_weight(defaults)),
         problems=new.resolved.problems,

@@ -70,7 +70,7 @@ class OptionComparison:
         shape, pool = _shape(chosen), _pool(chosen, change)
         workload = chosen.word("workload", *WORKLOADS)
         threads = chosen.number("threads", 1)
-        variants = tuple(Variant(f"{change.name}={value}", {change.name: value}) for value in change.given)
+        variants = tuple(Variant(f"{change.name}={value}", {change.name: value}) for value in change.written)
         by_restart = not is_dynamic(load(binary.target), change.name)
         rounds = ROUNDS // 2 if by_restart else ROUNDS
         return RunPlan(
@@ -136,7 +136,7 @@ def _shape(chosen: ChosenOptions) -> TableShape:
 
 def _pool(chosen: ChosenOptions, change: OptionValues) -> int:
     if change.name == "innodb_buffer_pool_size":
-        return max(int(value) for value in change.made)
+        return max(int(value) for value in change.values)
     return chosen.size("pool", LEAST_POOL)
 
 

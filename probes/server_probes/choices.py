@@ -39,8 +39,8 @@ class OptionValues(NamedTuple):
     """An option by its canonical name, with the values as given and as the server reads them."""
 
     name: str
-    given: tuple[str, ...]
-    made: tuple[str, ...]
+    written: tuple[str, ...]
+    values: tuple[str, ...]
 
 
 def read_option_values(text: str, target: Target) -> OptionValues:

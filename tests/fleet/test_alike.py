@@ -72,7 +72,7 @@ def test_ids_within_a_chain(report: tuple[dict[str, Any], str]) -> None:
 
 def member(name: str, target: Target = Target("mysql", (8, 0, 36)), **values: str) -> Member:  # noqa: B008 - a tuple
     """A member of the groups db and its own, with these values."""
-    member_values = {variable: MemberValue(text, is_set=False, where="") for variable, text in values.items()}
+    member_values = {variable: MemberValue(text, is_set=False, origin="") for variable, text in values.items()}
     return Member(name, ("db", name), target, member_values, dict(values), (("galera", "c"),))
 
 

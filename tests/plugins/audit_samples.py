@@ -27,7 +27,7 @@ def recorded() -> Facts:
 def audited(*findings: Finding, facts: Facts | None = None) -> AuditResult:
     """The findings as an audit of the recorded server."""
     known = facts or recorded()
-    return AuditResult(known, build_context(known, None), findings, (), asked=("TST001", "TST002", "OPT001"))
+    return AuditResult(known, build_context(known, None), findings, (), rule_codes=("TST001", "TST002", "OPT001"))
 
 
 def nasty_audit() -> AuditResult:

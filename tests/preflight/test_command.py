@@ -99,5 +99,5 @@ def test_the_words_of_a_process() -> None:
     loaded = OptionFiles(command_line=("/lib/ld.so", "--library-path", "/x", "/usr/sbin/mysqld", "--y"))
     assert running_arguments(loaded) == ("--y",)
     assert running_arguments(None) == ()
-    assert not next_command(facts(process=())).known
-    assert next_command(facts(process=("/usr/sbin/mysqld",))).known
+    assert not next_command(facts(process=())).is_known
+    assert next_command(facts(process=("/usr/sbin/mysqld",))).is_known

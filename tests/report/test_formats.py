@@ -101,7 +101,7 @@ def test_a_format_is_added_in_one_place(
         "this test",
         finding="a dot",
         lint=lambda _: lambda files, _: "lint " + "." * sum(len(c.findings) for c in files),
-        audit=lambda _: lambda audited, _: f"audit of {audited.known.target}",
+        audit=lambda _: lambda audited, _: f"audit of {audited.context.target}",
         report=lambda _: BulkWriter(partial(Counts, lambda tally, _: f"report of {tally.read}")),
     )
     monkeypatch.setattr(formats, "FORMATS", [*formats.FORMATS, throwaway])

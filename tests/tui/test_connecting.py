@@ -49,7 +49,7 @@ async def test_a_wrong_place_is_mended_on_the_spot(any_server: Sandbox, tmp_path
         await until(pilot, lambda: opened(app))
         assert app.view is not None
         assert app.view.live
-        assert app.view.audited.known.target == any_server.binary.target
+        assert app.view.audited.context.target == any_server.binary.target
         await pilot.press("q")
     nothing = dict.fromkeys(RecentConnection._fields, "")
     assert kept(own_places) == [nothing | {"socket": any_server.socket, "user": "root"}]

@@ -181,12 +181,12 @@ def test_a_lone_server_has_no_replication(recorded: Facts) -> None:
 def test_the_memory_layers_are_those_of_the_budget(recorded: Facts) -> None:
     """Pool, other memory and sessions add up to what the memory estimate expects; the ceiling is the estimate's."""
     found = audited(recorded)
-    layers, budget = memory_layers(found), memory_budget(found.known)
+    layers, budget = memory_layers(found), memory_budget(found.context)
     assert layers is not None
     assert budget is not None
-    assert layers.likely_total == expected_memory(found.known)
+    assert layers.likely_total == expected_memory(found.context)
     assert (layers.ceiling, layers.measured) == (budget.ceiling, budget.measured)
-    assert layers.pool == found.known.number("innodb_buffer_pool_size")
+    assert layers.pool == found.context.number("innodb_buffer_pool_size")
 
 
 def shown(view: View) -> str:

@@ -146,7 +146,7 @@ async def test_every_server_has_what_each_row_needs(any_server: Sandbox) -> None
         await opened(pilot)
         await until(pilot, lambda: bool(app.view and app.view.samples))
         sample = app.view.samples[-1]
-        mariadb = app.view.audited.known.target.flavour == "mariadb"
+        mariadb = app.view.audited.context.target.flavour == "mariadb"
     counters = await asyncio.to_thread(status, any_server)
     for series in SERIES:
         way = series.formula_for(sample)

@@ -96,8 +96,8 @@ def carried_out(codes: Mapping[str, CodeType]) -> Iterator[dict[str, rule_module
     try:
         for name, code in codes.items():
             sys.modules[name] = module = ModuleType(name)
-            if hasattr(real[name], "__path__"):  # a package, whose modules may be imported later
-                module.__path__ = real[name].__path__
+            if (package := real[name]) is not None and hasattr(package, "__path__"):
+                module.__path__ = package.__path__  # its modules may be imported later
             exec(code, module.__dict__)  # noqa: S102 - the project's own code, changed by this tool
         yield {rule.name: rule for rule in rule_module.RULES}
     finally:

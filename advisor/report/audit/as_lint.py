@@ -28,7 +28,7 @@ def written_as_lint(write: LintWriter) -> AuditWriter:
     def report(audited: AuditResult, page: Page) -> str:
         findings = tuple(with_advice(f) for f in audited.findings)
         baselined = tuple(f for f, _ in audited.suppressed)
-        return write([CheckedFile("", audited.known.target, findings, {}, baselined=baselined)], page)
+        return write([CheckedFile("", audited.context.target, findings, {}, baselined=baselined)], page)
 
     return report
 
@@ -70,7 +70,7 @@ def audit_as_json(audited: AuditResult, page: Page) -> str:  # noqa: ARG001 - ev
     return dumps(
         {
             "version": VERSION,
-            "server": _server_fields(facts, str(audited.known.target)),
+            "server": _server_fields(facts, str(audited.context.target)),
             "host": to_plain(facts.host) if facts.host else None,
             "window": facts.workload.seconds if facts.workload else None,
             "findings": [finding(f) for f in audited.findings],

@@ -45,7 +45,7 @@ def _title(audited: AuditResult) -> Iterator[str]:
     facts = audited.facts
     yield "mycnf audit"
     yield facts.server.variables.get("hostname", "")
-    yield audited.known.target.label
+    yield audited.context.target.label
     yield f"up {format_duration(facts.server.uptime)}" if facts.server.uptime else ""  # a text may leave it out
     spent = f"{plural(facts.statements, 'statement')}, {facts.seconds:.1f} s"
     window = f" + {facts.workload.seconds:.0f} s window" if facts.workload else ""
@@ -154,6 +154,6 @@ def missing_grants(audited: AuditResult) -> list[tuple[str, str]]:
         lacking.discard(PROCESS.needed)  # another part that needs it was read
     return [
         (grant.statement(quote_account(user)), grant.gives if grant.optional else grant.why)
-        for grant in (*grants_for(audited.known.target), *schema_grants_for(audited.known.target))
+        for grant in (*grants_for(audited.context.target), *schema_grants_for(audited.context.target))
         if user and grant.needed in lacking
     ]

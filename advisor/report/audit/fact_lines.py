@@ -57,7 +57,7 @@ def _memory(audited: AuditResult, host: Host | None) -> str:
         parts.append(
             format_size(host.memory.total) + (f", cgroup limit {format_size(limit)}" if limit else ", no cgroup limit")
         )
-    estimate = memory_budget(audited.known)
+    estimate = memory_budget(audited.context)
     if estimate:
         parts.append(f"server: {estimate.sentence}")
     return " · ".join(parts)
@@ -87,7 +87,7 @@ def memory_layers(audited: AuditResult) -> MemoryLayers | None:
     """The memory of the server by layers; None if a size is unknown."""
     from rules.sizing import memory
 
-    context = audited.known
+    context = audited.context
     budget, pool = memory.memory_budget(context), context.number(memory.POOL)
     if budget is None or pool is None:
         return None
@@ -111,12 +111,12 @@ def chain(storage: Storage) -> list[str]:
 
 def latency(audited: AuditResult) -> str:
     """What one random read takes, where that was measured: what disks say of themselves may be wrong."""
-    if not audited.known.has("probes"):
+    if not audited.context.has("probes"):
         return ""
     from advisor.core.model import format_latency
     from rules.measured.apply import measured_fact
 
-    found = measured_fact(audited.known, "random-read", "one_read")
+    found = measured_fact(audited.context, "random-read", "one_read")
     return f" · a random read takes {format_latency(found[0])} (probe of {found[1].day})" if found else ""
 
 

@@ -56,7 +56,7 @@ def samples(audited: AuditResult, server: str) -> dict[str, list[Sample]]:
     by = {"server": server}
     severities = [f.severity for f in audited.findings]
     return {
-        "info": [Sample({**by, "target": str(audited.known.target), "vendor": audited.facts.server.vendor}, 1)],
+        "info": [Sample({**by, "target": str(audited.context.target), "vendor": audited.facts.server.vendor}, 1)],
         # Severities without a finding count too, so that an alert sees a zero and no gap.
         "findings": [Sample({**by, "severity": s.value}, severities.count(s)) for s in Severity],
         "finding": list(_findings(audited, by)),
@@ -103,7 +103,7 @@ def _taken_at(audited: AuditResult, by: dict[str, str]) -> Iterator[Sample]:
 def _memory(audited: AuditResult, by: dict[str, str]) -> dict[str, list[Sample]]:
     from rules.sizing.memory import memory_budget
 
-    estimate = memory_budget(audited.known)
+    estimate = memory_budget(audited.context)
     sizes = (estimate.measured, estimate.likely, estimate.ceiling) if estimate else (None, None, None)
     names = ("measured", "likely", "ceiling")
     return {

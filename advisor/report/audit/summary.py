@@ -75,7 +75,7 @@ def _risks(audited: AuditResult, names: Mapping[int, str]) -> Section:
 
 def _server(audited: AuditResult) -> Iterator[tuple[str, Words]]:
     server = audited.facts.server
-    yield "Version", ", ".join(part for part in (audited.known.target.label, server.version_comment) if part)
+    yield "Version", ", ".join(part for part in (audited.context.target.label, server.version_comment) if part)
     yield "Role", _role(audited)
     yield "Up", format_duration(server.uptime) if server.uptime else ""
     yield "Host", next((words for name, words in fact_lines.rows(audited) if name == "Host"), "")
@@ -114,7 +114,7 @@ def _memory(audited: AuditResult) -> Section:
         ("worst case", worst, "+"),
     )
     parts = tuple((name, size, f"{sign}{format_size(size)}") for name, size, sign in sizes if size)
-    limit = usable_memory(audited.known) if audited.known.has("host") else None
+    limit = usable_memory(audited.context) if audited.context.has("host") else None
     return Section("memory", (StackedBar(parts, "Memory of the server", limit), Paragraph(words)))
 
 
@@ -139,7 +139,7 @@ def _redo(audited: AuditResult) -> Section:
     from rules.sizing.io import checkpoint_age
     from rules.sizing.redo import redo_capacity
 
-    capacity, work = redo_capacity(audited.known), audited.facts.workload
+    capacity, work = redo_capacity(audited.context), audited.facts.workload
     if not capacity:
         return Section("redo log", ())
     rate = work.redo_rate if work else None
@@ -155,7 +155,7 @@ def _redo(audited: AuditResult) -> Section:
 
 def _connections(audited: AuditResult) -> Section:
     server = audited.facts.server
-    peak, limit = server.counter("max_used_connections"), audited.known.number("max_connections")
+    peak, limit = server.counter("max_used_connections"), audited.context.number("max_connections")
     running = server.counter("threads_running")
     if peak is None or not limit:
         return Section("connections", ())

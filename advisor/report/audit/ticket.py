@@ -131,7 +131,7 @@ def _page(audited: AuditResult, room: Room) -> Document:
 def _title(audited: AuditResult, room: Room) -> Iterator[str]:
     host = audited.facts.server.variables.get("hostname", "")
     yield f"mycnf audit of {shorten_text(host, room.lengths.value)}" if host else "mycnf audit"
-    yield audited.known.target.label
+    yield audited.context.target.label
     yield shorten_text(_when(audited.facts.taken_at), room.lengths.value)
     yield count_findings(audited.findings)
 
@@ -152,7 +152,7 @@ def _head(audited: AuditResult) -> Iterator[Block]:
     parts = [f"Up {format_duration(about.server.uptime)}."] if about.server.uptime else []  # a text may leave it out
     parts.append(f"Read with {plural(about.statements, 'statement')}")
     parts.append(f"in {about.seconds:.1f} s{window}; nothing was changed.")
-    parts += [f"{plural(len(audited.rules_run), 'rule')} ran."] if audited.asked else []
+    parts += [f"{plural(len(audited.rules_run), 'rule')} ran."] if audited.rule_codes else []
     if audited.suppressed:
         parts.append(f"Left out: {plural(len(audited.suppressed), 'finding')} suppressed, see below.")
     yield Paragraph(" ".join(parts))
@@ -192,7 +192,7 @@ def _to_copy(audited: AuditResult) -> Iterator[Section]:
 def _nothing(audited: AuditResult) -> str:
     if audited.findings:
         return ""
-    return f"No findings: {'every check that could run passed' if audited.asked else 'no rule ran'}."
+    return f"No findings: {'every check that could run passed' if audited.rule_codes else 'no rule ran'}."
 
 
 def _shorter(fitted: FittedFindings, lost: Sequence[Finding], room: Room) -> Iterator[str]:
@@ -259,7 +259,7 @@ def _version(audited: AuditResult) -> str:
     """The version, and the rules that ran, by family."""
     families = Counter(code[:3] for code in audited.rules_run)
     rules = ", ".join(f"{family} {count}" for family, count in sorted(families.items()))
-    ran = f"for {audited.known.target.label}: {rules}" if rules else "that ran: none"
+    ran = f"for {audited.context.target.label}: {rules}" if rules else "that ran: none"
     return f"mycnf {__version__} · rules {ran} · secrets are masked"
 
 
@@ -293,4 +293,4 @@ def _finding_title(audited: AuditResult, findings: Sequence[Finding]) -> Iterato
         yield f"{findings[0].code} {findings[0].name}"
     else:
         yield count_findings(findings)
-    yield " ".join(part for part in (host[:80], audited.known.target.label) if part)
+    yield " ".join(part for part in (host[:80], audited.context.target.label) if part)

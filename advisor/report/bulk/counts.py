@@ -64,7 +64,7 @@ class Server(NamedTuple):
 
 def _by_area(summary: SnapshotSummary) -> dict[Area, Counter[Severity]]:
     areas: dict[Area, Counter[Severity]] = {}
-    for f in summary.found:
+    for f in summary.findings:
         areas.setdefault(area_of(f.code), Counter())[Severity(f.severity)] += 1
     return areas
 
@@ -95,13 +95,13 @@ class Tally:
         self.read += 1
         self.suppressed += summary.suppressed
         self.fails |= summary.fails
-        self.clean += not summary.found
+        self.clean += not summary.findings
         self.versions[
             summary.target if summary.target in self.versions or len(self.versions) < VERSIONS else OTHERS
         ] += 1
         self._of_server(summary)
         self._of_rules(summary)
-        count_advice(self._fixes, summary.server, (f.advice for f in summary.found), EXAMPLES)
+        count_advice(self._fixes, summary.server, (f.advice for f in summary.findings), EXAMPLES)
 
     @property
     def rules(self) -> list[Rule]:
@@ -119,7 +119,7 @@ class Tally:
         return sorted(self._worst, reverse=True)
 
     def _of_server(self, summary: SnapshotSummary) -> None:
-        counts = Counter(f.severity for f in summary.found)
+        counts = Counter(f.severity for f in summary.findings)
         self.severities.update(counts)
         if counts:
             errors, warnings, notes = (counts[severity.value] for severity in Severity)
@@ -129,7 +129,7 @@ class Tally:
 
     def _of_rules(self, summary: SnapshotSummary) -> None:
         seen: set[str] = set()
-        for f in summary.found:
+        for f in summary.findings:
             rule = self._rules.setdefault(f.code, Rule(f.code, f.name, f.severity))
             rule.severity = min(rule.severity, f.severity, key=RANK.__getitem__)
             rule.findings += 1
@@ -161,7 +161,7 @@ class SnapshotSummary(NamedTuple):
     broken: str = ""
     server: str = ""
     target: str = ""
-    found: tuple[Brief, ...] = ()
+    findings: tuple[Brief, ...] = ()
     fails: bool = False
     own: bool = False
     pieces: dict[str, Any] = {}  # noqa: RUF012 - never changed
@@ -177,7 +177,7 @@ def summarize(path: str, audited: AuditResult, makers: Mapping[str, PieceMaker |
     )
     pieces = {form: make(path, audited, page) for form, make in makers.items() if make}
     failed = fails(audited.findings, page.fail_on)
-    about = name_of(audited), str(audited.known.target)
+    about = name_of(audited), str(audited.context.target)
     return SnapshotSummary(path, "", *about, briefs, failed, pieces=pieces, suppressed=len(audited.suppressed))
 
 
@@ -190,7 +190,7 @@ def jsonl(path: str, audited: AuditResult, page: Page) -> str:  # noqa: ARG001 -
     """One object a finding: that of an audit, with the snapshot's path."""
     from advisor.report.findings_json import audited_finding as finding
 
-    about = {"server": name_of(audited), "target": str(audited.known.target), "snapshot": path, "broken": None}
+    about = {"server": name_of(audited), "target": str(audited.context.target), "snapshot": path, "broken": None}
     return "".join(json.dumps({**about, **finding(f)}) + "\n" for f in audited.findings)
 
 
@@ -220,7 +220,7 @@ def junit(path: str, audited: AuditResult, page: Page) -> str:  # noqa: ARG001 -
     from advisor.report.lint.junit import report
 
     findings = tuple(map(with_advice, audited.findings))
-    return inside_suites(report([CheckedFile(name_of(audited), audited.known.target, findings, {})], page))
+    return inside_suites(report([CheckedFile(name_of(audited), audited.context.target, findings, {})], page))
 
 
 def inside_suites(document: str) -> str:

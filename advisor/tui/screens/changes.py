@@ -104,7 +104,7 @@ def change_state(view: View, selected: SelectedFinding) -> tuple[str, str]:
     if reason:
         return UNJUDGED, f"not judged: {reason}"
     load = loads(before.facts, now.facts)
-    if load is not None and load.differs and rests_on_load(selected.finding, before.known):
+    if load is not None and load.differs and rests_on_load(selected.finding, before.context):
         return UNJUDGED, "not judged: the load differs"
     return DONE, "done"
 

@@ -21,13 +21,13 @@ from probes.server_probes.choices import read_option_values
 def test_an_option_is_read_as_the_server_reads_it(text: str, name: str, made: tuple[str, ...]) -> None:
     """Names are the canonical ones, values those that the server makes; a value twice counts once."""
     change = read_option_values(text, parse_target("mysql-8.0"))
-    assert (change.name, change.made) == (name, made)
+    assert (change.name, change.values) == (name, made)
 
 
 def test_values_may_hold_commas() -> None:
     """Values parted by bars keep their commas."""
     change = read_option_values("sql_mode=ANSI_QUOTES,NO_ZERO_DATE|ANSI_QUOTES", parse_target("mariadb-11.8"))
-    assert change.given == ("ANSI_QUOTES,NO_ZERO_DATE", "ANSI_QUOTES")
+    assert change.written == ("ANSI_QUOTES,NO_ZERO_DATE", "ANSI_QUOTES")
 
 
 @pytest.mark.parametrize(

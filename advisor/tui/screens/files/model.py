@@ -71,7 +71,7 @@ def worst_first(findings: Iterable[Finding]) -> list[Finding]:
 
 def build_model(view: View) -> FilesModel:
     """Build the model of an audit's files; empty if they were not read."""
-    files, context = view.audited.facts.files, view.audited.known
+    files, context = view.audited.facts.files, view.audited.context
     if files is None:
         return EMPTY
     lines = parse_files(files, context)

@@ -41,7 +41,7 @@ LEAST = 30
 
 def line_notes(view: View, model: FilesModel, node: FileNode, number: int, width: int) -> Content:
     """The notes on the file, the findings of the line, and what the server does with the line."""
-    width, mark, context = max(LEAST, width), model.mark(node.path, number), view.audited.known
+    width, mark, context = max(LEAST, width), model.mark(node.path, number), view.audited.context
     line = next((line for line in model.lines.get(node.path, ()) if line.number == number), None)
     masked = ["The secret in this line is masked."] if _holds_secret(node, number) else []
     shown = [

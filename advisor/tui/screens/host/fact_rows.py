@@ -273,7 +273,7 @@ def _cache(cache: Cache) -> str:
 
 def numa_rows(audited: AuditResult) -> Rows:
     """The NUMA nodes with their processors, and the server's use of them."""
-    host, known = audited.facts.host, audited.known
+    host, known = audited.facts.host, audited.context
     cpu = host.cpu if host else None
     if host is None or cpu is None or not cpu.nodes:
         return [("", "the kernel reports no NUMA nodes")] if cpu else []

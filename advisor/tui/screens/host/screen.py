@@ -166,7 +166,7 @@ def _storage(audited: AuditResult, width: int) -> Content:
         ("not traced", storage.untraced or ""),
         ("options", " ".join(storage.mount.options)),
         ("stripe", stripe_text(storage)),
-        ("medium", _medium(audited.known, storage)),
+        ("medium", _medium(audited.context, storage)),
         ("one read", fact_lines.latency(audited).removeprefix(" · ")),
         ("files", _server_files(facts.host)),
     ]
@@ -232,7 +232,7 @@ class MemoryAmount(NamedTuple):
 
 def memory_amounts(audited: AuditResult) -> list[MemoryAmount]:
     """The server's memory, the smallest amount first; empty if a size is unknown."""
-    host, estimate = audited.facts.host, memory_budget(audited.known)
+    host, estimate = audited.facts.host, memory_budget(audited.context)
     if estimate is None:
         return []
     resident = host is not None and host.process is not None and host.process.resident

@@ -148,7 +148,7 @@ def step_verdict(view: View, codes: tuple[str, ...]) -> StepVerdict:
     audited = view.audited
     findings = tuple(f for f in view.open_findings if f.code in codes)
     skipped = {skip.code for skip in audited.skipped} & set(codes)
-    passed = (set(audited.asked) & set(codes)) - skipped - {f.code for f in audited.findings}
+    passed = (set(audited.rule_codes) & set(codes)) - skipped - {f.code for f in audited.findings}
     return StepVerdict(findings, len(passed), len(skipped))
 
 
@@ -166,7 +166,7 @@ def _verdict(judged: StepVerdict) -> Content:
 def redo_text(view: View, width: int) -> Content:
     """The checkpoint age against its maximum, the size of the redo log, and how long it lasts at the present rate."""
     audited = view.audited
-    age, capacity = _checkpoint(view), redo_capacity(audited.known)
+    age, capacity = _checkpoint(view), redo_capacity(audited.context)
     workload = audited.facts.workload
     rate = workload.redo_rate if workload else None
     bound = workload.rate("innodb_os_log_written") if workload and rate is None else None
@@ -195,13 +195,13 @@ def _checkpoint(view: View) -> tuple[int, int] | None:
     if (age := checkpoint_age(_latest_counter(view))) and age[1] > 0:
         return age
     workload = audited.facts.workload
-    highest = highest_checkpoint_age(audited.known, workload, redo_capacity(audited.known)) if workload else None
+    highest = highest_checkpoint_age(audited.context, workload, redo_capacity(audited.context)) if workload else None
     return None if highest is None else (highest[0], highest[1])
 
 
 def connections_text(view: View, width: int) -> Content:
     """Open connections against max_connections, the peak, and the threads that run."""
-    server, limit = view.audited.facts.server, connection_limit(view.audited.known)
+    server, limit = view.audited.facts.server, connection_limit(view.audited.context)
     counter = _latest_counter(view)
     open_now, running = counter("threads_connected"), counter("threads_running")
     peak = server.counter("max_used_connections")

@@ -31,7 +31,7 @@ def server_text(view: View, width: int, *, short: bool) -> Content:
     build = f" ({server.version_comment.strip()})" if server.version_comment.strip() else ""
     known_up = f"up {format_duration(server.uptime)}" if server.uptime else "uptime not known"
     up = "" if view.live else known_up  # the header has it, as it is now
-    parts = [] if short else [f"{view.audited.known.target.label}{build}"]
+    parts = [] if short else [f"{view.audited.context.target.label}{build}"]
     parts += [server_role(view.audited), "" if short else up, "" if view.live else f"recorded {taken} UTC"]
     if short:
         lines = (" · ".join(filter(None, parts)), " · ".join(platform))
@@ -47,12 +47,12 @@ def server_role(audited: AuditResult) -> str:
     from rules.replication.galera import is_node
     from rules.replication.settings import replica_channels
 
-    hosts = [channel.get("host") or "a source" for channel in replica_channels(audited.known)]
+    hosts = [channel.get("host") or "a source" for channel in replica_channels(audited.context)]
     own = next((member for member in part.members or () if member.own), None)
     roles = [f"replica of {', '.join(dict.fromkeys(hosts))}"] if hosts else []
     roles += [f"source of {plural(part.replicas_connected, 'replica')}"] if part.replicas_connected else []
     roles += [f"group member{f', {own.role}' if own and own.role else ''}"] if part.group_members else []
-    roles += ["Galera node"] if is_node(audited.known) else []
+    roles += ["Galera node"] if is_node(audited.context) else []
     return ", ".join(roles) or "no replication"
 
 

@@ -123,7 +123,7 @@ class VariableRow(NamedTuple):
 
 def variable_rows(view: View) -> list[VariableRow]:
     """The variables of the server by name, with secrets masked."""
-    context = view.audited.known
+    context = view.audited.context
     files = Settings.from_file(context.file_verdict)
     rows = []
     for name in sorted(view.audited.facts.server.variables):
@@ -180,7 +180,7 @@ def column_widths(screen: int) -> tuple[int, ...]:
 
 def manual_url(view: View) -> str:
     """The URL of the manual's list of variables."""
-    target = view.audited.known.target
+    target = view.audited.context.target
     return REFERENCES[target.flavour].format(series=target.series)
 
 

@@ -299,7 +299,7 @@ class WorkloadPane(Pane):
             return
         lines = explain_row(row, self._intervals[-1].last, self.shown.column)
         if self.view is not None and (changed := self._changes):
-            catalog = self.view.audited.known.catalog
+            catalog = self.view.audited.context.catalog
             lines.insert(1, explain_changes(changed, self._intervals[-1].last.at, catalog))
         update_if_changed(text, Content("\n").join(safe_text(words) for words in lines) + self._blocked_sessions(text))
         self.query_one(RowChart).draw(row, self._intervals, self.window, [change.at for change in self._changes])
