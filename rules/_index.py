@@ -83,9 +83,9 @@ BY_OPTION = {
         "binlog_cache_size",
         "binlog_commit_wait_count",
         "binlog_error_action",
+        "binlog_expire_logs_seconds",
         "binlog_group_commit_sync_delay",
         "binlog_stmt_cache_size",
-        "expire_logs_days",
     ),
     "rules.engines.aria": (
         "aria_checkpoint_interval",
@@ -360,7 +360,6 @@ BY_OPTION = {
         "optimizer_prune_level",
         "sql_mode",
         "transaction_read_only",
-        "tx_read_only",
     ),
 }
 # All rules of these need more than option files.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from advisor.core.model import Action, Confidence, Severity, format_duration
 from rules.core.advice import advise, help_line, present
-from rules.core.network import is_switched_on
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject, written_name
 from rules.durability.binary_log import uses_innodb_binary_log, writes_binary_log
@@ -407,6 +406,8 @@ STRICT = frozenset({"STRICT_TRANS_TABLES", "STRICT_ALL_TABLES", "TRADITIONAL"})
 def myisam_by_default(context: RuleContext) -> Iterator[Finding]:
     """Report an explicitly configured default_storage_engine = MyISAM."""
     if context.text(ENGINE) == "MYISAM" and context.is_set(ENGINE):
+        from rules.core.network import is_switched_on  # lazily: few files make MyISAM the default
+
         leaves_out = context.target.is_mariadb and is_switched_on(context, WITHOUT_INNODB)
         both = f"remove this line together with {WITHOUT_INNODB}, with which no start has InnoDB as the default"
         action = None if leaves_out else advise(context, ENGINE, "InnoDB", risk="tables that exist keep their engine")

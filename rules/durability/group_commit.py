@@ -129,7 +129,7 @@ OVERRULED = {
     "overruled-binary-log-setting",
     summary="Another option overrules a setting of the binary log.",
     targets=(Span("mysql"),),
-    options=tuple(OVERRULED),
+    options=("binlog_cache_size", "binlog_stmt_cache_size", "binlog_expire_logs_seconds"),
     evidence=("ASK-BIN-33",),
     docs=Docs(
         why="A cache of the binary log gets no larger than its maximum, and expire_logs_days becomes 0 where "

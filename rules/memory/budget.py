@@ -367,7 +367,7 @@ def _swappiness_help(context: RuleContext) -> str:
     "killed-for-memory",
     severity=Severity.ERROR,
     confidence=Confidence.MEASURED,
-    summary="The kernel has killed processes in the server's control group because it ran out of memory.",
+    summary="The kernel has killed processes in the server's control group for lack of memory.",
     needs=("host",),
     evidence=("VM-03", "BP-04"),
     docs=Docs(
@@ -375,19 +375,27 @@ def _swappiness_help(context: RuleContext) -> str:
         "comes back with a cold pool, after recovery, and grows to the limit again.",
         fix="Lower the pool and the buffers of each session, or raise the limit of the control group.",
         risk="None.",
-        exceptions="Other processes of the same group may be the ones that were killed; the kernel's log names them.",
+        exceptions="Other processes of the same group may be the ones that were killed; the kernel's log names them. "
+        "A group without a limit is a note: the memory of the host ran out, and the group may hold much more than the "
+        "server.",
         reconsider_when="A kernel log that names another process.",
     ),
 )
 def killed_for_memory(context: RuleContext) -> Iterator[Finding]:
     """Report OOM kills counted by the server's control group."""
     group = context.host.cgroup
-    if group is not None and group.oom_kills:
-        limit = f" of {format_size(group.limit)}" if group.limit else ""
-        yield killed_for_memory.finding(
-            f"Processes killed because the control group's limit{limit} was reached: {group.oom_kills}.",
-            help="lower the pool and the buffers of each session, or raise the limit",
-        )
+    if group is None or not group.oom_kills:
+        return
+    many = f"{group.oom_kills:,} process{'es' if group.oom_kills > 1 else ''} of the server's control group"
+    yield killed_for_memory.finding(
+        f"The kernel killed {many} for lack of memory"
+        + (f"; the group's limit is {format_size(group.limit)}." if group.limit else " of the host."),
+        severity=None if group.limit else Severity.NOTE,
+        confidence=None if group.limit else Confidence.LIKELY,
+        help="lower the pool and the buffers of each session, or raise the limit"
+        if group.limit
+        else "look in the kernel's log whether it was the server",
+    )
 
 
 LARGE_HOST = 8 * GIB

@@ -290,8 +290,10 @@ def intended_include(line: Line) -> Fix | None:
 def intended_assignment(line: Line, catalog: Catalog) -> Fix | None:
     """The edit for `name: value`: only an equals sign ends a name."""
     name, colon, value = (line.name or "").partition(":")
-    known = colon and value.strip() and catalog.get(name.strip().lower().replace("-", "_")) is not None
-    if not known or line.value is not None:
+    canonical = name.strip().lower().replace("-", "_")
+    if not colon or not value.strip() or line.value is not None or catalog.get(canonical) is None:
+        return None
+    if redact_value(canonical, value) != value:  # the edit would print a secret
         return None
     edit = Edit(line.number, line.column, line.number, line.name_end_column, f"{name.strip()} = {value.strip()}")
     return Fix(UNSAFE, (edit,))

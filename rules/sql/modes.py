@@ -406,7 +406,7 @@ def ignored_auto_increment_offset(context: RuleContext) -> Iterator[Finding]:
     )
 
 
-READ_ONLY = ("transaction_read_only", "tx_read_only")
+READ_ONLY = "transaction_read_only"
 INNODB_READ_ONLY = "innodb_read_only"
 
 
@@ -414,7 +414,7 @@ INNODB_READ_ONLY = "innodb_read_only"
     "MOD012",
     "writes-refused-by-default",
     summary="Writes are refused: all transactions, or InnoDB itself, are read-only.",
-    options=(*READ_ONLY, INNODB_READ_ONLY),
+    options=(READ_ONLY, INNODB_READ_ONLY),
     evidence=("RDO-01",),
     docs=Docs(
         why="With transaction_read_only = ON every session begins read-only transactions: CREATE, INSERT and even "
@@ -429,12 +429,11 @@ INNODB_READ_ONLY = "innodb_read_only"
 )
 def writes_refused_by_default(context: RuleContext) -> Iterator[Finding]:
     """Report an explicitly configured transaction_read_only or innodb_read_only."""
-    name = next((n for n in READ_ONLY if context.explicit_switch(n)), None)
-    if name is not None:
-        action = advise(context, name, "OFF", risk="sessions that are open keep their mode")
+    if context.explicit_switch(READ_ONLY):
+        action = advise(context, READ_ONLY, "OFF", risk="sessions that are open keep their mode")
         yield writes_refused_by_default.finding(
             "Each session begins read-only transactions: its writes fail with error 1792.",
-            variable_subject(context, name),
+            variable_subject(context, READ_ONLY),
             help=help_line(action),
             actions=present(action),
         )

@@ -191,7 +191,7 @@ def test_how_near_the_sources_are(mycnf: Mycnf) -> None:
     printed = " ".join(ended.out.split())
     assert "Here: MariaDB 10.11.19, 8 processors, 64G of memory, NVMe." in printed
     assert "on MySQL 5.1, 8 processors" not in printed
-    assert "2G of memory, rotating disks: expect the order of the values, not the factors." in printed
+    assert "2G of memory, rotating disks: expect the same ranking, not the same factors." in printed
 
 
 def test_an_assumed_server(mycnf: Mycnf) -> None:
