@@ -78,7 +78,7 @@ def _report(args: argparse.Namespace) -> int:
     facts = _facts(args)  # without the configuration, whose host counts only where none was read
     args = asked.args
     if earlier is not None:
-        tell_uncompared([args.format or "text"])
+        warn_uncompared([args.format or "text"])
         from advisor.analysis.audit_comparison import with_schema_rates
 
         facts = with_schema_rates(earlier, facts)
@@ -108,7 +108,7 @@ def audit_since(facts: Facts, earlier: Facts | None, asked: AuditRequest) -> Aud
     return audited._replace(since=compare(judge_facts(earlier, asked), audited))
 
 
-def tell_uncompared(formats: Iterable[str]) -> None:
+def warn_uncompared(formats: Iterable[str]) -> None:
     """Print a notice on each format that has the findings of today alone, although --since was given."""
     from advisor.core.errors import print_notice
 

@@ -69,14 +69,14 @@ def run(args: argparse.Namespace) -> int:
 def _one(facts: Facts, asked: AuditRequest, pairs: list[tuple[str, str | None]]) -> int:
     from advisor.analysis import fails
     from advisor.catalog.targets import stand_in_note
-    from advisor.commands.audit import audit_since, tell_uncompared
+    from advisor.commands.audit import audit_since, warn_uncompared
     from advisor.report.formats import render_audit
     from advisor.report.output import write
 
     fail_on = asked.args.fail_on or FAIL_ON
     earlier = load(asked.args.since) if asked.args.since is not None else None
     if earlier is not None:
-        tell_uncompared(name for name, _ in pairs)
+        warn_uncompared(name for name, _ in pairs)
     audited = audit_since(facts, earlier, asked)
     if sentence := stand_in_note(audited.context.target):
         print_notice(sentence)

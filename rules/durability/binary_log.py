@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity, format_duration, format_size
 from advisor.verdict import REFUSED
-from rules.core.advice import advise, help_line, present, with_replica_stopped
+from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import find_line, variable_subject, verdict_subject, written_name
 
@@ -27,7 +27,6 @@ SKIPPED = ("slave_skip_errors", "replica_skip_errors")
 SWITCHES = frozenset({"log_bin", "skip_log_bin", "disable_log_bin"})
 SWITCHED_OFF = ("skip_", "disable_")
 INNODB_ENGINE = "binlog_storage_engine"
-ISOLATION = ("transaction_isolation", "tx_isolation")  # MySQL 5.7 and MariaDB before 11.1 have the latter
 INTENDED_OFF = frozenset({"OFF", "0", "FALSE", "NO"})
 
 
@@ -53,18 +52,6 @@ def log_bin_line(context: RuleContext) -> LineVerdict | None:
 def switches_off(line: LineVerdict) -> bool:
     """Whether the line disables the binary log, as `skip_log_bin` and `disable_log_bin` do."""
     return written_name(line.placed.line).removeprefix("loose_").startswith(SWITCHED_OFF)
-
-
-def level_without_statements(context: RuleContext) -> str:
-    """The default isolation level if InnoDB refuses writes at it while statements are logged; else empty."""
-    levels = (context.text(name) for name in ISOLATION)
-    return next((level for level in levels if level in ("READ-COMMITTED", "READ-UNCOMMITTED")), "")
-
-
-def row_format_action(context: RuleContext) -> Action | None:
-    """The action that sets binlog_format = ROW; MySQL 8.0 and later refuse it while a replica's threads run."""
-    action = advise(context, "binlog_format", "ROW", risk="sessions that are open keep their format; larger logs")
-    return with_replica_stopped(context, action) if context.target.since("mysql", 8) else action
 
 
 @rule(
@@ -413,3 +400,45 @@ def binary_log_switched_off(context: RuleContext) -> Iterator[Finding]:
             verdict_subject(line),
             help="remove the line, if you need point-in-time recovery or a replica",
         )
+
+
+OVERRULED = {
+    "binlog_cache_size": "max_binlog_cache_size is lower, and limits it",
+    "binlog_stmt_cache_size": "max_binlog_stmt_cache_size is lower, and limits it",
+    "expire_logs_days": "binlog_expire_logs_seconds is set too, and alone decides",
+}
+
+
+@rule(
+    "BIN019",
+    "overruled-binary-log-setting",
+    summary="Another option overrules a setting of the binary log.",
+    targets=(Span("mysql"),),
+    options=tuple(OVERRULED),
+    evidence=("ASK-BIN-33",),
+    docs=Docs(
+        why="A cache of the binary log gets no larger than its maximum, and expire_logs_days becomes 0 where "
+        "binlog_expire_logs_seconds is set. The server says so in its error log at most, so the file shows a value "
+        "that is not in use.",
+        fix="Remove the line, or change the option that overrules it.",
+        risk="None: the server ignores the line already.",
+        restart=True,
+        exceptions="A file that MySQL 5.7 reads as well needs expire_logs_days.",
+        reconsider_when="A server that runs with the value.",
+    ),
+)
+def overruled_binary_log_setting(context: RuleContext) -> Iterator[Finding]:
+    """Report lines about the binary log whose value another option replaces at the start."""
+    for name, why in OVERRULED.items():
+        line = context.file_verdict.effective.get(name)
+        if line is not None and line.running and line.value and line.value not in {"0", line.running}:
+            shown = str if name == "expire_logs_days" else _size_text
+            yield overruled_binary_log_setting.finding(
+                f"The server runs with {shown(line.running)} instead of {shown(line.value)}: {why}.",
+                variable_subject(context, name),
+                help="remove the line" if shown is str else "remove the line, or raise the maximum",
+            )
+
+
+def _size_text(number: str) -> str:
+    return format_size(int(number))

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity
-from rules.core.advice import advise, help_line, present
+from rules.core.advice import advise, help_line, present, with_replica_stopped
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject, verdict_subject
 from rules.durability.binary_log import (
     INNODB_ENGINE,
-    ISOLATION,
-    level_without_statements,
     log_bin_line,
-    row_format_action,
     switches_off,
     uses_innodb_binary_log,
     writes_binary_log,
@@ -21,10 +18,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.core.model import Finding
+    from advisor.core.model import Action, Finding
     from rules.core.context import RuleContext
 
 MARIADB_12_3 = (Span("mariadb", since=(12, 3)),)
+ISOLATION = ("transaction_isolation", "tx_isolation")  # MySQL 5.7 and MariaDB before 11.1 have the latter
 SOURCE, REPLICA = "rpl_semi_sync_master_enabled", "rpl_semi_sync_slave_enabled"
 # Options that the InnoDB-based binary log does not use, with what takes their place.
 WITHOUT_EFFECT = {
@@ -33,6 +31,18 @@ WITHOUT_EFFECT = {
     "tc_heuristic_recover": "prepared transactions are always resolved as the binary log says",
     "init_rpl_role": "semi-synchronous replication, which it belongs to, is not supported",
 }
+
+
+def level_without_statements(context: RuleContext) -> str:
+    """The default isolation level if InnoDB refuses writes at it while statements are logged; else empty."""
+    levels = (context.text(name) for name in ISOLATION)
+    return next((level for level in levels if level in ("READ-COMMITTED", "READ-UNCOMMITTED")), "")
+
+
+def row_format_action(context: RuleContext) -> Action | None:
+    """The action that sets binlog_format = ROW; MySQL 8.0 and later refuse it while a replica's threads run."""
+    action = advise(context, "binlog_format", "ROW", risk="sessions that are open keep their format; larger logs")
+    return with_replica_stopped(context, action) if context.target.since("mysql", 8) else action
 
 
 @rule(

@@ -1,4 +1,4 @@
-"""DUR: rules about data loss if the server, the operating system or the power fails."""
+"""DUR, STO: rules about data loss if the server, the operating system or the power fails, or files are cleaned up."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 COMMIT = "innodb_flush_log_at_trx_commit"
 LOST = {0: "a crash of the server", 2: "a crash of the system or a loss of power"}
 LOST_BY_ALL = {0: "a crash of all nodes at once", 2: "a loss of power of all nodes at once"}
-# Their storage writes pages of 16K atomically: RDS disables the doublewrite buffer with Optimized Writes, and Aurora
-# has no data files.
+# They write pages of 16K atomically: RDS with Optimized Writes has no doublewrite buffer, and Aurora no data files.
 WHOLE_PAGES = frozenset({"rds", "aurora"})
 # Where the doublewrite buffer is, on MySQL 8.0.20 and later and on Percona Server 5.7; file systems in memory.
 COPIES = ("innodb_doublewrite_dir", "innodb_parallel_doublewrite_path")
@@ -382,41 +381,8 @@ def redo_log_disabled(context: RuleContext) -> Iterator[Finding]:
         )
 
 
-MODE, ENGINE, WITHOUT_INNODB = "sql_mode", "default_storage_engine", "ignore_builtin_innodb"
+MODE = "sql_mode"
 STRICT = frozenset({"STRICT_TRANS_TABLES", "STRICT_ALL_TABLES", "TRADITIONAL"})
-
-
-@rule(
-    "DUR008",
-    "myisam-by-default",
-    summary="New tables are MyISAM tables, which have no transactions and no recovery after a crash.",
-    options=(ENGINE,),
-    evidence=("ASK-20",),
-    docs=Docs(
-        why="A table that is created without an engine takes the default. In a MyISAM table ROLLBACK takes "
-        "nothing back, and there is no log from which a crash could be recovered: on all six servers that "
-        "were killed while rows went in, CHECK TABLE then said that the table was not closed properly.",
-        fix="Remove the line: InnoDB is the default of every version that mycnf knows. Tables that exist keep their "
-        "engine; convert them one by one with ALTER TABLE.",
-        risk="New tables take more disk, and count in the buffer pool.",
-        exceptions="A program that was written for MyISAM and is tested with nothing else.",
-        reconsider_when="Nothing: what may be lost is for the owner of the data to say.",
-    ),
-)
-def myisam_by_default(context: RuleContext) -> Iterator[Finding]:
-    """Report an explicitly configured default_storage_engine = MyISAM."""
-    if context.text(ENGINE) == "MYISAM" and context.is_set(ENGINE):
-        from rules.core.network import is_switched_on  # lazily: few files make MyISAM the default
-
-        leaves_out = context.target.is_mariadb and is_switched_on(context, WITHOUT_INNODB)
-        both = f"remove this line together with {WITHOUT_INNODB}, with which no start has InnoDB as the default"
-        action = None if leaves_out else advise(context, ENGINE, "InnoDB", risk="tables that exist keep their engine")
-        yield myisam_by_default.finding(
-            "Tables that name no engine become MyISAM tables: no rollback, and no recovery after a crash.",
-            variable_subject(context, ENGINE),
-            help=both if leaves_out else help_line(action),
-            actions=present(action),
-        )
 
 
 @rule(
@@ -447,3 +413,38 @@ def lax_sql_mode(context: RuleContext) -> Iterator[Finding]:
         variable_subject(context, MODE),
         help="add STRICT_TRANS_TABLES, after a test of the programs that write",
     )
+
+
+KEPT = ("datadir", "log_bin", "relay_log", "innodb_data_home_dir", "innodb_log_group_home_dir", "innodb_undo_directory")
+CLEANED = ("/tmp/", "/var/tmp/")  # noqa: S108 - the directories that the rule is about
+
+
+@rule(
+    "STO021",
+    "data-in-temporary-directory",
+    summary="Data or logs lie in a directory for temporary files, which the system cleans.",
+    options=KEPT,
+    evidence=("STOV-01",),
+    docs=Docs(
+        why="systemd-tmpfiles removes files of /tmp that were not used for 10 days, and of /var/tmp after 30; many "
+        "systems empty /tmp at each boot or keep it in memory. With PrivateTmp a service has directories of its own "
+        "in their place, which are removed when it stops.",
+        fix="Move the files to a directory such as /var/lib/mysql while the server is stopped, and write its path.",
+        risk="A server that starts with the new path before the files are there has no data, or does not start.",
+        restart=True,
+        exceptions="Servers for tests, whose data may go.",
+        reconsider_when="A directory that the system's rules for temporary files exclude.",
+    ),
+)
+def data_in_temporary_directory(context: RuleContext) -> Iterator[Finding]:
+    """Report directories of data and logs below /tmp or /var/tmp."""
+    for name in KEPT:
+        line = context.file_verdict.effective.get(name)
+        path = "" if line is None or line.placed.line.templated else line.placed.line.value or ""
+        if root := next((root for root in CLEANED if f"{path}/".startswith(root)), None):
+            yield data_in_temporary_directory.finding(
+                f"{name} lies in {root.rstrip('/')}, from which the system removes files that were not used for days.",
+                variable_subject(context, name),
+                help="move the files to a directory such as /var/lib/mysql while the server is stopped",
+            )
+            return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.core.model import Confidence, Severity, format_size
+from advisor.core.model import Confidence, Severity
 from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
@@ -115,48 +115,6 @@ def _long_wait(context: RuleContext, count: int, wait: int) -> Iterator[Finding]
             help=help_line(action),
             actions=present(action),
         )
-
-
-OVERRULED = {
-    "binlog_cache_size": "max_binlog_cache_size is lower, and limits it",
-    "binlog_stmt_cache_size": "max_binlog_stmt_cache_size is lower, and limits it",
-    "expire_logs_days": "binlog_expire_logs_seconds is set too, and alone decides",
-}
-
-
-@rule(
-    "BIN019",
-    "overruled-binary-log-setting",
-    summary="Another option overrules a setting of the binary log.",
-    targets=(Span("mysql"),),
-    options=("binlog_cache_size", "binlog_stmt_cache_size", "binlog_expire_logs_seconds"),
-    evidence=("ASK-BIN-33",),
-    docs=Docs(
-        why="A cache of the binary log gets no larger than its maximum, and expire_logs_days becomes 0 where "
-        "binlog_expire_logs_seconds is set. The server says so in its error log at most, so the file shows a value "
-        "that is not in use.",
-        fix="Remove the line, or change the option that overrules it.",
-        risk="None: the server ignores the line already.",
-        restart=True,
-        exceptions="A file that MySQL 5.7 reads as well needs expire_logs_days.",
-        reconsider_when="A server that runs with the value.",
-    ),
-)
-def overruled_binary_log_setting(context: RuleContext) -> Iterator[Finding]:
-    """Report lines about the binary log whose value another option replaces at the start."""
-    for name, why in OVERRULED.items():
-        line = context.file_verdict.effective.get(name)
-        if line is not None and line.running and line.value and line.value not in {"0", line.running}:
-            shown = str if name == "expire_logs_days" else _size_text
-            yield overruled_binary_log_setting.finding(
-                f"The server runs with {shown(line.running)} instead of {shown(line.value)}: {why}.",
-                variable_subject(context, name),
-                help="remove the line" if shown is str else "remove the line, or raise the maximum",
-            )
-
-
-def _size_text(number: str) -> str:
-    return format_size(int(number))
 
 
 ERROR_ACTION = "binlog_error_action"

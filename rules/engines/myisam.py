@@ -1,4 +1,4 @@
-"""MYI: rules about MyISAM settings that can corrupt indexes, lose rows, or close all tables periodically."""
+"""MYI, DUR: rules about MyISAM: as the default engine, and settings that corrupt indexes, lose rows or close tables."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 RECOVER = "myisam_recover_options"
 LOW = "low_priority_updates"
+ENGINE, WITHOUT_INNODB = "default_storage_engine", "ignore_builtin_innodb"
 # With one of these, a repair keeps the old data file, does not rewrite it, or does not run.
 KEEPS_ROWS = frozenset({"BACKUP", "BACKUP_ALL", "QUICK", "OFF", ""})
 NO_REPAIR = frozenset({"OFF", ""})
@@ -172,5 +173,38 @@ def updates_behind_selects(context: RuleContext) -> Iterator[Finding]:
             "A change of a MyISAM or Aria table waits as long as anybody begins to read it; InnoDB takes no notice.",
             variable_subject(context, LOW),
             help=help_line(action),
+            actions=present(action),
+        )
+
+
+@rule(
+    "DUR008",
+    "myisam-by-default",
+    summary="New tables are MyISAM tables, which have no transactions and no recovery after a crash.",
+    options=(ENGINE,),
+    evidence=("ASK-20",),
+    docs=Docs(
+        why="A table that is created without an engine takes the default. In a MyISAM table ROLLBACK takes "
+        "nothing back, and there is no log from which a crash could be recovered: on all six servers that "
+        "were killed while rows went in, CHECK TABLE then said that the table was not closed properly.",
+        fix="Remove the line: InnoDB is the default of every version that mycnf knows. Tables that exist keep their "
+        "engine; convert them one by one with ALTER TABLE.",
+        risk="New tables take more disk, and count in the buffer pool.",
+        exceptions="A program that was written for MyISAM and is tested with nothing else.",
+        reconsider_when="Nothing: what may be lost is for the owner of the data to say.",
+    ),
+)
+def myisam_by_default(context: RuleContext) -> Iterator[Finding]:
+    """Report an explicitly configured default_storage_engine = MyISAM."""
+    if context.text(ENGINE) == "MYISAM" and context.is_set(ENGINE):
+        from rules.core.network import is_switched_on  # lazily: few files make MyISAM the default
+
+        leaves_out = context.target.is_mariadb and is_switched_on(context, WITHOUT_INNODB)
+        both = f"remove this line together with {WITHOUT_INNODB}, with which no start has InnoDB as the default"
+        action = None if leaves_out else advise(context, ENGINE, "InnoDB", risk="tables that exist keep their engine")
+        yield myisam_by_default.finding(
+            "Tables that name no engine become MyISAM tables: no rollback, and no recovery after a crash.",
+            variable_subject(context, ENGINE),
+            help=both if leaves_out else help_line(action),
             actions=present(action),
         )

@@ -1,4 +1,4 @@
-"""INN, STO: rules about startup, recovery, shutdown, and where the files lie that a start needs."""
+"""INN: rules about startup, recovery and shutdown."""
 
 from __future__ import annotations
 
@@ -116,39 +116,3 @@ def _recovery_effect(target: Target, level: int) -> str:
     return (
         "InnoDB is read-only." if level >= READ_ONLY_LEVEL else "checks are skipped, and changes of rows are refused."
     )
-
-
-KEPT = ("datadir", "log_bin", "relay_log", "innodb_data_home_dir", "innodb_log_group_home_dir", "innodb_undo_directory")
-CLEANED = ("/tmp/", "/var/tmp/")  # noqa: S108 - the directories that the rule is about
-
-
-@rule(
-    "STO021",
-    "data-in-temporary-directory",
-    summary="Data or logs lie in a directory for temporary files, which the system cleans.",
-    options=KEPT,
-    evidence=("STOV-01",),
-    docs=Docs(
-        why="systemd-tmpfiles removes files of /tmp that were not used for 10 days, and of /var/tmp after 30; many "
-        "systems empty /tmp at each boot or keep it in memory. With PrivateTmp a service has directories of its own "
-        "in their place, which are removed when it stops.",
-        fix="Move the files to a directory such as /var/lib/mysql while the server is stopped, and write its path.",
-        risk="A server that starts with the new path before the files are there has no data, or does not start.",
-        restart=True,
-        exceptions="Servers for tests, whose data may go.",
-        reconsider_when="A directory that the system's rules for temporary files exclude.",
-    ),
-)
-def data_in_temporary_directory(context: RuleContext) -> Iterator[Finding]:
-    """Report directories of data and logs below /tmp or /var/tmp."""
-    for name in KEPT:
-        line = context.file_verdict.effective.get(name)
-        path = (line.placed.line.value or "") if line is not None and not line.placed.line.templated else ""
-        root = next((root for root in CLEANED if f"{path}/".startswith(root)), None)
-        if root is not None:
-            yield data_in_temporary_directory.finding(
-                f"{name} lies in {root.rstrip('/')}, from which the system removes files that were not used for days.",
-                variable_subject(context, name),
-                help="move the files to a directory such as /var/lib/mysql while the server is stopped",
-            )
-            return

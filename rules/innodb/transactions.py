@@ -6,7 +6,8 @@ from advisor.core.model import Confidence, Severity
 from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, rule
 from rules.core.subject import variable_subject
-from rules.durability.binary_log import ISOLATION, level_without_statements, row_format_action, writes_binary_log
+from rules.durability.binary_log import writes_binary_log
+from rules.durability.binary_log_format import ISOLATION, level_without_statements, row_format_action
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import pytest
 # Times the instructions of the same interpreter without a program, which is what any command is made of.
 LIMITS = {
     "version": (["--version"], 2.7),
-    "lint": (["lint", "--isolated", "--target", "mariadb-10.11", "examples/bad.cnf"], 4.1),
+    "lint": (["lint", "--isolated", "--target", "mariadb-10.11", "examples/bad.cnf"], 4.15),
 }
 COUNTED = re.compile(r"I\s+refs:\s+([\d,]+)")
 

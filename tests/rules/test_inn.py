@@ -18,7 +18,6 @@ NAMES = ("buffer_pool", "flushing", "io_capacity", "redo_log", "startup", "table
 MODULES = {f"rules.innodb.{name}" for name in NAMES}
 OURS = [r for r in all_rules() if r.function.__module__ in MODULES]
 AT_START = {
-    "data-in-temporary-directory",
     "few-buffer-pool-instances",
     "forced-recovery",
     "many-buffer-pool-instances",

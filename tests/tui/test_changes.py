@@ -14,7 +14,7 @@ from mycnf_command import CHECKOUT
 from textual.pilot import Pilot
 from textual.widgets import OptionList
 
-from advisor.core.model import Finding
+from advisor.core.model import Action, Finding
 from advisor.redaction import MASK
 from advisor.report.audit.ticket import LONGEST
 from advisor.tui.app import AuditApp
@@ -86,13 +86,14 @@ async def test_contradictions_are_named_on_the_screen() -> None:
     """Two findings that advise against each other are shown as left out, with both codes."""
     async with driven(size=(120, 40)) as (app, pilot):
         assert app.view is not None
-        against = next(f for f in app.view.audited.findings if f.code == "OPT006" and f.canonical == "query_cache_type")
+        opposite = Action("query_cache_type = ON", "SET GLOBAL query_cache_type = ON;")
+        against = _finding(app, "BUF009")._replace(code="BUF008", name="query-cache", actions=(opposite,))
         app.toggle_selected(against)
         app.toggle_selected(_finding(app, "BUF009"))
         await pilot.press("c")
         await until(pilot, lambda: bool(app.query("#changes-list")) and len(rows(app)) == 2)
         assert all("left out: contradiction" in row for row in rows(app))
-        await until(pilot, lambda: "query_cache_type: OPT006 advises ON; BUF009 advises OFF" in screen_text(app))
+        await until(pilot, lambda: "query_cache_type: BUF008 advises ON; BUF009 advises OFF" in screen_text(app))
 
 
 async def test_after_a_refresh_each_finding_has_a_state(tmp_path: Path) -> None:
