@@ -63,8 +63,7 @@ SHARED = (POOL, "innodb_log_buffer_size", "key_buffer_size", "aria_pagecache_buf
         "server. In a container the limit of the control group counts, not the machine's memory. The rule adds up the "
         "pool with its lists (8 percent more on MySQL, 2 on MariaDB), the idle server, and the system (256M, at most a "
         "quarter of the memory, and 2 percent; 64M and 2 percent in a control group), and reports a sum above the "
-        "memory. No share of "
-        "the memory is kept free: a fifth would leave 100G idle on a machine of 512G, and too little on one of 2G.",
+        "memory. It keeps no share free: a fifth would leave 100G idle on a machine of 512G, and too little on 2G.",
         fix="Lower the pool to what remains beside the system, the server's other parts, its sessions and 6 percent "
         "to spare, or give the server more.",
         risk="A smaller pool reads more from disk. Shrinking it at run time can stall statements for seconds.",
@@ -375,9 +374,8 @@ def _swappiness_help(context: RuleContext) -> str:
         "comes back with a cold pool, after recovery, and grows to the limit again.",
         fix="Lower the pool and the buffers of each session, or raise the limit of the control group.",
         risk="None.",
-        exceptions="Other processes of the same group may be the ones that were killed; the kernel's log names them. "
-        "A group without a limit is a note: the memory of the host ran out, and the group may hold much more than the "
-        "server.",
+        exceptions="The kernel's log names what was killed: it may be another process of the group. Without a limit it "
+        "is a note: the host's memory ran out, and the group may hold much more than the server.",
         reconsider_when="A kernel log that names another process.",
     ),
 )
@@ -386,20 +384,18 @@ def killed_for_memory(context: RuleContext) -> Iterator[Finding]:
     group = context.host.cgroup
     if group is None or not group.oom_kills:
         return
-    many = f"{group.oom_kills:,} process{'es' if group.oom_kills > 1 else ''} of the server's control group"
+    killed = f"The kernel killed {group.oom_kills:,} process{'es' if group.oom_kills > 1 else ''}"
+    limit = f"; the group's limit is {format_size(group.limit)}" if group.limit else " of the host"
+    lower, look = "lower the pool and the buffers of each session", "look in the kernel's log whether it was the server"
     yield killed_for_memory.finding(
-        f"The kernel killed {many} for lack of memory"
-        + (f"; the group's limit is {format_size(group.limit)}." if group.limit else " of the host."),
+        f"{killed} of the server's control group for lack of memory{limit}.",
         severity=None if group.limit else Severity.NOTE,
         confidence=None if group.limit else Confidence.LIKELY,
-        help="lower the pool and the buffers of each session, or raise the limit"
-        if group.limit
-        else "look in the kernel's log whether it was the server",
+        help=f"{lower}, or raise the limit" if group.limit else look,
     )
 
 
-LARGE_HOST = 8 * GIB
-SMALL_SHARE = 8  # a pool of an eighth of the memory or less
+LARGE_HOST, SMALL_SHARE = 8 * GIB, 8  # a pool of an eighth of the memory or less
 OTHER_CACHES = ("key_buffer_size", "aria_pagecache_buffer_size")
 OTHER_ENGINES = ("rocksdb", "tokudb", "columnstore", "spider", "ndb")  # in names of options and libraries
 
