@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import unicodedata
 
+import pytest
 from hostile_findings import MYSQL, page
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -122,7 +123,10 @@ def test_text(checked: list[CheckedFile]) -> None:
     assert all(len(line) <= WIDTH for line in text.splitlines() if line[3:6] == " │ ")
 
 
-def test_every_format_is_tried() -> None:
-    """No format is left out above."""
-    tried = {"csv", "json", "jsonl", "sarif", "gitlab", "junit", "concise", "github", "markdown", "text"}
-    assert set(names("lint")) == tried
+@pytest.mark.parametrize("name", names("lint"))
+@given(files(), BROKEN)
+@settings(max_examples=20)
+def test_every_format(name: str, checked: list[CheckedFile], broken: tuple[tuple[str, str], ...]) -> None:
+    """No format writes a control character but line ends, whatever the texts are."""
+    text = rendered(name, checked, broken).replace("\r\n", "\n")
+    assert not [c for c in text if unicodedata.category(c) == "Cc" and c != "\n"]

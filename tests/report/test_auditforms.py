@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import unicodedata
 
 import pytest
 from jsonschema import Draft4Validator
@@ -76,7 +78,9 @@ def test_junit(capsys: pytest.CaptureFixture[str], junit_schema: etree.XMLSchema
     assert len(list(root.iter("failure"))) == severities.count("error") > 0
 
 
-def test_every_format_is_tried() -> None:
-    """No format of audit is left out above or in the tests of the command."""
-    lints = {"text", "concise", "json", "jsonl", "csv", "sarif", "junit", "markdown"}
-    assert set(names("audit")) == lints | {"html", "prometheus"}
+@pytest.mark.parametrize("form", names("audit"))
+def test_every_format_names_the_rules(form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each format of an audit has the code of every finding, and no control character but line ends and tabs."""
+    text = printed(capsys, form).replace("\r\n", "\n")
+    assert {str(f["code"]) for f in findings(capsys)} <= set(re.findall(r"\b[A-Z]{3}\d{3}\b", text))
+    assert not [c for c in text if unicodedata.category(c) == "Cc" and c not in "\n\t"]
