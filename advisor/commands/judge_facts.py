@@ -62,7 +62,7 @@ class AuditRequest(NamedTuple):
 def make_request(args: argparse.Namespace, *, one_host: bool = True) -> AuditRequest:
     """Return the request of the arguments; raises MycnfError for an invalid configuration or rule name.
 
-    Unless it is about one host, the configuration's host is no server's.
+    The keys of the configuration that describe a host count only with `one_host`: other commands have several servers.
     """
     from advisor.commands.apply_config import find_and_read_configuration, merge_arguments
 

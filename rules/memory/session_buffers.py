@@ -53,10 +53,10 @@ def _explicit_above(context: RuleContext, name: str, limit: int) -> int | None:
 
 
 def _is_small_part(context: RuleContext, size: int) -> bool:
-    """Whether a buffer of that size for every allowed connection is a small part of the host's memory."""
+    """Whether max_connections sessions with one buffer of this size each take at most 1 % of the usable memory."""
     memory = context.host.usable_memory if context.has("host") else None
     connections = connection_limit(context)
-    return bool(memory and connections) and size * (connections or 0) * SMALL_PART <= (memory or 0)
+    return memory is not None and connections is not None and size * connections * SMALL_PART <= memory
 
 
 def _oversized_finding(

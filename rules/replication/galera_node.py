@@ -395,7 +395,7 @@ def galera_unreachable_address(context: RuleContext) -> Iterator[Finding]:
     local = (context.text(NODE) or "").startswith(LOOPBACK)
     if context.is_set(NODE) and local and not any(node.startswith(LOOPBACK) for node in nodes):
         yield galera_unreachable_address.finding(
-            "The other nodes are told to reach this node at its loopback address, where they reach only themselves.",
+            "The node announces its loopback address to the other nodes, which reach only their own host at it.",
             variable_subject(context, NODE),
             help="write the address at which the other nodes reach this host, or remove the line",
         )
