@@ -159,7 +159,8 @@ class _Measurement:
         self._clock = clock
         self._bench, self.plan, self._stop, self._watch, self._keep = bench, plan, stop, watch, keep
         self._seed, self._force = request.seed * SEEDS_PER_RUN, request.force
-        self._order = random.Random(request.seed)  # noqa: S311 - an order, no secret
+        self._random = random.Random(request.seed)  # noqa: S311 - an order, no secret
+        self._order = list(plan.variants)
         self._rounds = request.rounds or plan.rounds
         self._may_stop_early = request.rounds is None and request.seconds is None
         self._budget = request.budget(plan.seconds, plan.rounds)
@@ -230,10 +231,9 @@ class _Measurement:
         return _RoundPlan(max(plan.shortest, left / (rounds * count) - self._overhead), rounds == 1)
 
     def _run_round(self, turns: _RoundPlan) -> bool:
-        """Measure one block of each variant in random order; returns whether the round is complete."""
+        """Measure one block of each variant; returns whether the round is complete."""
         started, seconds = self._clock(), 0.0
-        order = list(self.plan.variants)
-        self._order.shuffle(order)
+        order = self._next_order()
         for place, variant in enumerate(order):
             self._report_progress(variant, place)
             seconds += (turn := self._block_seconds(turns, len(order) - place))
@@ -254,6 +254,18 @@ class _Measurement:
         least = self._overhead if self._finished else 0.0
         self._overhead = max(least, besides if self._finished else besides - self.plan.warm_up)
         return True
+
+    def _next_order(self) -> list[Variant]:
+        """The order of the variants in the next round: random, and in every second round the reverse of the one before.
+
+        A host gets faster or slower while a run goes on. With independent orders, one of two variants would come first
+        in all of three rounds in every fourth run, and its difference would look like one of the variants.
+        """
+        if self._finished % 2:
+            self._order.reverse()
+        else:
+            self._random.shuffle(self._order)
+        return self._order
 
     def _block_seconds(self, turns: _RoundPlan, to_come: int) -> float:
         """The measuring time of one block; in the last round the remaining blocks share the remaining time."""

@@ -104,7 +104,7 @@ def _covariance(a: list[float], b: list[float], freedom: int) -> float:
 def _variance_inflation(rests: list[list[float]]) -> float:
     """The factor by which autocorrelation between rounds increases the variance of a mean, at least 1.
 
-    A shuffled order leaves no autocorrelation, but a variant may have state of its own that persists between rounds.
+    The order of the variants leaves none, but a variant may have state of its own that persists between rounds.
     """
     rounds = len(rests[0])
     whole = math.fsum(rest * rest for row in rests for rest in row)

@@ -169,6 +169,15 @@ def test_every_variant_has_its_turn_in_every_round() -> None:
     assert timed.order == again.order != other.order
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_each_variant_precedes_each_other_as_often(seed: int) -> None:
+    """Every second round has the reverse order, so that what changes with time affects all variants alike."""
+    timed = Timed(variants=2)
+    ran(timed, rounds=5, seed=seed)
+    rounds = [tuple(timed.order[i : i + 2]) for i in range(0, 10, 2)]
+    assert [rounds[0], rounds[2]] == [rounds[1][::-1], rounds[3][::-1]]
+
+
 @pytest.mark.parametrize("block", [4, 9, 11])
 def test_a_stop_keeps_whole_rounds(block: int) -> None:
     """A round that was cut short is left out, of every variant alike."""
