@@ -11,11 +11,11 @@ from advisor.preflight.changes import change_location, find_changes, find_lost_f
 from advisor.preflight.item import Preflight, RestartEffect, RestartItem
 from advisor.preflight.limits import apply_file_limits
 from advisor.preflight.next_values import apply_late_persisted, next_values
-from advisor.preflight.sources import judge_start
+from advisor.preflight.sources import INSTALLED, judge_start
 from advisor.preflight.start_command import next_command
 from advisor.verdict.names import plugins_loaded_by
 from advisor.verdict.settings import Settings, is_same_value
-from advisor.verdict.startup.stops import DEFAULTS, LOADABLE
+from advisor.verdict.startup.stops import DEFAULTS, ENCRYPTED, KEYS, LOADABLE, OFF
 from rules.core.context import REMOVE_LINE, RuleContext
 
 TYPE_CHECKING = False
@@ -49,7 +49,8 @@ def check_restart(facts: Facts) -> Preflight:
         size_defaults(views, now)
     apply_late_persisted(views, now, start)
     stops = [*refusals(facts, command, start), *_refused_by_data(facts, now, views), *_missing_engines(now, start)]
-    changes = [*find_changes(facts, now, views), *find_lost_filters(facts, now, start)]
+    stops += _late_keys(now, command, start)
+    changes = [*find_changes(facts, now, views, start), *find_lost_filters(facts, now, start)]
     items = sorted([*stops, *changes], key=_weight)
     return Preflight(now.target, facts, tuple(items), tuple(_skipped_parts(facts, command, now)), command)
 
@@ -160,6 +161,36 @@ def _missing_engines(now: RuleContext, start: NextStartOptions) -> Iterator[Rest
             location=Location(line.placed.path, place.number, place.column, place.number, place.end_column),
             help=f"load the engine's plugin with plugin_load_add, or write {name} = InnoDB",
             name="missing-engine",
+            value=place.value,
+        )
+
+
+def _late_keys(now: RuleContext, command: StartCommand, start: NextStartOptions) -> Iterator[RestartItem]:
+    """Yield encryption by InnoDB, which starts before the plugins of mysql.plugin, if only those bring its keys.
+
+    Nothing is known if there is a command line that could not be read.
+    """
+    lines = [line.placed for line in start.verdict.lines]
+    early = plugins_loaded_by(placed for placed in lines if placed.path != INSTALLED)
+    late = plugins_loaded_by(lines) - early
+    is_late = any(KEYS in name for name in late) and not any(KEYS in name for name in early)
+    if not now.target.is_mariadb or not command.is_known or not is_late:
+        return
+    for name in ENCRYPTED:
+        line = start.verdict.effective.get(name)
+        if line is None or not name.startswith("innodb_") or line.value in (None, *OFF):
+            continue
+        place = line.placed.line
+        yield RestartItem(
+            kind=RestartEffect.REFUSED,
+            severity=Severity.ERROR,
+            confidence=Confidence.LIKELY,
+            message="The key management plugin was installed by a statement, and InnoDB starts before such plugins. "
+            f"{now.target.label} will not start with this line.",
+            option=name,
+            location=Location(line.placed.path, place.number, place.column, place.number, place.end_column),
+            help="load the plugin with plugin_load_add as well",
+            name="keys-after-innodb",
             value=place.value,
         )
 

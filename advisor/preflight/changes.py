@@ -11,8 +11,10 @@ from advisor.preflight.item import Remedy, RestartEffect, RestartItem, place_for
 from advisor.preflight.next_values import HOST_DEFAULTS, main_names, option_of, origin_of, parse_whole_number
 from advisor.preflight.start_command import running_arguments
 from advisor.redaction import MASK, redact_value
+from advisor.verdict.names import LOADS_EARLY
 from advisor.verdict.settings import is_same_value
 from rules.replication.settings import channel_suffix, replica_channels
+from rules.security.encryption import BINLOG_ENCRYPTION, options_needing_keyring
 from rules.sizing.memory import POOL, is_too_tight, memory_besides, usable_memory
 
 if TYPE_CHECKING:
@@ -156,7 +158,9 @@ FILTERS = (
 ZONE, SYSTEM_ZONE = "time_zone", "SYSTEM"
 
 
-def find_changes(facts: Facts, now: RuleContext, views: Mapping[str, NextValue]) -> Iterator[RestartItem]:
+def find_changes(
+    facts: Facts, now: RuleContext, views: Mapping[str, NextValue], start: NextStartOptions
+) -> Iterator[RestartItem]:
     """Yield one item per changed variable, except values that the server itself derives from an unchanged line.
 
     A variable with several names has one item, for the name of its option.
@@ -173,7 +177,7 @@ def find_changes(facts: Facts, now: RuleContext, views: Mapping[str, NextValue])
     for name, (kind, case) in cases.items():
         main = mains.get(name, name)
         if main == name or main not in cases:
-            yield _item(kind, case, facts, now)
+            yield _item(kind, case, facts, now, _doubt_text(name, case.view, now, start))
 
 
 def find_lost_filters(facts: Facts, now: RuleContext, start: NextStartOptions) -> Iterator[RestartItem]:
@@ -292,14 +296,13 @@ def _inferred_kind(case: ChangedVariable) -> RestartEffect | None:
     return RestartEffect.LOST if case.dynamic else RestartEffect.CHANGED if case.is_literal else None
 
 
-def _item(kind: RestartEffect, case: ChangedVariable, facts: Facts, now: RuleContext) -> RestartItem:
+def _item(kind: RestartEffect, case: ChangedVariable, facts: Facts, now: RuleContext, doubt: str) -> RestartItem:
     view, name = case.view, case.name
     option = option_of(name, now.catalog)
     do = Remedy() if view.cause or view.limited else remedy_for(name, kind, view, now)
     sure = case.origins_known and view.value is not None and facts.files is not None
     sure = sure and (view.line.certain if view.line else case.origin is not Origin.COMPILED or bool(view.cause))
-    doubt = _doubt_text(name, view, now)
-    sure = sure and not (doubt and name == ZONE)
+    sure = sure and not (doubt and name != POOL)
     return RestartItem(
         kind=kind,
         severity=Severity.NOTE if view.cause else Severity.WARNING,
@@ -319,10 +322,12 @@ def _item(kind: RestartEffect, case: ChangedVariable, facts: Facts, now: RuleCon
     )
 
 
-def _doubt_text(name: str, view: NextValue, now: RuleContext) -> str:
+def _doubt_text(name: str, view: NextValue, now: RuleContext, start: NextStartOptions) -> str:
     """What may stand in the way of the next value; empty if nothing is known to."""
     if name == POOL:
         return _memory_text(view, now)
+    if name in options_needing_keyring(now.target):
+        return _keyring_text(view, now, start)
     named = name == ZONE and view.line is not None and view.value and view.value[:1] not in "+-"
     if named and view.value != SYSTEM_ZONE:
         return f" The server stops at its start if mysql.time_zone_name lacks {view.value}."
@@ -335,6 +340,15 @@ def _memory_text(view: NextValue, now: RuleContext) -> str:
     if pool is None or room is None or not is_too_tight(now, pool, room[0]):
         return ""
     return f" It does not fit in the {room[1]} that the server may use: {memory_besides(now, room[0])}."
+
+
+def _keyring_text(view: NextValue, now: RuleContext, start: NextStartOptions) -> str:
+    """What encryption of logs needs; empty if a keyring is loaded, or the value is set only after the start."""
+    loads = start.verdict.effective.get(LOADS_EARLY)
+    loaded = now.settings.on(BINLOG_ENCRYPTION) or (loads is not None and "keyring" in (loads.placed.line.value or ""))
+    if view.value != "ON" or view.source is Origin.PERSISTED or loaded:
+        return ""
+    return " The server stops at its start unless a keyring is loaded by then, which mycnf cannot see."
 
 
 def change_location(view: NextValue) -> Location | None:

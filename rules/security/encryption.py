@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.core.model import Finding
+    from advisor.core.model import Finding, Target
     from rules.core.context import RuleContext
 
 # Logs that each flavour leaves unencrypted by default, although the rows of encrypted tables pass through them.
@@ -22,7 +22,7 @@ BESIDE = {
     "mysql": ("innodb_redo_log_encrypt", "innodb_undo_log_encrypt", "binlog_encryption"),
     "mariadb": ("innodb_encrypt_log", "encrypt_binlog", "encrypt_tmp_files"),
 }
-BINLOG_ENCRYPTION = "binlog_encryption"
+UNDO_ENCRYPTION, BINLOG_ENCRYPTION = "innodb_undo_log_encrypt", "binlog_encryption"
 LOADING = ("early_plugin_load", "plugin_load", "plugin_load_add")
 GONE_KEYRINGS = ("keyring_file", "keyring_encrypted_file", "keyring_oci")  # plugins that MySQL 8.4 no longer has
 TABLES = {"mysql": "default_table_encryption", "mariadb": "innodb_encrypt_tables"}
@@ -91,7 +91,7 @@ def half_encrypted(context: RuleContext) -> Iterator[Finding]:
 )
 def encryption_without_keyring(context: RuleContext) -> Iterator[Finding]:
     """Report log encryption in files that load no keyring plugin."""
-    judged = BESIDE["mysql"] if context.target.since("mysql", 9, 7) else (BINLOG_ENCRYPTION,)
+    judged = options_needing_keyring(context.target)
     asked = [name for name in judged if context.is_set(name) and context.settings.on(name)]
     if not asked or context.target.is_managed or context.has("server") or _loads_keyring(context):
         return
@@ -102,6 +102,13 @@ def encryption_without_keyring(context: RuleContext) -> Iterator[Finding]:
         if context.target.since("mysql", 8, 4)
         else "load a keyring plugin by early_plugin_load, or a component by mysqld.my, or remove the line",
     )
+
+
+def options_needing_keyring(target: Target) -> tuple[str, ...]:
+    """The options with which servers of this version did not start without a keyring (ENC-04)."""
+    if not target.since("mysql", 8):
+        return ()
+    return BESIDE["mysql"] if target.since("mysql", 9, 7) else (UNDO_ENCRYPTION, BINLOG_ENCRYPTION)
 
 
 def _loads_keyring(context: RuleContext) -> bool:

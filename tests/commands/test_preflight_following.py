@@ -331,3 +331,35 @@ def test_one_expiry(server_name: str, mycnf: Mycnf, start: Start, tmp_path: Path
         "binlog_expire_logs_seconds": ("lost", []),
         "expire_logs_days": ("changed", ["binlog_expire_logs_seconds"]),
     }
+
+
+@pytest.mark.servers("mysql-8.0", whole="mysql-9.7")
+@pytest.mark.parametrize("name", ["innodb_undo_log_encrypt", "binlog_encryption"])
+def test_encrypted_logs_without_a_keyring(
+    name: str, mycnf: Mycnf, start: Start, server_name: str, tmp_path: Path
+) -> None:
+    """Nothing shows whether the next start will have a keyring: the change is no more than likely, and says so."""
+    sandbox = start(server_name, option_file=written(tmp_path / "my.cnf", QUICKLY), small=True)
+    written(tmp_path / "my.cnf", f"{QUICKLY}{name} = ON\n")
+    (item,) = items(preflight(mycnf, sandbox, "--format", "json"))
+    assert (item["variable"], item["next"], item["confidence"]) == (name, "ON", "likely")
+    assert "stops at its start unless a keyring is loaded" in item["message"]
+    with pytest.raises(SandboxError):
+        sandbox.restart()
+
+
+@pytest.mark.servers("mariadb-11.8", whole="mariadb-10.11")
+def test_keys_that_come_after_innodb(mycnf: Mycnf, start: Start, server_name: str, tmp_path: Path) -> None:
+    """A key management plugin of mysql.plugin serves temporary files, and comes too late for InnoDB."""
+    written(tmp_path / "keys", "1;770A8A65DA156D24EE2A093277530142\n")
+    lines = f"{QUICKLY}loose_file_key_management_filename = {tmp_path}/keys\n"
+    sandbox = start(server_name, option_file=written(tmp_path / "my.cnf", lines), small=True)
+    run(sandbox, "INSTALL SONAME 'file_key_management'")
+    written(tmp_path / "my.cnf", f"{lines}encrypt_tmp_files = ON\n")
+    assert "refused" not in {i["kind"] for i in items(preflight(mycnf, sandbox, "--format", "json"))}
+    sandbox.restart()
+    encrypts = f"{lines}innodb_encrypt_log = ON\n"
+    written(tmp_path / "my.cnf", f"{encrypts}plugin_load_add = file_key_management\n")
+    assert "refused" not in {i["kind"] for i in items(preflight(mycnf, sandbox, "--format", "json"))}
+    written(tmp_path / "my.cnf", lines)
+    stops_as_told("innodb_encrypt_log = ON", mycnf, sandbox)
