@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -156,6 +157,13 @@ FILTERS = (
     *("replicate_wild_do_table", "replicate_wild_ignore_table", "replicate_rewrite_db"),
 )
 ZONE, SYSTEM_ZONE = "time_zone", "SYSTEM"
+# Without these directories and files some of the six servers that were asked did not start.
+PATHS = (
+    *("init_file", "innodb_data_home_dir", "innodb_log_group_home_dir", "innodb_temp_tablespaces_dir"),
+    *("innodb_undo_directory", "secure_file_priv", "ssl_ca", "ssl_cert", "ssl_key"),
+)
+FILES_TO_CREATE = ("log_bin_basename", "log_bin_index")
+DATA_FILES = "innodb_data_file_path"
 
 
 def find_changes(
@@ -302,7 +310,7 @@ def _item(kind: RestartEffect, case: ChangedVariable, facts: Facts, now: RuleCon
     do = Remedy() if view.cause or view.limited else remedy_for(name, kind, view, now)
     sure = case.origins_known and view.value is not None and facts.files is not None
     sure = sure and (view.line.certain if view.line else case.origin is not Origin.COMPILED or bool(view.cause))
-    sure = sure and not (doubt and name != POOL)
+    sure = sure and not doubt
     return RestartItem(
         kind=kind,
         severity=Severity.NOTE if view.cause else Severity.WARNING,
@@ -328,6 +336,12 @@ def _doubt_text(name: str, view: NextValue, now: RuleContext, start: NextStartOp
         return _memory_text(view, now)
     if name in options_needing_keyring(now.target):
         return _keyring_text(view, now, start)
+    if name == DATA_FILES:
+        return " The server stops at its start if the files that exist have other sizes."
+    path = view.value or ""
+    if name in (*PATHS, *FILES_TO_CREATE) and path.startswith("/"):
+        needed = posixpath.dirname(path) if name in FILES_TO_CREATE else path
+        return f" The server may not start if {needed} does not exist."
     named = name == ZONE and view.line is not None and view.value and view.value[:1] not in "+-"
     if named and view.value != SYSTEM_ZONE:
         return f" The server stops at its start if mysql.time_zone_name lacks {view.value}."

@@ -363,3 +363,17 @@ def test_keys_that_come_after_innodb(mycnf: Mycnf, start: Start, server_name: st
     assert "refused" not in {i["kind"] for i in items(preflight(mycnf, sandbox, "--format", "json"))}
     written(tmp_path / "my.cnf", lines)
     stops_as_told("innodb_encrypt_log = ON", mycnf, sandbox)
+
+
+@pytest.mark.servers("mysql-8.0", "mariadb-11.8", whole="mysql-5.7 mysql-9.7 mariadb-10.11")
+@pytest.mark.parametrize("line", ["init_file = /nowhere/x", "innodb_data_home_dir = /nowhere"])
+def test_a_path_that_is_not_there(line: str, mycnf: Mycnf, start: Start, server_name: str, tmp_path: Path) -> None:
+    """Preflight does not look for the path: the change is no more than likely, and says what the server needs."""
+    sandbox = start(server_name, option_file=written(tmp_path / "my.cnf", QUICKLY), small=True)
+    written(tmp_path / "my.cnf", f"{QUICKLY}{line}\n")
+    name, _, path = line.partition(" = ")
+    (item,) = (i for i in items(preflight(mycnf, sandbox, "--format", "json")) if i["variable"] == name)
+    assert item["confidence"] == "likely"
+    assert f"may not start if {path} does not exist" in item["message"]
+    with pytest.raises(SandboxError):
+        sandbox.restart()
