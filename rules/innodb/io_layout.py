@@ -325,7 +325,7 @@ def _pages_per_row(window: Workload) -> float | None:
     needs=("host",),
     targets=(Span("mysql", since=(8, 0), before=(9, 3)), Span("mysql", since=(9, 7))),
     options=("innodb_dedicated_server",),
-    evidence=("BP-04", "BP-03", "INNA-37"),
+    evidence=("BP-04", "BP-03", "BP-07", "INNA-37"),
     docs=Docs(
         why="The server asks the system for all of the machine's memory and takes up to three quarters of it for the "
         "pool, also where a control group allows a fraction. The kernel then kills it. MySQL 9.7 goes by the control "

@@ -318,7 +318,7 @@ def growing_undo_files(context: RuleContext) -> Iterator[Finding]:
     summary="The change buffer is switched on, which MariaDB switched off because it corrupted indexes.",
     targets=(Span("mariadb", before=(11, 0)),),
     options=("innodb_change_buffering",),
-    evidence=("CHB-02", "CHB-01"),
+    evidence=("CHB-02", "CHB-01", "CHB-03"),
     docs=Docs(
         why="MariaDB set the default to none in 10.5.15 and 10.6.7 after bugs that corrupted secondary indexes, "
         "and removed the change buffer in 11.0. Its makers call it useful on spinning disks at most.",
