@@ -207,8 +207,8 @@ def lone_flush_on_spinning_disk(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="With O_DIRECT_NO_FSYNC the server relies on the syncs of the redo log, which empty the cache of a disk "
         "that holds both. With the redo log on another disk nothing empties the cache under the data files: MySQL's "
-        "manual warns that data may be lost when a checkpoint passes before that cache is written. MariaDB from 11.0 "
-        "on calls the same innodb_doublewrite = fast.",
+        "manual warns that data may be lost when a checkpoint passes before that cache is written. MariaDB from 11.0.6 "
+        "on has innodb_doublewrite = fast for it, which does sync the doublewrite buffer.",
         fix="Set innodb_flush_method to O_DIRECT, or put the redo log on the disk of the data.",
         risk="More syncs.",
         restart=True,

@@ -127,7 +127,7 @@ def synchronous_mount(context: RuleContext) -> Iterator[Finding]:
     needs=("host",),
     evidence=("MAN-01", "FS-04"),
     docs=Docs(
-        why="With strictatime a read makes a write of the file's metadata. MySQL's manual advises noatime. The "
+        why="With strictatime a read makes a write of the file's metadata. MySQL's manual suggests noatime. The "
         "default of Linux is relatime, which writes about once a day and is just as good here.",
         fix="Write relatime or noatime into its line in /etc/fstab, and remount it: no restart is needed.",
         risk="Programs that go by access times, which are few.",
