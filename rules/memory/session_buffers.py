@@ -254,7 +254,7 @@ def oversized_sort_buffer(context: RuleContext) -> Iterator[Finding]:
         risk="A hash join that fitted in memory may spill to disk.",
         exceptions="An analytic server on MySQL 8.0.18 or later with few sessions that join large tables.",
         reconsider_when="Such joins slower with the smaller buffer, on this server.",
-        disagree="MySQLTuner and Releem raise this buffer while joins without indexes are seen; the need "
+        disagree="MySQLTuner and tuning-primer raise this buffer while joins without indexes are seen; the need "
         "never ends that way.",
     ),
 )
