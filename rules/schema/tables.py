@@ -206,8 +206,8 @@ def unkeyed_table_in_group(context: RuleContext) -> Iterator[Finding]:
     targets=(Span("mariadb"),),
     evidence=("SCH-03",),
     docs=Docs(
-        why="Without a key the nodes find each changed row by a scan of the table. Galera's documentation does not "
-        "support DELETE on such tables, and their rows may have another order on each node.",
+        why="Without a key the nodes find each changed row by a scan of the table. MariaDB's documentation says that "
+        "DELETE is not supported on such tables, and that their rows may have another order on each node.",
         fix="Add a primary key.",
         risk="ALTER TABLE … ADD PRIMARY KEY rebuilds the table, and blocks the whole cluster meanwhile with "
         "wsrep_OSU_method = TOI.",
