@@ -348,7 +348,8 @@ def overridden_redo_size(context: RuleContext) -> Iterator[Finding]:
         exceptions="Servers that mostly read.",
         reconsider_when="The measured rate of redo at the busiest hour: a log that holds an hour of it is "
         "large enough.",
-        disagree="A quarter of the pool, which MySQLTuner and phpMyAdmin ask for, has nothing to do with writes.",
+        disagree="A quarter of the pool, which phpMyAdmin asks for, and MySQLTuner before MySQL 8.0.30, has nothing "
+        "to do with writes.",
     ),
 )
 def tiny_redo_log(context: RuleContext) -> Iterator[Finding]:
