@@ -160,7 +160,7 @@ def unsynced_binary_log(context: RuleContext) -> Iterator[Finding]:
         "Optimized Writes, which shows innodb_doublewrite as OFF, and Aurora. On these nothing is reported. Where the "
         "storage is unknown it is a note if innodb_use_native_aio is off too, as guides for ZFS advise.",
         reconsider_when="A guarantee of the storage that it writes pages of this size whole.",
-        disagree="Other advisors flag DETECT_AND_RECOVER too, which is safe, and fast, which can be on one file system.",
+        disagree="Other advisors flag DETECT_AND_RECOVER too, which is safe, and fast, which can be so on one volume.",
     ),
 )
 def no_doublewrite(context: RuleContext) -> Iterator[Finding]:
