@@ -21,19 +21,24 @@ if TYPE_CHECKING:
 
 
 TORN_PAGES = "torn pages that no crash recovery can repair"
+UNSYNCED_FILES = "lost commits and damaged tables when the host crashes"
+UNSYNCED_BINARY_LOG = "a binary log that lacks commits after a crash of the host"
 UNSAFE_SETTINGS = {
     "innodb_doublewrite": {"OFF": TORN_PAGES, "FALSE": TORN_PAGES, "0": TORN_PAGES, "DETECT_ONLY": TORN_PAGES},
     "innodb_flush_log_at_trx_commit": {
         "0": "losing the last commits when the server or its host crashes",
         "2": "losing the last commits when the host crashes",
     },
-    "sync_binlog": {"0": "a binary log that lacks commits after a crash of the host"},
+    "innodb_flush_method": {"NOSYNC": UNSYNCED_FILES, "LITTLESYNC": UNSYNCED_FILES},
 }
+SYNC_BINLOG = "sync_binlog"
 
 
 def crash_risk(settings: dict[str, str]) -> str:
     """What a crash may do with these settings; empty if they are safe."""
-    risks = (UNSAFE_SETTINGS.get(name, {}).get(value.upper(), "") for name, value in settings.items())
+    risks = [UNSAFE_SETTINGS.get(name, {}).get(value.upper(), "") for name, value in settings.items()]
+    if settings.get(SYNC_BINLOG, "1") != "1":  # with more than 1, only every so many groups of commits are synced
+        risks.append(UNSYNCED_BINARY_LOG)
     return next(filter(None, risks), "")
 
 
@@ -190,11 +195,16 @@ def _verdict(
 
 
 def _tied_variants(result: ProbeResult, metric: Metric, best: str | None) -> tuple[str, ...]:
+    """The variants of the best one's group that differ from it by no more than noise.
+
+    The family is that of the run: with a smaller one, a variant could be neither tied with the best nor claimed.
+    """
     if best is None:
         return ()
     group = next(arm.group for arm in result.arms if arm.name == best)
     own = tuple(arm for arm in result.arms if arm.group == group)
-    return tuple(beside.arm for beside in compare(own, metric, best) if beside.claim == "none")
+    family = len(result.arms) - len(baselines(result.arms, result.baseline))
+    return tuple(beside.arm for beside in compare(own, metric, best, max(1, family)) if beside.claim == "none")
 
 
 def _verdict_sentence(
@@ -210,13 +220,30 @@ def _verdict_sentence(
             return f"{words}, at the risk of {risk}. This is not a recommendation.{same}"
         return f"{best} has the best {metric.name}: {_difference_text(best_comparison)}.{same}"
     if verdict == "baseline":
-        return f"No variant beats {baseline} in {metric.name}.{same}"
+        return _baseline_sentence(metric, comparisons, baseline)
     if verdict == "none":
         within = format_percent(max(comparison.bound for comparison in comparisons))
         return f"No difference larger than {within} in {metric.name}: any effect of these variants is smaller."
     if verdict == "described":
         return _range_sentence(result, metric)
     return _inconclusive_sentence(result, metric, comparisons)
+
+
+def _baseline_sentence(metric: Metric, comparisons: tuple[VariantComparison, ...], baseline: str) -> str:
+    """The baseline is best, or no variant is significantly better and noise may hide how much some differ."""
+    unclear = [comparison for comparison in comparisons if comparison.claim == "none"]
+    if not unclear:
+        return f"No variant beats {baseline} in {metric.name}."
+    names = _join_names(tuple(comparison.arm for comparison in unclear))
+    hidden = _hidden_difference(max(comparison.bound for comparison in unclear))
+    return (
+        f"No variant is significantly better than {baseline} in {metric.name}. {names} cannot be distinguished from "
+        f"it: noise may hide {hidden}."
+    )
+
+
+def _hidden_difference(bound: float) -> str:
+    return f"a difference of {format_percent(bound)}" if bound < FACTOR_LIMIT else "a difference of many times"
 
 
 def _no_result_sentence(result: ProbeResult) -> str:
@@ -243,8 +270,7 @@ def _inconclusive_sentence(result: ProbeResult, metric: Metric, comparisons: tup
         return f"{metric.name} of {result.baseline}, the baseline, is missing or zero."
     if result.rounds < 2:  # noqa: PLR2004 - noise shows from the second on
         return f"Only one round finished, so differences cannot be separated from noise: {MORE_TIME}."
-    worst = max(comparison.bound for comparison in comparisons)
-    hidden = f"a difference of {format_percent(worst)}" if worst < FACTOR_LIMIT else "a difference of many times"
+    hidden = _hidden_difference(max(comparison.bound for comparison in comparisons))
     needed = max(map(_rounds_needed, comparisons))
     if result.rounds < FEW_ROUNDS or needed > MANY_ROUNDS:
         return f"Inconclusive: noise may hide {hidden}; {MORE_TIME}."
@@ -301,7 +327,7 @@ def _detectable_sentences(comparisons: tuple[VariantComparison, ...]) -> tuple[s
         most = format_percent(worst.detectable) if worst.detectable < FACTOR_LIMIT else "many times"
         seen += f"; in {worst.arm}, the noisiest variant, {most}"
     seen += "."
-    drawn = comparisons[0].drawn_in
+    drawn = sum({comparison.baseline: comparison.drawn_in for comparison in comparisons}.values())  # one table a group
     blocks = "1 block" if drawn == 1 else f"{drawn} blocks"
     return (seen, f"Outliers: {blocks} drawn in to the edge of the other blocks (winsorized).") if drawn else (seen,)
 

@@ -31,7 +31,7 @@ class VariantComparison:
     excludes zero. `detectable` is the smallest relative difference that four of five such runs claim, and `bound` the
     largest one that is compatible with this run. After a single round both are infinite. `mean` (whose ratio to
     `baseline_mean` is `ratio`), `median` and `variation` (of blocks, relative to their mean) describe the variant,
-    `baseline_…` the baseline. `drawn_in` counts winsorized blocks of the run.
+    `baseline_…` the baseline. `drawn_in` counts winsorized blocks of the group.
     """
 
     arm: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 import re
 from collections.abc import Sequence
 
@@ -47,6 +48,8 @@ def test_best_variant_with_those_beside_it() -> None:
         ({"innodb_flush_log_at_trx_commit": "0", "sync_binlog": "1"}, "losing the last commits when the server or its"),
         ({"innodb_flush_log_at_trx_commit": "2", "sync_binlog": "1"}, "losing the last commits when the host crashes"),
         ({"innodb_flush_log_at_trx_commit": "1", "sync_binlog": "0"}, "a binary log that lacks commits"),
+        ({"sync_binlog": "1000"}, "a binary log that lacks commits"),
+        ({"innodb_flush_method": "nosync"}, "lost commits and damaged tables"),
     ],
 )
 def test_a_faster_setting_that_risks_data_is_no_recommendation(settings: dict[str, str], risk: str) -> None:
@@ -72,7 +75,43 @@ def test_nothing_beats_the_baseline() -> None:
     """Where others are worse and none is better, the baseline is best."""
     conclusion = conclude(_result(METRIC, a=[100, 101, 99, 100], b=[80, 81, 79.5, 80], c=[100.2, 100.8, 99.3, 99.9]))
     assert (conclusion.verdict, conclusion.best, conclusion.alike) == ("baseline", "a", ("c",))
-    assert conclusion.sentences[0] == "No variant beats a in throughput. c cannot be distinguished from it."
+    assert conclusion.sentences[0] == (
+        "No variant is significantly better than a in throughput. c cannot be distinguished from it: noise may hide a "
+        f"difference of {format_percent(conclusion.of('c').bound)}."
+    )
+    alone = conclude(_result(METRIC, a=[100, 101, 99, 100], b=[80, 81, 79.5, 80]))
+    assert alone.sentences[0] == "No variant beats a in throughput."
+
+
+@pytest.mark.parametrize("gain", [1 + step / 500 for step in range(1, 16)])
+def test_every_variant_is_claimed_or_said_to_be_unclear(gain: float) -> None:
+    """Beside a baseline that others are worse than, no gain is left unsaid, whatever its size and the other groups."""
+    steady = [100, 101, 99, 100.5, 99.5, 100.2, 99.8, 100.1]
+    noise = [1.012, 0.99, 1.006, 0.994, 1.013, 0.989, 1.004, 0.992]
+    result = _result(
+        METRIC,
+        **{"1, a": steady, "1, b": [value * 0.7 for value in steady], "1, c": [value * 0.6 for value in steady]},
+        **{"8, a": steady, "8, b": [value * 0.7 for value in steady]},
+        **{"8, c": [value * factor * gain for value, factor in zip(steady, noise, strict=True)]},
+    )
+    conclusion = conclude(replace(result, arms=tuple(replace(a, group=a.name[:1]) for a in result.arms)))
+    answer, found = conclusion.sentences[0], conclusion.of("8, c")
+    assert (found.claim == "more") == ("8, c has the best throughput" in answer)
+    assert (found.claim == "none") == ("8, c cannot be distinguished from it: noise may hide" in answer)
+
+
+def test_outliers_of_all_groups_are_counted() -> None:
+    """Each group has a table of its own, and a block that is drawn in there is told as one of the first group is."""
+    draw = random.Random(1)  # noqa: S311 - noise, no secret
+    rows = {name: [100 * math.exp(draw.gauss(0, 0.01)) for _ in range(8)] for name in "abcdefgh"}
+    steady = _result(METRIC, **rows)
+    rows["f"][2] = 20.0
+    result = _result(METRIC, **rows)
+    groups = {name: "1" if name < "e" else "2" for name in rows}
+    for run, told in ((steady, False), (result, True)):
+        grouped = replace(run, arms=tuple(replace(arm, group=groups[arm.name]) for arm in run.arms))
+        said = "Outliers: 1 block drawn in to the edge of the other blocks (winsorized)." in conclude(grouped).limits
+        assert said is told
 
 
 def test_no_difference_has_a_size() -> None:
