@@ -42,26 +42,38 @@ class ResultWriter:
     def checkpoint(self, so_far: ProbeResult) -> None:
         """Keep the complete rounds, and write them if the last checkpoint is old enough."""
         self._latest = replace(so_far, ended="cancelled")
-        if time.monotonic() - self._noted >= CHECKPOINT_SECONDS:
+        if time.monotonic() - self._noted >= CHECKPOINT_SECONDS and not self._spoils_earlier(self._latest):
             self._write(self._with_earlier_rounds(self._latest))
             self._noted = time.monotonic()
 
     def write_checkpoint(self) -> None:
         """Write the latest complete rounds of a run that was terminated."""
         if self._latest is not None:
-            whole = self._with_earlier_rounds(self._latest)
+            whole = self._settle(self._latest)
             if self._write(whole):
                 self._say(f"{whole.rounds} complete rounds are saved; continue with --resume")
 
     def write_final(self, result: ProbeResult) -> ProbeResult:
         """Write the result, together with the rounds of the earlier run, and report its id."""
-        whole = self._with_earlier_rounds(result)
+        whole = self._settle(result)
         if self._write(whole) and self._path:
             self._say(f"saved: mycnf probe results {results.result_id(self._path)}")
         return whole
 
     def _with_earlier_rounds(self, result: ProbeResult) -> ProbeResult:
         return merge_runs(self._earlier.result, result) if self._earlier else result
+
+    def _settle(self, result: ProbeResult) -> ProbeResult:
+        """The result with the earlier rounds; alone, for a file of its own, if together they would have no result."""
+        if self._earlier is None or not self._spoils_earlier(result):
+            return self._with_earlier_rounds(result)
+        self._write(self._earlier.result)  # a checkpoint may have added valid rounds to it
+        self._path = None
+        self._say("too many blocks are invalid to add the new rounds to the earlier run: they are saved separately")
+        return result
+
+    def _spoils_earlier(self, result: ProbeResult) -> bool:
+        return self._earlier is not None and (result.is_void or self._with_earlier_rounds(result).is_void)
 
     def _write(self, result: ProbeResult) -> bool:
         try:
@@ -78,10 +90,17 @@ def find_matching_run(
     """The newest saved run of this host with the same parameters; otherwise None and the reason."""
     blank = _empty_result(experiment, environment, request, plan)
     known = [k for k in results_of_host(read_all().kept, environment.host_id) if k.result.probe == experiment.name]
-    reasons = [difference_between(kept.result, blank) for kept in known]
+    reasons = [_obstacle(kept.result, blank) for kept in known]
     same = next((kept for kept, reason in zip(known, reasons, strict=True) if not reason), None)
-    why = f"the latest run differs in {reasons[0]}" if reasons else "no earlier run is saved"
+    why = f"the latest run {reasons[0]}" if reasons else "no earlier run is saved"
     return same, "" if same else why
+
+
+def _obstacle(earlier: ProbeResult, blank: ProbeResult) -> str:
+    """Why a saved run cannot be resumed; empty if it can."""
+    if what := difference_between(earlier, blank):
+        return f"differs in {what}"
+    return "has no valid result" if earlier.is_void else ""
 
 
 def remaining_request(request: ProbeRequest, plan: RunPlan, earlier: ProbeResult) -> ProbeRequest | None:

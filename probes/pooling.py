@@ -42,6 +42,8 @@ def pool_runs(runs: Sequence[ProbeResult]) -> ProbeResult:
     if len(chosen) == 1:
         return longest
     whole = replace(reduce(merge_runs, reversed(chosen)), began_at=chosen[0].began_at, facts=longest.facts)
+    if whole.is_void:  # invalid blocks that each run alone may have
+        return longest
     return longest if longest.rounds >= LONG_RUN_ROUNDS and interval_width(longest) < interval_width(whole) else whole
 
 
@@ -71,7 +73,7 @@ def _scatters_alike(runs: Sequence[ProbeResult], scatters: Sequence[float], plac
 
 def _is_same_configuration(run: ProbeResult, newest: ProbeResult) -> bool:
     """Whether a run has the newest one's configuration and is not much older."""
-    same = (run.place, run.schema) == (newest.place, newest.schema) and not difference_between(run, newest)
+    same = run.place == newest.place and not difference_between(run, newest)
     return same and _start_time(newest) - _start_time(run) <= MAXIMUM_AGE
 
 
@@ -87,11 +89,15 @@ def difference_between(earlier: ProbeResult, later: ProbeResult) -> str:
     for words, earlier_value, later_value in (
         ("the experiment", earlier.probe, later.probe),
         ("the host", earlier.place.host, later.place.host),
+        ("the processors", (earlier.place.cpu, earlier.place.cpus), (later.place.cpu, later.place.cpus)),
+        ("the kernel", earlier.place.kernel, later.place.kernel),
         ("the directory", earlier.place.path, later.place.path),
+        ("the disk or file system", _storage(earlier), _storage(later)),
         ("the server", earlier.server, later.server),
         ("the driver", earlier.driver, later.driver),
         ("the parameters", earlier.parameters, later.parameters),
         ("the metrics", earlier.metrics, later.metrics),
+        ("the format of the samples", earlier.schema, later.schema),
         ("the baseline", earlier.baseline, later.baseline),
         ("the variants", _variant_fields(earlier), _variant_fields(later)),
     ):
@@ -103,7 +109,8 @@ def difference_between(earlier: ProbeResult, later: ProbeResult) -> str:
 def merge_runs(earlier: ProbeResult, later: ProbeResult) -> ProbeResult:
     """Merge two runs of the same parameters, the later run's rounds after the earlier run's.
 
-    Raises ProbeError if they differ in more than their time.
+    The facts are those of the longer run, because benches find them besides the samples. Raises ProbeError if the runs
+    differ in more than their time.
     """
     if what := difference_between(earlier, later):
         raise ProbeError(f"the runs of {earlier.began_at} and {later.began_at} cannot be combined: {what} changed")
@@ -116,6 +123,7 @@ def merge_runs(earlier: ProbeResult, later: ProbeResult) -> ProbeResult:
         arms=tuple(_append_blocks(a, b, earlier.seconds) for a, b in zip(earlier.arms, later.arms, strict=True)),
         notes=tuple(dict.fromkeys((*earlier_notes, *later.notes, runs))),
         limits=tuple(dict.fromkeys((*earlier.limits, *later.limits))),
+        facts=earlier.facts if not later.facts or (earlier.facts and earlier.rounds > later.rounds) else later.facts,
     )
 
 
@@ -123,6 +131,10 @@ def _append_blocks(earlier: Arm, later: Arm, after: float) -> Arm:
     rounds = len(earlier.blocks)
     moved = (replace(b, round=b.round + rounds, began=round(b.began + after, 3)) for b in later.blocks)
     return replace(later, blocks=(*earlier.blocks, *moved))
+
+
+def _storage(result: ProbeResult) -> tuple[str | None, str | None]:
+    return result.place.file_system, result.place.device
 
 
 def _variant_fields(result: ProbeResult) -> list[tuple[str, dict[str, str], float | None, str]]:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from msgspec.structs import replace
 
+from advisor.facts.host import Host
 from advisor.facts.probes import PROBE_SCHEMA, Arm, Block, Metric, ProbeResult, RunPlace
 from probes import results
-from probes.experiment import ProbeError
+from probes.checkpoints import ResultWriter, find_matching_run
+from probes.experiment import Cost, Environment, ProbeError, ProbeRequest, RunPlan, Variant
 from probes.host_identity import host_id
 from probes.pooling import difference_between, interval_width, merge_runs
 from probes.results import (
@@ -222,6 +226,78 @@ def test_two_runs_become_one() -> None:
     ]
 
 
+def with_one_invalid_block(run: ProbeResult) -> ProbeResult:
+    """The run without the first block of its first variant, as a run may lack one."""
+    first, *others = run.arms
+    invalid = replace(first.blocks[0], metrics={}, series={}, invalid="why")
+    made = replace(run, arms=(replace(first, blocks=(invalid, *first.blocks[1:])), *others))
+    assert not made.is_void
+    return made
+
+
+VOID = tuple(
+    replace(arm, blocks=tuple(replace(block, metrics={}, series={}, invalid="why") for block in arm.blocks))
+    for arm in result(rounds=3).arms
+)
+
+
+def test_runs_that_together_have_no_result_are_not_pooled() -> None:
+    """One invalid block in each is too many of both: the longer run counts alone."""
+    long = with_one_invalid_block(result("2026-11-19T04:00:00Z", rounds=4))
+    short = with_one_invalid_block(result("2026-11-20T04:00:00Z", rounds=3))
+    write_result(long)
+    write_result(short)
+    assert latest_results(read_all(), "here") == (long,)
+
+
+@pytest.mark.parametrize("spoil", [with_one_invalid_block, lambda run: replace(run, arms=VOID)])
+def test_rounds_that_spoil_a_run_are_saved_beside_it(spoil: Callable[[ProbeResult], ProbeResult]) -> None:
+    """A resumed run keeps its result if too many of the new blocks are invalid."""
+    path = write_result(with_one_invalid_block(result(rounds=4)))
+    (kept,) = read_all().kept
+    later = spoil(result("2026-11-22T04:00:00Z", rounds=3))
+    said: list[str] = []
+    assert ResultWriter(said.append, kept).write_final(later) == later
+    assert read_result(path) == kept.result
+    assert [k.result for k in read_all().kept] == [later, kept.result]
+    assert "saved separately" in said[0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({}, ""),
+        ({"arms": VOID}, "the latest run has no valid result"),
+        ({"place": RunPlace("here", kernel="6.1", path="/srv/db")}, "the latest run differs in the kernel"),
+    ],
+)
+def test_only_a_run_with_a_result_from_the_same_machine_is_resumed(changes: dict[str, object], why: str) -> None:
+    """The plan of the new run is compared with what is saved, with the machine and its kernel."""
+    saved = result(**{"place": RunPlace("here", path="/srv/db"), **changes})
+    write_result(saved)
+    variants = tuple(Variant(arm.name, arm.settings, arm.point) for arm in saved.arms)
+    plan = RunPlan(variants, "128K", saved.metrics, Cost(0, 0, 0.0, ()), 9.0, 5, driver="", server=saved.server)
+    plan.parameters.update(saved.parameters)
+    experiment = SimpleNamespace(name="read-buffer")
+    kept, reason = find_matching_run(
+        experiment,  # type: ignore[arg-type]
+        Environment(Host(), "here"),
+        ProbeRequest("/srv/db"),
+        plan,
+    )
+    assert reason == why
+    assert (kept is None) == bool(why)
+
+
+def test_facts_of_two_runs_are_those_of_the_longer() -> None:
+    """A last short part, or one that was killed and has no facts, does not decide the answer."""
+    long, short, killed = (
+        result(rounds=rounds, facts=facts) for rounds, facts in ((5, {"answer": "5"}), (1, {"answer": "1"}), (9, {}))
+    )
+    assert merge_runs(long, short).facts == merge_runs(short, long).facts == long.facts
+    assert merge_runs(long, killed).facts == merge_runs(killed, long).facts == long.facts
+
+
 @pytest.mark.parametrize(("changes", "words"), [
     ({"probe": "commit"}, "the experiment"),
     ({"server": "mysql-9.7.4"}, "the server"),
@@ -230,6 +306,10 @@ def test_two_runs_become_one() -> None:
     ({"baseline": "8M"}, "the baseline"),
     ({"place": replace(HERE, host="x")}, "the host"),
     ({"place": replace(HERE, path="/tmp")}, "the directory"),
+    ({"place": replace(HERE, cpus=64)}, "the processors"),
+    ({"place": replace(HERE, kernel="6.12")}, "the kernel"),
+    ({"place": replace(HERE, device="sdb")}, "the disk or file system"),
+    ({"schema": "1.0"}, "the format of the samples"),
     ({"metrics": (Metric("rate", "rows/s"),)}, "the metrics"),
     ({"arms": ()}, "the variants"),
 ])  # fmt: skip
