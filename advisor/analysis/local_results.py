@@ -15,21 +15,24 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Target
     from advisor.facts import Facts
-    from advisor.facts.probes import Metric, ProbeResult
+    from advisor.facts.host import Host
+    from advisor.facts.probes import Arm, Metric, ProbeResult
 
 RANKED = ("more", "less")
 MAX_RESULTS = 64  # variants that are compared pairwise; no probe of a claim has as many
 
 
 def answers_for(facts: Facts, target: Target) -> tuple[LocalAnswer, ...]:
-    """Return results measured with the server's series on its data's file system, newest first."""
+    """Return results of the server's series, measured on the disks of its data and on its processors, newest first."""
     storage = file_system_of(facts.host.storage if facts.host else None)
-    return answers(r for r in facts.probes if _is_of_series(r, target) and _is_on_storage(r, storage))
+    here = (r for r in facts.probes if _is_on_storage(r, storage) and _is_on_processors(r, facts.host))
+    return answers(r for r in here if _is_of_series(r, target))
 
 
 def answers(results: Iterable[ProbeResult]) -> tuple[LocalAnswer, ...]:
     """Return one answer per result and rankable metric, newest first."""
-    whole = [result for result in results if result.metrics and result.arms and _has_valid_numbers(result)]
+    usable = (result for result in results if result.metrics and result.arms and not result.is_void)
+    whole = [result for result in usable if _has_valid_numbers(result)]
     newest = sorted(whole, key=lambda r: r.began_at, reverse=True)
     return tuple(answer for result in newest for answer in _answers(result))
 
@@ -50,9 +53,15 @@ def _is_on_storage(result: ProbeResult, storage: tuple[str | None, str | None]) 
     return None not in storage and (result.place.file_system, result.place.device) == storage
 
 
+def _is_on_processors(result: ProbeResult, host: Host | None) -> bool:
+    """Whether the host still has as many processors; a machine can be resized. True if unknown."""
+    online = host.cpu.online if host and host.cpu else ()
+    return result.place.cpus is None or not online or result.place.cpus == len(online)
+
+
 def _answers(result: ProbeResult) -> Iterator[LocalAnswer]:
     concluded = conclude(result)
-    arms = tuple(LocalArm(a.name, a.settings, a.point, sum(b.seconds for b in a.blocks)) for a in result.arms)
+    arms = tuple(LocalArm(a.name, a.settings, a.point, _measured_seconds(a)) for a in result.arms)
     for metric in [m for m in result.metrics if m.better in RANKED] or result.metrics[:1]:
         yield LocalAnswer(
             probe=result.probe,
@@ -72,7 +81,22 @@ def _answers(result: ProbeResult) -> Iterator[LocalAnswer]:
         )
 
 
+def _measured_seconds(arm: Arm) -> float:
+    return sum(block.seconds for block in arm.blocks if not block.invalid)
+
+
 def _pairs(result: ProbeResult, metric: Metric) -> Iterator[LocalPair]:
+    family = _family(result)
     for against in result.arms if len(result.arms) <= MAX_RESULTS else ():
-        for c in compare(tuple(arm for arm in result.arms if arm.group == against.group), metric, against.name):
+        own = tuple(arm for arm in result.arms if arm.group == against.group)
+        for c in compare(own, metric, against.name, family):
             yield LocalPair(c.arm, against.name, c.ratio, c.low, c.high, c.bound, c.claim)
+
+
+def _family(result: ProbeResult) -> int:
+    """The comparisons of a run that a rule can read; one false claim among all of them would decide a finding.
+
+    Each group has its own, and so has each metric.
+    """
+    compared = sum(metric.name in COMPARED and metric.better in RANKED for metric in result.metrics)
+    return max(1, compared * (len(result.arms) - len({arm.group for arm in result.arms})))

@@ -34,6 +34,7 @@ THIN_POOL = "-tpool"  # at the end of a device's name: the pool that thin volume
 # Microseconds for one uncached random read of 16K: a faster read rules out spinning disks. A slow read proves nothing,
 # because network storage is slow as well.
 SOLID_STATE_LATENCY = 1500.0
+DIRECT = "O_DIRECT"  # how a probe opened its file to read past the page cache
 
 
 def is_solid_state(context: RuleContext) -> bool | None:
@@ -90,7 +91,7 @@ def measured_read(context: RuleContext) -> tuple[float, LocalAnswer] | None:
     """
     for answer in context.probes:
         latency = answer.facts.get("one_read")
-        if answer.probe == "random-read" and answer.parameters.get("open") == "O_DIRECT" and isinstance(latency, float):
+        if answer.probe == "random-read" and answer.parameters.get("open") == DIRECT and isinstance(latency, float):
             return (latency, answer) if 0 < latency < SOLID_STATE_LATENCY else None
     return None
 

@@ -80,8 +80,21 @@ def measured_fact(context: RuleContext, probe: str, name: str) -> tuple[float, L
 
 
 def max_write_rate(context: RuleContext) -> tuple[float, LocalAnswer] | None:
-    """The highest measured write rate of the data disks in pages per second: an upper bound, not a recommendation."""
-    return measured_fact(context, "random-write", "most_writes")
+    """The highest measured write rate of the data disks in pages per second: an upper bound, not a recommendation.
+
+    None if the disks may write more, because the driver was the limit.
+    """
+    measurement = measured_fact(context, "random-write", "most_writes")
+    return None if measurement is None or _is_lower_bound(measurement[1]) else measurement
+
+
+def _is_lower_bound(answer: LocalAnswer) -> bool:
+    """Whether the driver had no more processor time, or wrote one page at a time."""
+    from rules.core.storage import DIRECT
+
+    limited = str(answer.facts.get("at_least", "")).split(", ")
+    one_at_a_time = answer.parameters.get("open") == DIRECT and answer.parameters.get("at once") == "1"
+    return one_at_a_time or answer.facts.get("most_writes_at") in limited
 
 
 def _remark_on_capacity(context: RuleContext, finding: Finding) -> Finding | None:
@@ -104,7 +117,7 @@ def _remark_on_syncs(context: RuleContext, finding: Finding) -> Finding | None:
         return None
     latency, answer = measurement
     way = answer.facts.get("quickest", "")
-    words = f"Here, probe of {answer.day}: a synced write takes {format_latency(latency)} ({way})."
+    words = f"Here, probe of {answer.day}: the fastest way to sync a write takes {format_latency(latency)} ({way})."
     return finding._replace(local=LocalResult(answer.probe, answer.began_at, REMARK, words))
 
 
@@ -115,7 +128,8 @@ def _remark_on_seeks(context: RuleContext, finding: Finding) -> Finding | None:
     if measurement is None:
         return None
     latency, answer = measurement
-    words = f"Here, probe of {answer.day}: a random read takes {format_latency(latency)}, so nothing turns."
+    took = f"a random read takes {format_latency(latency)}, less than the heads of a spinning disk need"
+    words = f"Here, probe of {answer.day}: {took}."
     return finding._replace(local=LocalResult(answer.probe, answer.began_at, REMARK, words))
 
 

@@ -11,7 +11,7 @@ from rules.measured.claims import DIGITS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from rules.core.context import RuleContext
     from rules.measured.answers import LocalAnswer, LocalArm, LocalPair
@@ -46,10 +46,10 @@ class MeasuredPair(NamedTuple):
 class LocalVerdict(NamedTuple):
     """The conclusion from the latest applicable result on value `of`, compared with `other`.
 
-    `verdict` is worse, better, same (no difference larger than `bound`), mixed or unknown; it is better only if no
-    pair is worse or unknown. `bound` is relative: the largest difference that the pairs without a difference leave
-    possible. `seconds` is the measuring time of the shortest variant. `words` is the conclusion as text, without a
-    full stop.
+    `verdict` is worse, better, same (no difference larger than `bound`), mixed or unknown. Two values around `of` have
+    to agree. It is better only if no pair is worse or unknown. `bound` is relative: the largest difference that the
+    pairs without a difference leave possible. `seconds` is the measuring time of the shortest variant. `words` is the
+    conclusion as text, without a full stop.
     """
 
     probe: str
@@ -127,16 +127,20 @@ def _is_number(value: str) -> bool:
 def _combine(answers: list[LocalAnswer], besides: tuple[MeasuredPair, ...], of: str, other: str) -> LocalVerdict:
     first = answers[0]
     used = {name for b in besides for name in (b.pair.arm, b.pair.against)}
+    by_value = _verdicts_by_value(besides)
+    verdict = _agreed_verdict(set(by_value.values()))
+    disagree = len(set(by_value.values())) > 1 and UNKNOWN not in by_value.values()
+    disagreement = f"; {' and '.join(by_value)} do not agree" if disagree else ""
     return LocalVerdict(
         probe=first.probe,
         began_at=first.began_at,
-        verdict=_combined_verdict({b.verdict for b in besides}),
+        verdict=verdict,
         of=of,
         other=value_text(other),
         bound=max((b.pair.bound for b in besides if b.pair.claim == "none"), default=0.0),
         seconds=min(arm.seconds for arm in first.arms if arm.name in used),
         pairs=besides,
-        words=_pairs_text(besides, other),
+        words=_pairs_text(besides, other) + disagreement,
     )
 
 
@@ -144,6 +148,21 @@ def _combined_verdict(verdicts: set[str]) -> str:
     if {WORSE, BETTER} <= verdicts:
         return MIXED
     return next((verdict for verdict in (WORSE, UNKNOWN, BETTER) if verdict in verdicts), SAME)
+
+
+def _verdicts_by_value(besides: Iterable[MeasuredPair]) -> dict[str, str]:
+    """The verdict on each measured value: on the server's own, or on the nearest ones below and above it."""
+    verdicts: dict[str, set[str]] = {}
+    for b in besides:
+        verdicts.setdefault(b.arm, set()).add(b.verdict)
+    return {value: _combined_verdict(each) for value, each in verdicts.items()}
+
+
+def _agreed_verdict(verdicts: set[str]) -> str:
+    """The verdict on a value between two measured ones: theirs if they agree, otherwise it is not known."""
+    if len(verdicts) == 1:
+        return next(iter(verdicts))
+    return MIXED if {WORSE, BETTER} <= verdicts else UNKNOWN
 
 
 def _measured_pairs(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from local_results import LOUD, TPS, Variant, measured
+from msgspec.structs import replace
 from rule_cases import Case, context_of_case
 
 from advisor.analysis.local_results import answers
@@ -16,6 +17,7 @@ from advisor.core.model import Target
 from advisor.facts.probes import Metric
 from advisor.optionfile.lines import ResolvedFiles
 from advisor.report.output import Paper
+from advisor.report.probe.words import Proof
 from advisor.report.render.text import write
 from advisor.report.rules import of_rule
 from advisor.verdict import judge_file, judge_value
@@ -154,3 +156,26 @@ def test_variants_that_were_not_compared_are_no_answer() -> None:
     assert compare_values("read-ahead", anywhere, known, *claim.example) is not None
     known.parts["probes"] = (answer._replace(pairs=()),)
     assert compare_values("read-ahead", anywhere, known, *claim.example) is None
+
+
+@pytest.mark.parametrize(("effect", "seconds", "short"), [
+    (1.0, 60.0, True), (1.0, 3600.0, False), (1.5, 60.0, True), (1.5, 3600.0, False), (0.5, 60.0, False),
+])  # fmt: skip
+def test_a_proof_says_what_it_is_too_short_for(effect: float, seconds: float, short: bool) -> None:
+    """What audits don't take as a contradiction is none in `prove` either; a confirmation takes no hours."""
+    name = "few-buffer-pool-instances"
+    rule, claim = find_rule(name), CLAIMS[name]._replace(fits=lambda _known, _answer: True)
+    assert rule is not None
+    variants = [
+        Variant(count, {claim.option: count}, ratio, float(count)) for count, ratio in (("1", 1.0), ("8", effect))
+    ]
+    made = measured(
+        str(rule.probe), Metric("variation", "%", "less"), variants, server="mysql-8.0.43", axis=claim.option
+    )
+    each = seconds / made.rounds
+    arms = tuple(replace(a, blocks=tuple(replace(b, seconds=each) for b in a.blocks)) for a in made.arms)
+    known = bare(parse_target("mysql-8.0"))
+    known.parts["probes"] = answers([replace(made, arms=arms)])
+    judged = compare_values(str(rule.probe), claim, known, "8", "1")
+    answer = Proof(rule, claim, "1", "8", judged).answer
+    assert answer.endswith("; too short a run to contradict the finding.") is short

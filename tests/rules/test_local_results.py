@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import math
+import random
 import re
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 from local_results import CALM, HOST, LOUD, PLACE, TPS, Variant, audited, measured, scans, told
 from msgspec.structs import replace
-from rule_cases import Case, facts_of
+from rule_cases import Case, context_of_case, facts_of
 from simulated_experiment import Noise
 
 from advisor.analysis import run_rules
 from advisor.analysis.context import build_context
+from advisor.analysis.local_results import answers
 from advisor.catalog.targets import parse_target
 from advisor.core.model import Confidence, Severity
-from advisor.facts.probes import Metric, RunPlace
+from advisor.facts.probes import Arm, Block, Metric, RunPlace
+from advisor.report.audit.fact_lines import latency
 from rules import all_rules
+from rules.measured.claims import CLAIMS
+from rules.measured.compare import compare_values
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from advisor.analysis import RuleRun
     from advisor.core.model import Finding, LocalResult
     from advisor.facts.probes import ProbeResult
@@ -128,6 +136,17 @@ def test_a_value_between_two_that_were_measured() -> None:
     assert scanned(scans({"128K": 1.0, "8M": 1.3}), file=f"{ARIA}read_buffer_size = 64M").local is None
 
 
+@pytest.mark.parametrize(("effects", "said"), [({"2M": 1.0, "8M": 1.3}, 1.3), ({"2M": 0.7, "8M": 1.0}, 0.7)])
+def test_two_values_around_one_have_to_agree(effects: dict[str, float], said: float) -> None:
+    """4M between a size without a difference and one with: where it begins is not known, so nothing changes."""
+    file = f"{ARIA}read_buffer_size = 4M"
+    without, found = scanned(file=file), scanned(scans({"128K": 1.0, **effects}), file=file)
+    assert ("slower" if said > 1 else "faster") in local(found).words
+    assert local(found).words.endswith("; 2M and 8M do not agree.")
+    assert found == without._replace(local=found.local)
+    assert local(found).verdict == "unknown"
+
+
 def test_the_newest_result_with_both_values_counts() -> None:
     """A newer run of other values doesn't hide the one that answers; of two that answer the newer one does."""
     sweep = scans({"128K": 1.0, "8M": 1.3})
@@ -214,6 +233,25 @@ def test_the_disk_bounds_the_capacity_and_never_raises_it() -> None:
     assert not any("raise" in f.help or f.actions for f in (beyond, within))
 
 
+def test_a_driver_at_its_limit_bounds_no_capacity() -> None:
+    """Where the driver, not the disk, was the limit, the disk takes more, and the value is not called too much."""
+    facts: dict[str, float | str] = {"most_writes": 3000.0, "most_writes_at": "256 to each fsync"}
+    ssd = {"disks": [{"kernel_name": "sda", "rotational": False}]}
+    file = "innodb_io_capacity = 10000"
+    limited: dict[str, float | str] = {**facts, "at_least": "64 to each fsync, 256 to each fsync"}
+    other: dict[str, float | str] = {**facts, "at_least": "1 to each fsync"}
+    singly = {"open": "O_DIRECT", "at once": "1"}
+    for result, speaks in (
+        (told("random-write", facts), True),
+        (told("random-write", other), True),
+        (told("random-write", limited), False),
+        (told("random-write", facts, parameters=singly), False),
+        (told("random-write", facts, parameters={**singly, "at once": "64"}), True),
+    ):
+        names = {f.name for f in audited("mysql-8.0", file, result, host=ssd).findings}
+        assert ("oversized-io-capacity" in names) is speaks
+
+
 def test_a_limit_is_not_raised_beyond_what_the_disk_takes() -> None:
     """Writing that is held back is let go as far as the disk was seen to take."""
     case = Case(
@@ -243,6 +281,16 @@ def test_latency_outranks_what_a_disk_says_of_itself() -> None:
         assert ("flush-neighbors-on-ssd" in names, "oversized-io-capacity" in names) == (solid, not solid)
     found = of("flush-neighbors-on-ssd", audited("mysql-8.0", file, quick))
     assert "90 µs" in local(found).words
+
+
+@pytest.mark.parametrize(
+    ("way", "shown"), [("O_DIRECT", " · a random read takes 90 µs (probe of 2026-11-20)"), ("buffered", "")]
+)
+def test_reads_from_the_page_cache_are_no_latency_of_the_disk(way: str, shown: str) -> None:
+    """The line about storage tells what was read past the page cache alone."""
+    facts = facts_of(Case("", "", MARIADB, host=HOST, server={}), parse_target(MARIADB))
+    known = build_context(replace(facts, probes=(told("random-read", {"one_read": 90.0}, parameters={"open": way}),)))
+    assert latency(SimpleNamespace(context=known)) == shown  # type: ignore[arg-type]
 
 
 def test_a_trial_of_the_option_outranks_the_latency() -> None:
@@ -305,3 +353,37 @@ def test_samples_that_no_clock_gives_do_not_count(value: float) -> None:
 def test_local_results_skip_no_rule() -> None:
     """With and without results the same rules are skipped, for the same reasons."""
     assert audited(MARIADB, READ).skipped == audited(MARIADB, READ, scans({"128K": 1.0, "8M": 1.2})).skipped
+
+
+@pytest.mark.parametrize(("cpus", "counts"), [(None, True), (40, True), (2, False)])
+def test_a_machine_that_was_resized_is_another_one(cpus: int | None, counts: bool) -> None:
+    """What two processors showed does not count where the host has forty now."""
+    result = replace(scans({"128K": 1.0, "8M": 1.3}), place=replace(PLACE, cpus=cpus))
+    found = of("oversized-read-buffer", audited(MARIADB, READ, result, host={**HOST, "cpus": 40}))
+    assert (found.local is not None) is counts
+
+
+def test_equal_variants_are_rarely_judged(tmp_path: Path) -> None:
+    """Delays that change nothing, at four concurrencies: at most one run in twenty is worse or better at any."""
+    option = "binlog_group_commit_sync_delay"
+    context = context_of_case(Case("", "", "mysql-8.0.43", file="log_bin = binlog"), tmp_path)
+    draw, runs, judged = random.Random(1), 300, 0  # noqa: S311 - noise, no secret
+    for _ in range(runs):
+        arms = tuple(
+            Arm(
+                f"delay={value} threads={threads}",
+                {option: value},
+                tuple(Block(n, 0.0, 1.0, {"tps": 1000 * math.exp(draw.gauss(0, 0.05))}) for n in range(1, 6)),
+                float(threads),
+                f"{threads} threads",
+            )
+            for threads in (1, 4, 16, 64)
+            for value in ("0", "10000")
+        )
+        equal = replace(told("commit", {}), metrics=(TPS,), arms=arms, baseline=arms[0].name, server="mysql-8.0.43")
+        context.parts["probes"] = answers([replace(equal, axis="threads")])
+        found = compare_values("commit", CLAIMS["delayed-commits"], context, "10000", "0")
+        assert found is not None
+        assert len(found.pairs) == 4
+        judged += found.verdict not in ("same", "unknown")
+    assert judged / runs <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / runs)  # two standard errors

@@ -110,14 +110,17 @@ def chain(storage: Storage) -> list[str]:
 
 
 def latency(audited: AuditResult) -> str:
-    """What one random read takes, where that was measured: what disks say of themselves may be wrong."""
+    """What one random read takes, where that was measured past the page cache: what disks say may be wrong."""
     if not audited.context.has("probes"):
         return ""
     from advisor.core.model import format_latency
+    from rules.core.storage import DIRECT
     from rules.measured.apply import measured_fact
 
     found = measured_fact(audited.context, "random-read", "one_read")
-    return f" · a random read takes {format_latency(found[0])} (probe of {found[1].day})" if found else ""
+    if found is None or found[1].parameters.get("open") != DIRECT:
+        return ""
+    return f" · a random read takes {format_latency(found[0])} (probe of {found[1].day})"
 
 
 def _layers(storage: Storage) -> Iterator[str]:

@@ -14,7 +14,7 @@ from advisor.report.document import Chart
 from advisor.report.probe.figures import axis_name, curve_of, curves, evidence, is_grouped, number, numeric, short_name
 from probes.conclusion import conclude, find_answers
 from rules.measured.claims import COST, NO_EFFECT
-from rules.measured.compare import BETTER, MIXED, SAME, WORSE, value_text
+from rules.measured.compare import BETTER, MEANINGFUL, MIXED, SAME, WORSE, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -240,11 +240,20 @@ def _verdict_fields(proof: Proof) -> str:
     kind, verdict = proof.claim.kind, proof.verdict
     if verdict == SAME and proof.judged:
         as_claimed = ", as the rule predicts" if kind == NO_EFFECT else ""
-        return f"no difference larger than {format_percent(proof.judged.bound)}{as_claimed}"
+        return f"no difference larger than {format_percent(proof.judged.bound)}{as_claimed}{_short_run(proof)}"
     if verdict == BETTER:
         return "better"
     if verdict == WORSE:
-        return "worse, which is what its safety costs" if kind == COST else "worse"
+        return "worse, which is what its safety costs" if kind == COST else f"worse{_short_run(proof)}"
     if verdict == MIXED:
         return "better in one way and worse in another"
     return "this run can't tell; give it more time (--time)" if proof.judged else "the run didn't measure both values"
+
+
+def _short_run(proof: Proof) -> str:
+    """What audits say too where a result that speaks against a rule changes nothing; empty if it counts."""
+    judged, claim = proof.judged, proof.claim
+    if judged is None or claim.kind in (COST, NO_EFFECT):
+        return ""
+    short = judged.bound > MEANINGFUL or judged.seconds < claim.hours
+    return "; too short a run to contradict the finding" if short else ""
