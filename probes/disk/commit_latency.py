@@ -93,7 +93,8 @@ def _facts(tally: DiskTally, names: list[str]) -> dict[str, float | str]:
     """Facts: the usual commit as a sentence, `quickest` variant, and its median latency in µs as `quickest_latency`."""
     best, latency = tally.best(names, LATENCY.name, least=True)
     first = f"{names[0]}: {tally.latency_text(names[0], LATENCY.name, P99.name)}"
-    fastest = "" if best == names[0] else f" {best} has the shortest median, {format_latency(latency)}."
+    is_faster = best != names[0] and tally.differs(best, names[0], LATENCY.name)
+    fastest = f" {best} has the shortest median, {format_latency(latency)}." if is_faster else ""
     return {ANSWER: f"{first}, one commit at a time.{fastest}", "quickest": best, "quickest_latency": round(latency, 1)}
 
 

@@ -21,6 +21,7 @@ from probes.disk import files
 from probes.disk.files import ScratchFiles
 from probes.disk.worker import END
 from probes.experiment import BlockMeasurement, Cost, ProbeError
+from probes.stats import compare
 from probes.stats.table import round_table
 
 if TYPE_CHECKING:
@@ -201,6 +202,10 @@ class SingleFileBench:
             metrics |= {name: report[0][key] for name, key in self._work.reported.items()}
         return self._tally.add(variant, whole, metrics)
 
+    def keep_blocks(self, arms: tuple[Arm, ...]) -> None:
+        """See `CollectingBench`."""
+        self._tally.keep_blocks(arms)
+
     def facts(self) -> dict[str, float | str]:
         """The facts of the probe, and the variants whose figures are lower bounds."""
         return self._work.facts(self._tally, self._names) | self._tally.facts(self._names)
@@ -243,6 +248,7 @@ class DiskTally:
     def __init__(self) -> None:
         self._metrics: dict[str, list[dict[str, float]]] = {}
         self._queued: list[float] = []
+        self._kept: tuple[Arm, ...] = ()
 
     def add(self, variant: Variant, whole: CombinedReport, metrics: dict[str, float]) -> BlockMeasurement:
         """Add one block's metrics together with the driver's CPU share, and return them as a block measurement."""
@@ -251,18 +257,29 @@ class DiskTally:
         self._queued.append(whole.queued)
         return BlockMeasurement({name: round(value, 4) for name, value in complete.items()}, {})
 
+    def keep_blocks(self, arms: tuple[Arm, ...]) -> None:
+        """Replace the measurements by those of these blocks, with their rounds; invalid blocks have none."""
+        self._kept = arms
+        self._metrics = {arm.name: [block.metrics for block in arm.blocks if block.metrics] for arm in arms}
+
     def values(self, variant: str, metric: str) -> list[float]:
         """A variant's values of a metric, one per block."""
         return [block[metric] for block in self._metrics.get(variant, ()) if metric in block]
 
     def mean(self, variant: str, metric: str) -> float | None:
         """The mean of these values as shown in the report's table; None without values."""
-        arms = [
+        table = round_table(self._arms(), metric, variant)
+        return table.mean(table.names.index(variant)) if table and table.rounds else None
+
+    def differs(self, variant: str, other: str, metric: str) -> bool:
+        """Whether a variant differs from another one by more than noise."""
+        return any(c.arm == variant and c.claim != "none" for c in compare(self._arms(), Metric(metric, ""), other))
+
+    def _arms(self) -> tuple[Arm, ...]:
+        return self._kept or tuple(
             Arm(name, {}, tuple(Block(number, 0.0, 0.0, metrics) for number, metrics in enumerate(blocks)))
             for name, blocks in self._metrics.items()
-        ]
-        table = round_table(arms, metric, variant)
-        return table.mean(table.names.index(variant)) if table and table.rounds else None
+        )
 
     def best(self, variants: Iterable[str], metric: str, *, least: bool = False) -> tuple[str, float]:
         """The variant with the largest mean of a metric (the smallest if `least`), and that mean."""
@@ -291,14 +308,21 @@ class DiskTally:
                 f"Lower bounds: {', '.join(limited)}. The driver used {DRIVER_LIMIT:.0%} or more of its processors, "
                 "so the device can do more than shown."
             )
-        if self._queued and statistics.median(self._queued) >= QUEUED_LIMIT:
+        if self._waits_for_processors():
             notes.append(
                 "Other processes kept the processors busy: the driver waited for a processor "
                 f"{statistics.median(self._queued):.0%} of the time, so the device can do more than shown."
             )
         return tuple(notes)
 
+    def lower_bounds(self, variants: Iterable[str]) -> list[str]:
+        """The variants in which the device may do more than shown: all, if the driver had to wait for processors."""
+        return list(variants) if self._waits_for_processors() else self.driver_limited(variants)
+
     def facts(self, variants: Iterable[str]) -> dict[str, float | str]:
         """`at_least`: the variants whose figures are lower bounds; omitted if there are none."""
-        limited = self.driver_limited(variants)
+        limited = self.lower_bounds(variants)
         return {"at_least": ", ".join(limited)} if limited else {}
+
+    def _waits_for_processors(self) -> bool:
+        return bool(self._queued) and statistics.median(self._queued) >= QUEUED_LIMIT

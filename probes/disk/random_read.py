@@ -118,7 +118,7 @@ def _depths(chosen: ChosenOptions) -> list[int]:
 def _device_kind(microseconds: float) -> str:
     """The kind of device that such a latency indicates; the device's own description may be wrong."""
     if microseconds < FLASH_MAXIMUM:
-        return "no moving parts"
+        return "no moving parts, or a cache that held the file"
     return "moving heads, or a slow network" if microseconds > SEEK_MINIMUM else "between disk and flash"
 
 

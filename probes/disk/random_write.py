@@ -94,14 +94,18 @@ def _task_settings(variant: Variant) -> dict[str, int]:
 def _facts(tally: DiskTally, names: list[str]) -> dict[str, float | str]:
     """The facts of the run.
 
-    They are the highest rate of durable writes as a sentence, `most_writes` per second with its variant, and the rate
-    rounded to two digits as `io_capacity_bound`.
+    They are the highest rate of durable writes as a sentence, `most_writes` per second with its variant, and, if it is
+    an upper bound, the rate rounded to two digits as `io_capacity_bound`.
     """
     best, most = tally.best(names, WRITES.name)
     took = tally.latency_text(best, BATCH.name, BATCH_P99.name)
-    answer = f"At most {most:,.0f} random page writes per second are durable, with {best}: a batch takes {took}."
-    bound = float(f"{most:.2g}")
-    return {ANSWER: answer, "most_writes": round(most, 1), "most_writes_at": best, "io_capacity_bound": bound}
+    is_lower = best in tally.lower_bounds(names)
+    many = f"{'At least' if is_lower else 'At most'} {most:,.0f} random page writes per second"
+    facts: dict[str, float | str] = {ANSWER: f"{many} are durable, with {best}: a batch takes {took}."}
+    facts |= {"most_writes": round(most, 1), "most_writes_at": best}
+    if not is_lower:
+        facts["io_capacity_bound"] = float(f"{most:.2g}")
+    return facts
 
 
 def _batch_sizes(chosen: ChosenOptions) -> list[int]:
