@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from advisor.core.errors import MycnfError
 from advisor.core.model import UNITS, exact_size
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from advisor.facts.host import Host
-    from advisor.facts.probes import Metric
+    from advisor.facts.probes import Arm, Metric
     from probes.safety.neighbours import OtherServer
     from probes.safety.watch import LatencyProbe
     from probes.sandbox import Binary
@@ -173,6 +173,17 @@ class Bench(Protocol):
 
     def notes(self) -> tuple[str, ...]:
         """Sentences for the reader on what happened; called once after the last round."""
+
+
+@runtime_checkable
+class CollectingBench(Protocol):
+    """A bench whose facts come from the measurements of its blocks."""
+
+    def keep_blocks(self, arms: tuple[Arm, ...]) -> None:
+        """Forget all other measurements: those of invalid blocks and of a round that is not complete.
+
+        Called once, before the facts and notes.
+        """
 
 
 class Experiment(Protocol):

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from advisor import __version__
 from advisor.facts.probes import OTHER_PROCESSES, PROBE_SCHEMA, Arm, Block, ProbeResult, has_no_result
-from probes.experiment import ProbeError, Turn
+from probes.experiment import CollectingBench, ProbeError, Turn
 from probes.host_identity import run_place
 from probes.safety import host_cautions, require_no_objection, watch_other_servers
 from probes.safety.neighbours import read_cpu_seconds
@@ -78,7 +78,7 @@ def run_experiment(
         result = so_far(measuring)
         for sentence in measuring.notes:
             environment.report(sentence[0].lower() + sentence[1:])
-        facts, notes = _bench_findings(bench)
+        facts, notes = _bench_findings(bench, result)
     return replace(result, facts={} if result.is_void else facts, notes=(*result.notes, *notes))
 
 
@@ -126,8 +126,10 @@ def _result(
     )
 
 
-def _bench_findings(bench: Bench) -> tuple[dict[str, float | str], tuple[str, ...]]:
+def _bench_findings(bench: Bench, result: ProbeResult) -> tuple[dict[str, float | str], tuple[str, ...]]:
     """The facts and notes of the bench; a bench that failed may have none, but the samples are kept."""
+    if isinstance(bench, CollectingBench) and not result.is_void:
+        bench.keep_blocks(result.arms)
     try:
         facts = {name: value if isinstance(value, str) else float(value) for name, value in bench.facts().items()}
         return facts, bench.notes()

@@ -49,6 +49,10 @@ class Arm(Struct, frozen=True):
     point: float | None = None
     group: str = ""
 
+    def values(self, metric: str) -> list[float]:
+        """The values of a metric, one for each block that has it; invalid blocks have none."""
+        return [block.metrics[metric] for block in self.blocks if metric in block.metrics]
+
 
 class RunPlace(Struct, frozen=True):
     """The host of a run; sizes in bytes, None if unknown.

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from advisor.facts.host import Host
+    from advisor.facts.probes import Arm
     from probes.experiment import Environment, ProbeRequest, Turn
     from probes.stop import StopSignal
 
@@ -137,6 +138,10 @@ class SequentialReadBench:
         shares = reader_ranges(os.path.getsize(self._paths[way]), readers, block)
         whole = combine_reports(self._crew.run([task | share for share in shares], turn.seconds, stop))
         return self._tally.add(variant, whole, {THROUGHPUT.name: whole.bytes / whole.seconds / 1e6})
+
+    def keep_blocks(self, arms: tuple[Arm, ...]) -> None:
+        """See `CollectingBench`."""
+        self._tally.keep_blocks(arms)
 
     def facts(self) -> dict[str, float | str]:
         """The facts of the run.

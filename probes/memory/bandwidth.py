@@ -14,6 +14,7 @@ from probes.memory import drivers as compiled_module
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from advisor.facts.probes import Arm
     from probes.experiment import Environment, ProbeRequest, Turn
     from probes.memory.drivers import MemoryDriver
     from probes.stop import StopSignal
@@ -97,6 +98,12 @@ class BandwidthBench:
         if ALLOCATE.name in metrics:
             self._costs.setdefault(variant.name, []).append(metrics[ALLOCATE.name])
         return BlockMeasurement(metrics, {})
+
+    def keep_blocks(self, arms: tuple[Arm, ...]) -> None:
+        """See `CollectingBench`."""
+        for known, metric in ((self._rates, THROUGH), (self._costs, ALLOCATE)):
+            known.clear()
+            known.update({arm.name: values for arm in arms if (values := arm.values(metric.name))})
 
     def facts(self) -> dict[str, float | str]:
         """The facts of the run: the rates as a sentence, and `allocation_cliff`.

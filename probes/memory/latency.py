@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.facts.host import Host
+    from advisor.facts.probes import Arm
     from probes.experiment import Environment, ProbeRequest, Turn
     from probes.memory.drivers import MemoryDriver
     from probes.stop import StopSignal
@@ -95,6 +96,11 @@ class LatencyBench:
             return BlockMeasurement({}, {})
         self._given.setdefault(size, []).append(min(given))
         return BlockMeasurement({LATENCY.name: min(given)}, {})
+
+    def keep_blocks(self, arms: tuple[Arm, ...]) -> None:
+        """See `CollectingBench`."""
+        by_size = {int(arm.settings["bytes"]): arm.values(LATENCY.name) for arm in arms}
+        self._given = {size: values for size, values in by_size.items() if values}
 
     def facts(self) -> dict[str, float | str]:
         """The facts of the run.

@@ -32,6 +32,7 @@ from probes.workload.tables import TableShape, fill_tables
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from advisor.facts.probes import Arm
     from probes.experiment import Environment, ProbeRequest, Turn
     from probes.server_probes.mechanism import BlockActivity
     from probes.server_probes.variant_server import VariantServer
@@ -236,6 +237,13 @@ class KeyedBench:
         self._misses[layout.name].setdefault(count, []).append(misses)
         metrics = {"qps": qps, "p95": ran.p95, MISSES.name: misses}
         return BlockMeasurement(metrics, {"qps": ran.qps}, checked.counters)
+
+    def keep_blocks(self, arms: tuple[Arm, ...]) -> None:
+        """See `CollectingBench`."""
+        for known, metric in ((self._rates, QPS), (self._misses, MISSES)):
+            for name in known:
+                own = (arm for arm in arms if arm.name.startswith(f"{name},"))
+                known[name] = {int(arm.point or 1): v for arm in own if (v := arm.values(metric.name))}
 
     def facts(self) -> dict[str, float | str]:
         """The facts for each layout.

@@ -20,6 +20,7 @@ from probes.workload.tables import TableShape, fill_tables
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from advisor.facts.probes import Arm
     from probes.experiment import Environment, ProbeRequest, Turn
     from probes.sandbox import Binary
     from probes.server_probes.variant_server import VariantServer
@@ -146,6 +147,11 @@ class RangesBench:
         if "qps" in measured.metrics and not measured.invalid:
             self._rates[variant.name][turn.round] = measured.metrics["qps"]
         return measured
+
+    def keep_blocks(self, arms: tuple[Arm, ...]) -> None:
+        """See `CollectingBench`."""
+        for arm in arms:
+            self._rates[arm.name] = {block.round: block.metrics[QPS.name] for block in arm.blocks if block.metrics}
 
     def facts(self) -> dict[str, float | str]:
         """The gain of each range length beyond the gain of the shortest ranges, which batches cannot explain."""

@@ -13,7 +13,7 @@ from functools import partial
 import pytest
 
 from advisor.facts.host import Host
-from advisor.facts.probes import OTHER_PROCESSES, Metric, ProbeResult
+from advisor.facts.probes import OTHER_PROCESSES, Arm, Metric, ProbeResult
 from probes.experiment import (
     BlockMeasurement,
     Choice,
@@ -286,3 +286,41 @@ def test_blocks_beside_busy_processes_are_invalid(
         {"other processes used 30% of the processors; the limit is 25%"} if void else {""}
     )
     assert {block.counters[OTHER_PROCESSES] for block in blocks} == {0.3}
+
+
+class Collecting(Timed):
+    """Keeps the blocks that its facts may come from."""
+
+    kept: tuple[Arm, ...] = ()
+
+    def keep_blocks(self, arms: tuple[Arm, ...]) -> None:
+        """Those of the result."""
+        self.kept = arms
+
+
+def test_facts_come_from_the_blocks_of_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A block beside busy processes has no part in them, nor has a round that was not complete."""
+    disturbed, moment, busy = 5, 0, 0.0
+    calls = itertools.count()
+
+    def works() -> CpuSeconds:
+        nonlocal moment, busy
+        call = next(calls)
+        moment += 1
+        busy += 0.9 * (os.cpu_count() or 1) * (call == 2 * disturbed + 1)
+        return CpuSeconds(float(moment), busy, 0.0)
+
+    monkeypatch.setattr(sys.modules["probes.rounds"], "read_cpu_seconds", works)
+    monkeypatch.setattr(sys.modules["probes.rounds"], "require_no_objection", lambda *_: None)  # this host may be busy
+    timed, stop = Collecting(variants=2, rounds=12), StopSignal()
+    timed.at[20] = lambda: stop.say("cancelled")  # the first block of the eleventh round
+    result = run_experiment(
+        timed,
+        Environment(Host(), "here"),
+        ProbeRequest("/", force=FORCED - {"busy"}),
+        stop,
+        clock=lambda: timed.now,
+    )
+    assert timed.kept == result.arms
+    assert sum(block.metrics == {} for arm in timed.kept for block in arm.blocks) == 1
+    assert sum(len(arm.blocks) for arm in timed.kept) == 20

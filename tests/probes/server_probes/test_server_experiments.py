@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from probe_environment import children, ground_of, prepared
 
+from advisor.facts.probes import Arm, Block
 from probes.experiment import ProbeError, ProbeRequest, Turn
 from probes.registry import load
 from probes.sandbox import Binary
-from probes.server_probes.cache_fit import most_held, steepest_step
+from probes.server_probes.cache_fit import KeyedBench, Layout, most_held, steepest_step
+from probes.server_probes.range_scan import RangesBench
 from probes.stop import StopSignal
 
 MIB = 1 << 20
@@ -218,3 +221,39 @@ def test_keys_are_held_up_to_the_first_step_that_falls_short() -> None:
     assert most_held([(10, 3000.0), (12, 1000.0), (14, 3000.0)], 2000) == 10
     assert most_held([(10, 100.0)], 2000) == 0
     assert steepest_step(published) == "9216 to 11059 keys: 7630 to 580 qps"
+
+
+def arm_of(name: str, point: float, metric: str, *values: float | None) -> Arm:
+    """A variant with these values, one for each block; None for a block that was excluded."""
+    blocks = (
+        Block(number, 0.0, 1.0, {} if value is None else {metric: value, "qps": value})
+        for number, value in enumerate(values, 1)
+    )
+    return Arm(name, {}, tuple(blocks), point)
+
+
+def test_excluded_blocks_have_no_part_in_what_is_found_besides() -> None:
+    """Cached keys and gains come from the blocks of the result."""
+    layouts = {name: Layout(name, SimpleNamespace(), "sbtest", 100) for name in ("16K", "4K")}  # type: ignore[arg-type]
+    keyed = KeyedBench(layouts, "mycnf", 1000, 1, seed=1, acceptable=1000)
+    keyed._misses["16K"][100] = [9.0]
+    keyed.keep_blocks(
+        (
+            arm_of("16K, 100 keys", 100, "misses", 0.01, None, 0.02),
+            arm_of("16K, 120 keys", 120, "misses", 0.5, 0.6, 0.7),
+            arm_of("4K, 100 keys", 100, "misses", 0.0, 0.0, 0.0),
+            arm_of("4K, 120 keys", 120, "misses", 0.01, 0.02, 0.01),
+        )
+    )
+    assert keyed._answer_sentence().endswith("the pool cached 100 to 120 keys in 16K, 120 keys or more in 4K.")
+    ranges = RangesBench(SimpleNamespace(variants=()), ("old", "new"), [(1000, 1), (1, 1)])  # type: ignore[arg-type]
+    ranges._rates["old, ranges of 1000"] = {2: 1.0}
+    ranges.keep_blocks(
+        (
+            arm_of("old, ranges of 1000", 1000, "qps", 100, None, 101, 99),
+            arm_of("new, ranges of 1000", 1000, "qps", 120, 5.0, 121.2, 118.8),
+            arm_of("old, ranges of 1", 1, "qps", 100, 100, 100, 100),
+            arm_of("new, ranges of 1", 1, "qps", 100, 100, 100, 100),
+        )
+    )
+    assert ranges.facts() == {"ranges of 1000, gain beyond the control's": "1.2 times (95 %: 1.2 to 1.2)"}
