@@ -63,7 +63,8 @@ RATE, WITHIN_RATE, SYNC_RATE = (
     "pages flushed within innodb_io_capacity/s",
     "pages flushed by sync batches/s",
 )
-DIRTY_COUNT = "dirty pages at the end, %"
+DIRTY_COUNT, DIRTY_START = "dirty pages at the end, %", "dirty pages at the start, %"
+MOST_DIRTY_START = 5.0  # percent of the pool; the last block's purge may change some pages after they were written
 DURABLE_LIMIT = (
     "Commits do not wait for the disk (innodb_flush_log_at_trx_commit=2), so that flushing shows. With durable "
     "commits, fewer pages change per second, and a smaller value suffices."
@@ -216,6 +217,8 @@ class FlushBench(WorkloadBench):
 def preconditions(largest: float, idle: float) -> tuple[Precondition, ...]:
     """Preconditions: more was flushed than without a load (`idle`), and the `largest` value was enough for its limit.
 
+    The block began with almost no dirty pages, or those of another value would be flushed in it.
+
     With a value that is too small, the redo log fills up and all pages may be flushed by checkpoints.
     """
 
@@ -226,6 +229,7 @@ def preconditions(largest: float, idle: float) -> tuple[Precondition, ...]:
         Precondition(RATE, lambda activity: activity.per_second(PAGES_FLUSHED), fixed_bounds(idle + ABOVE_IDLE)),
         Precondition(WITHIN_RATE, _limited_rate, flush_bounds),
         Precondition(SYNC_RATE, lambda activity: activity.per_second(SYNC_BATCHES), lambda *_: None),
+        Precondition(DIRTY_START, _dirty_percent_at_start, fixed_bounds(high=MOST_DIRTY_START)),
         Precondition(DIRTY_COUNT, _dirty_percent, lambda *_: None),
         Precondition(REDO_FILLED, _checkpoint_age_share, lambda *_: None),
     )
@@ -244,6 +248,12 @@ def _limited_rate(activity: BlockActivity) -> float | None:
 def _dirty_percent(activity: BlockActivity) -> float | None:
     dirty, total = activity.after.get(PAGES_DIRTY), activity.after.get("Innodb_buffer_pool_pages_total")
     return None if dirty is None or not total else 100 * dirty / total
+
+
+def _dirty_percent_at_start(activity: BlockActivity) -> float | None:
+    dirty, grown = activity.after.get(PAGES_DIRTY), activity.grown.get(PAGES_DIRTY)
+    total = activity.after.get("Innodb_buffer_pool_pages_total")
+    return None if dirty is None or grown is None or not total else 100 * (dirty - grown) / total
 
 
 def _idle_rate(server: VariantServer, stop: StopSignal) -> float:

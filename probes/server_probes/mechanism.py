@@ -20,6 +20,7 @@ ROWS_UPDATED = "rows updated/transaction"
 LOG_SYNCS = "redo log syncs/transaction"
 PAGES_READ = "pages read from disk/transaction"
 FEW_SYNCS, FEW_SYNCS_PER_SECOND = 0.1, 30.0  # per transaction, and per second
+LEAST_SYNCED = 0.9  # syncs per group of commits
 
 
 class BlockActivity(NamedTuple):
@@ -119,17 +120,21 @@ def log_syncs_per_transaction(activity: BlockActivity) -> float | None:
     return activity.per_transaction("Innodb_data_fsyncs") if of_log is None else of_log
 
 
-def sync_bounds(option: str, when: str, least: float = 0.9) -> Callable[[Variant, BlockActivity], Bounds | None]:
-    """Bounds: each commit group is synced if `option` has the value `when`, and hardly any otherwise.
+def sync_bounds(
+    option: str, each: tuple[str, ...], *, counts: bool = False
+) -> Callable[[Variant, BlockActivity], Bounds | None]:
+    """Bounds: each commit group is synced if `option` has one of the values `each`, and hardly any otherwise.
 
     A group holds at most as many commits as there are connections. If commits are not synced, checkpoints and the
-    flush once per second still sync.
+    flush once per second still sync. If the option `counts`, a larger value syncs once in so many groups.
     """
 
     def bounds(variant: Variant, activity: BlockActivity) -> Bounds:
-        if variant.settings.get(option, when) == when:
-            return Bounds(least / activity.threads)
-        return Bounds(0.0, max(FEW_SYNCS, FEW_SYNCS_PER_SECOND * activity.seconds / max(1, activity.transactions)))
+        value = variant.settings.get(option, each[0])
+        if value in each:
+            return Bounds(LEAST_SYNCED / activity.threads)
+        few = max(FEW_SYNCS, FEW_SYNCS_PER_SECOND * activity.seconds / max(1, activity.transactions))
+        return Bounds(0.0, few + (1 / int(value) if counts and int(value) > 1 else 0.0))
 
     return bounds
 
@@ -140,7 +145,7 @@ def page_read_precondition(bounds: Callable[[Variant, BlockActivity], Bounds | N
 
 
 SYNCS_LOG = Precondition(
-    LOG_SYNCS, log_syncs_per_transaction, lambda _variant, activity: Bounds(0.9 / activity.threads)
+    LOG_SYNCS, log_syncs_per_transaction, lambda _variant, activity: Bounds(LEAST_SYNCED / activity.threads)
 )
 # Recorded with every block of a load, whether or not its result depends on them.
 RECORDED = (

@@ -55,7 +55,11 @@ CACHED_LIMIT = (
     "The data fit in the buffer pool: where they do not, evictions write pages early, and the log matters less."
 )
 RECOVERY_LIMIT = "The longer crash recovery with a larger redo log is not measured."
-LIMITS = (DURABLE_LIMIT, CACHED_LIMIT, RECOVERY_LIMIT)
+START_LIMIT = (
+    "Each block begins with an empty redo log. No write waits for a log that is not full yet, and a larger one takes "
+    "longer to fill: short blocks favor large logs."
+)
+LIMITS = (DURABLE_LIMIT, CACHED_LIMIT, RECOVERY_LIMIT, START_LIMIT)
 
 
 class RedoCapacity:

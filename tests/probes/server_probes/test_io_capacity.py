@@ -17,6 +17,7 @@ from probes.server_probes.under_load import (
     CAPACITY_MAX,
     LIMITED_BATCHES,
     LOW_WATER,
+    PAGES_DIRTY,
     PAGES_FLUSHED,
     SYNC_BATCHES,
 )
@@ -78,6 +79,17 @@ def test_the_largest_value_must_be_used(grown: dict[str, int], reason: str) -> N
     assert checked.startswith(reason)
     assert bool(checked) == bool(reason)
     assert bool(check_preconditions(preconditions(10000.0, idle=5.0), small, seen).invalid) == (reason == RATE)
+
+
+@pytest.mark.parametrize(("start", "end", "valid"), [(16, 4000, True), (400, 400, True), (4000, 6000, False)])
+def test_a_block_that_begins_with_dirty_pages_is_invalid(start: int, end: int, valid: bool) -> None:
+    """What a disk could not write in time belongs to another value, and would be flushed in this block."""
+    grown = {PAGES_FLUSHED: 5000, LIMITED_BATCHES[0]: 4000, LIMITED_BATCHES[1]: 100, PAGES_DIRTY: end - start}
+    after = {PAGES_DIRTY: end, "Innodb_buffer_pool_pages_total": 8000}
+    seen = BlockActivity(10.0, 1000, 0, 4, grown, after)
+    checked = check_preconditions(preconditions(10000.0, idle=5.0), Variant("100", {}, 100.0), seen)
+    assert checked.counters["dirty pages at the start, %"] == start / 80
+    assert checked.invalid == ("" if valid else "dirty pages at the start, % 50, required: at most 5")
 
 
 @pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-11.8")

@@ -13,6 +13,7 @@ from probes.registry import load
 from probes.sandbox import Binary
 from probes.server_probes import buffer_pool_instances, file_system, read_ahead
 from probes.server_probes.cache_fit import Layout, _preconditions
+from probes.server_probes.commit import FLUSH, PRECONDITIONS, SYNC
 from probes.server_probes.mechanism import (
     BlockActivity,
     Bounds,
@@ -24,6 +25,7 @@ from probes.server_probes.mechanism import (
     row_preconditions,
 )
 from probes.server_probes.under_load import WorkloadBench
+from probes.server_probes.variant_server import BINLOG_SYNCS
 from probes.stop import StopSignal
 from probes.workload.load import OLTP, Access, Task
 from probes.workload.tables import TableShape, fill_tables
@@ -89,6 +91,26 @@ def test_the_reason_names_value_and_bounds() -> None:
 def test_bounds_in_words(bounds: Bounds, words: str) -> None:
     """Only the ends that there are."""
     assert str(bounds) == words
+
+
+@pytest.mark.parametrize(
+    ("settings", "syncs", "binlog_syncs", "valid"),
+    [
+        ({"flush": "3"}, 2.0, 1.0, True),  # MariaDB's, which syncs in both phases
+        ({"flush": "3"}, 0.01, 1.0, False),
+        ({"flush": "2"}, 0.9, 1.0, False),
+        ({"sync": "2"}, 1.0, 0.5, True),
+        ({"sync": "2"}, 1.0, 0.9, False),
+        ({"sync": "100"}, 1.0, 0.01, True),
+        ({"sync": "0"}, 1.0, 0.5, False),
+    ],
+)
+def test_syncs_of_commits_by_value(settings: dict[str, str], syncs: float, binlog_syncs: float, valid: bool) -> None:
+    """One connection: 1 and 3 sync each commit, a sync_binlog of N every Nth, other values hardly ever."""
+    variant = Variant("any", {FLUSH: settings.get("flush", "1"), SYNC: settings.get("sync", "1")})
+    grown = {"Innodb_os_log_fsyncs": int(1000 * syncs), BINLOG_SYNCS: int(1000 * binlog_syncs)}
+    seen = SOME._replace(threads=1, grown=grown)
+    assert (check_preconditions(PRECONDITIONS, variant, seen).invalid == "") is valid
 
 
 @pytest.mark.servers("mysql-9.7", "mariadb-10.11", whole="mysql-5.7 mysql-8.0 mariadb-11.8")
