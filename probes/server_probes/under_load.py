@@ -86,7 +86,8 @@ METRICS = (TPS, QPS, P95, P99)
 AGREEMENT = 0.1  # two blocks agree if they differ by less than this share, the noise of a quiet host
 SETTLE_SECONDS, POLL_SECONDS = 2.0, 0.05  # seconds
 WARMUP_SEED_OFFSET = 500  # offset between the seeds of a warm-up and those of its block
-DRIVER_LIMIT = 0.4  # share of all CPU time from which on the driver slows down the server
+DRIVER_LIMIT = 0.4  # share of its processors from which on the driver slows down the server
+P99_TRANSACTIONS = 100  # with fewer transactions, the p99 is the maximum
 EMPTY_BLOCK = BlockMeasurement({}, {})  # result of a stopped block, which is not kept
 
 
@@ -128,6 +129,14 @@ def load_measurement(ran: LoadResult) -> BlockMeasurement:
     )
 
 
+def driver_share(ran: LoadResult, threads: int, processors: int) -> float:
+    """The share of its processors that the driver used; it can use one for each connection.
+
+    On a host of many processors, a driver that is the limit uses a small share of them all.
+    """
+    return (ran.cpu or 0.0) / ran.seconds / min(threads, processors)
+
+
 class WorkloadBench:
     """Measures a workload on one server: applies each variant's options, and warms up after every restart.
 
@@ -164,6 +173,7 @@ class WorkloadBench:
         self._differing: dict[str, str] = {}
         self._repeated = 0
         self._driver_share = 0.0
+        self._short: dict[str, None] = {}
 
     def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
         """Measure one block; raises ProbeError if the server or the driver fails."""
@@ -192,8 +202,13 @@ class WorkloadBench:
             notes.append(f"The warm-up ended before the rate was stable: {cold}. The first blocks may be cold.")
         if self._driver_share > DRIVER_LIMIT:
             notes.append(
-                f"The driver used up to {self._driver_share:.0%} of the processor time. The server could do more than "
+                f"The driver used up to {self._driver_share:.0%} of its processors. The server could do more than "
                 "these rates, and differences could be larger. Install sysbench: it uses far less."
+            )
+        if self._short:
+            notes.append(
+                f"Blocks of fewer than {P99_TRANSACTIONS} transactions: {', '.join(self._short)}. Their p99 is the "
+                "latency of the slowest transaction."
             )
         if self._repeated:
             notes.append(f"{self._repeated} transactions had a deadlock or a lock wait timeout and are not counted.")
@@ -207,7 +222,9 @@ class WorkloadBench:
             return EMPTY_BLOCK
         after = self._read_status()
         self._repeated += ran.repeated
-        self._driver_share = max(self._driver_share, (ran.cpu or 0.0) / ran.seconds / (os.cpu_count() or 1))
+        self._driver_share = max(self._driver_share, driver_share(ran, task.threads, os.cpu_count() or 1))
+        if ran.transactions < P99_TRANSACTIONS:
+            self._short[variant.name] = None
         self.server.purge_binary_logs()
         activity = block_activity(ran, task, before, after)
         checked = check_preconditions(

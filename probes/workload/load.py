@@ -74,11 +74,12 @@ class Task(NamedTuple):
 
 
 class LoadResult(NamedTuple):
-    """The result of a load: whole `seconds`, counts, and per-second values of transactions and queries.
+    """The result of a load: its `seconds`, counts, and per-second values of transactions and queries.
 
-    `p95` and `p99` are percentiles of the latency of transactions, in milliseconds; `p99_by_second` is that of the
-    transactions that ended in each second, 0 if none did. `repeated` transactions failed with a deadlock or lock wait
-    timeout and are not counted as transactions. `cpu` is the driver's own CPU seconds, None if not counted.
+    `seconds` end with the last transactions. `p95` and `p99` are percentiles of the latency of transactions, in
+    milliseconds; `p99_by_second` is that of the transactions that ended in each second, 0 if none did. `repeated`
+    transactions failed with a deadlock or lock wait timeout and are not counted as transactions. `cpu` is the driver's
+    own CPU seconds in that time, None if not counted.
     """
 
     seconds: float

@@ -6,6 +6,7 @@ import contextlib
 import json
 import math
 import os
+import statistics
 import sys
 import time
 from typing import TYPE_CHECKING, Any
@@ -135,8 +136,10 @@ def _merge_reports(reports: list[dict[str, Any]], seconds: int) -> LoadResult:
     )
     by_second = [add_histograms(second) for second in zip(*(report["latencies"] for report in reports), strict=True)]
     latencies = add_histograms(by_second)
+    # The last transactions end after the time is up, and are counted.
+    elapsed = [each for report in reports for each in report["elapsed"]]
     return LoadResult(
-        seconds=float(seconds),
+        seconds=max(float(seconds), statistics.fmean(elapsed)),
         transactions=int(sum(tps)),
         queries=int(sum(qps)),
         repeated=sum(report["errors"] for report in reports),

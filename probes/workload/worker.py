@@ -58,6 +58,7 @@ class ConnectionCounts:
         self.latencies: list[dict[int, int]] = [{} for _ in range(seconds)]
         self.errors = 0
         self.broken = ""
+        self.elapsed = 0.0
 
 
 def run_worker(fields: dict[str, Any]) -> None:
@@ -72,6 +73,7 @@ def run_worker(fields: dict[str, Any]) -> None:
     ]
     print("ready", flush=True)
     begin = _wait_for_start(orders.go)
+    used = _cpu_seconds()
     tallies = [ConnectionCounts(orders.seconds) for _ in connections]
     threads = [
         threading.Thread(target=_send_transactions, args=(connection, orders, begin, tally, orders.seed + place))
@@ -81,7 +83,7 @@ def run_worker(fields: dict[str, Any]) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    print(json.dumps(_report(tallies)), flush=True)
+    print(json.dumps(_report(tallies, _cpu_seconds() - used)), flush=True)
 
 
 def _wait_for_start(go: str) -> float:
@@ -116,6 +118,7 @@ def _send_transactions(connection: Any, orders: WorkerOrders, begin: float, tall
                 tally.latencies[second][bucket] = tally.latencies[second].get(bucket, 0) + 1
             else:
                 tally.errors += 1
+        tally.elapsed = now - begin
     except (pymysql.Error, OSError) as error:
         tally.broken = str(error)
 
@@ -208,13 +211,18 @@ def add_histograms(histograms: Iterable[dict[Any, int]]) -> dict[int, int]:
     return total
 
 
-def _report(tallies: Sequence[ConnectionCounts]) -> dict[str, Any]:
+def _cpu_seconds() -> float:
     used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def _report(tallies: Sequence[ConnectionCounts], cpu: float) -> dict[str, Any]:
     return {
         "transactions": [sum(second) for second in zip(*(tally.transactions for tally in tallies), strict=True)],
         "queries": [sum(second) for second in zip(*(tally.queries for tally in tallies), strict=True)],
         "latencies": [add_histograms(second) for second in zip(*(tally.latencies for tally in tallies), strict=True)],
         "errors": sum(tally.errors for tally in tallies),
         "broken": next((tally.broken for tally in tallies if tally.broken), ""),
-        "cpu": used.ru_utime + used.ru_stime,
+        "elapsed": [tally.elapsed for tally in tallies],
+        "cpu": cpu,
     }

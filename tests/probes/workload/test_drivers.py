@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -9,6 +10,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from mycnf_command import CHECKOUT
@@ -16,13 +18,15 @@ from probe_environment import children, served
 from process_checks import PATIENCE, alive, eventually
 from real_servers import Binaries
 
-from probes.experiment import ProbeError
+from probes.experiment import ProbeError, Turn, Variant
 from probes.rounds import SEEDS_PER_ROUND, SEEDS_PER_RUN
 from probes.sandbox import Binary, sweep
+from probes.server_probes import under_load
+from probes.server_probes.under_load import WorkloadBench, driver_share
 from probes.server_probes.variant_server import VariantServer
 from probes.stop import StopSignal
 from probes.workload import sysbench
-from probes.workload.load import OLTP, Access, StatementMix, Task, simple_ranges
+from probes.workload.load import OLTP, Access, LoadResult, StatementMix, Task, TransactionStep, simple_ranges
 from probes.workload.own_driver import choose_driver, run_load
 from probes.workload.tables import TableShape, fill_tables
 
@@ -96,6 +100,44 @@ def test_statements_without_a_bundled_script_run_too(filled: VariantServer, word
     sent = sum(after[name] - before[name] for name in ("Com_select", "Com_insert", "Com_update", "Com_delete"))
     brackets = 2 * (ran.transactions + ran.repeated) if load.workload.bracketed else 0
     assert ran.queries - brackets - 2 * THREADS <= sent <= ran.queries + 2 * ran.repeated
+
+
+@pytest.mark.servers("mysql-9.7")
+def test_the_driver_counts_its_own_work_in_the_time_of_the_load(filled: VariantServer) -> None:
+    """Transactions that end after the time is up take their time; starting and connecting is no part of the load."""
+    sleeps = StatementMix("sleeps", (TransactionStep(("DO SLEEP(0.6)",)),))
+    ran = run_load("mycnf", task(filled)._replace(workload=sleeps, threads=1), 1, StopSignal())
+    assert ran is not None
+    assert ran.transactions == 2
+    assert ran.seconds >= 1.2
+    assert ran.cpu is not None
+    assert ran.cpu < 0.05
+
+
+@pytest.mark.parametrize(("processors", "share"), [(1, 0.8), (2, 0.4), (4, 0.2), (256, 0.2)])
+def test_a_driver_uses_one_processor_for_each_connection(processors: int, share: float) -> None:
+    """On many processors four connections can be the limit with a small share of them all."""
+    ran = LoadResult(10.0, 1, 1, 0, 1.0, 1.0, (), (), (), cpu=8.0)
+    assert driver_share(ran, 4, processors) == share
+
+
+@pytest.mark.parametrize(("transactions", "told"), [(99, True), (100, False)])
+def test_the_p99_of_few_transactions_is_told(monkeypatch: pytest.MonkeyPatch, transactions: int, told: bool) -> None:
+    """Below a hundred transactions no whole one is slower than the p99."""
+    ran = LoadResult(1.0, transactions, transactions, 0, 1.0, 1.0, (), (), ())
+    monkeypatch.setattr(under_load, "run_load", lambda *_: ran)
+    server = SimpleNamespace(
+        explain_errors=contextlib.nullcontext,
+        begin_round=lambda _: None,
+        apply_settings=lambda _: False,
+        status=dict,
+        purge_binary_logs=lambda: None,
+    )
+    sent = Task("", "", OLTP["oltp_update_non_index"], Access(), 1, 1)
+    bench = WorkloadBench(server, "mycnf", lambda _: sent, warm_seconds=0)  # type: ignore[arg-type]
+    bench.measure(Variant("any", {}), Turn(1, 1), StopSignal())
+    assert (bench.notes() == ()) is not told
+    assert any("any" in note and "p99" in note for note in bench.notes()) is told
 
 
 @pytest.mark.servers("mysql-8.0")
@@ -173,6 +215,7 @@ OWNER = """
 import os, sys, threading, time
 from advisor.core.model import Target
 from pathlib import Path
+from types import SimpleNamespace
 sys.path.insert(0, "tests/plugins")
 from probe_environment import children, served
 from probes.sandbox import Binary
