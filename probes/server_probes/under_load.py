@@ -178,6 +178,7 @@ class WorkloadBench:
     def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
         """Measure one block; raises ProbeError if the server or the driver fails."""
         with self.server.explain_errors():
+            self.server.begin_round(turn.round)
             restarted = self.server.apply_settings(variant.settings)
             if restarted or variant.name not in self._warmed:
                 self._compare_settings(variant)

@@ -108,6 +108,7 @@ class VariantServer:
         self._originals: dict[str, str] = {}
         self._connection: pymysql.Connection[Any] | None = None
         self._round = 1
+        self._is_of_earlier_round = False
 
     def apply_settings(self, settings: dict[str, str]) -> bool:
         """Apply these options and restore all others that were changed; returns whether that took a restart.
@@ -115,7 +116,7 @@ class VariantServer:
         Raises ProbeError if the server refuses one.
         """
         at_start = {name: value for name, value in settings.items() if not self._is_dynamic(name)}
-        restarted = at_start != self._at_start
+        restarted = at_start != self._at_start or (bool(at_start) and self._is_of_earlier_round)
         if restarted:
             self.restart(at_start)
         changing = {name: value for name, value in settings.items() if name not in at_start}
@@ -131,6 +132,7 @@ class VariantServer:
 
     def restart(self, at_start: dict[str, str] | None = None) -> None:
         """Restart the server with startup options in addition to its own; None keeps the current ones."""
+        self._is_of_earlier_round = False
         self._at_start = self._at_start if at_start is None else dict(at_start)
         self._changed.clear()
         self._disconnect()
@@ -139,6 +141,15 @@ class VariantServer:
             self.sandbox.restart([*self._base, *given])
         except SandboxError as error:
             raise ProbeError(str(error)) from error
+
+    def begin_round(self, number: int) -> None:
+        """Note that a block of this round begins: variants that take a restart get a new process in each round.
+
+        Without it, the last variant of a round would keep its process if it is the first of the next one. See
+        `restart_for_round`.
+        """
+        self._is_of_earlier_round = self._is_of_earlier_round or number != self._round
+        self._round = number
 
     def restart_for_round(self, number: int) -> bool:
         """Restart the server if it has not run a block of this round yet; returns whether it did.

@@ -100,6 +100,22 @@ def test_ab_runs_any_option(server_name: str, binary: Binary, templates: Path, t
         assert not bench.facts()
 
 
+@pytest.mark.servers("mysql-8.0", whole="mariadb-11.4")
+def test_a_variant_that_takes_a_restart_has_a_new_process_in_each_round(
+    binary: Binary, templates: Path, tmp_path: Path
+) -> None:
+    """The last of one round and first of the next does too: two blocks of one process are no two rounds."""
+    ground, ab = ground_of(templates, tmp_path, binary), load("ab")
+    choices = {"set": "innodb_buffer_pool_size=16M,24M", "rows": "500", "threads": "1", "driver": "mycnf"}
+    first, second = ab.plan(ground, ProbeRequest(str(tmp_path), choices=choices)).variants
+    seen: list[int] = []
+    with prepared(ab, ground, tmp_path, StopSignal(), **choices) as (bench, _):
+        for number, variant in ((1, first), (1, second), (2, second), (2, first)):
+            bench.measure(variant, Turn(number, 1, number), StopSignal())
+            seen.append(bench.server.sandbox.pid)  # type: ignore[attr-defined]
+    assert len(set(seen)) == len(seen)
+
+
 def test_read_sizes_tell_whether_scans_read_with_the_buffer(binary: Binary, templates: Path, tmp_path: Path) -> None:
     """MyISAM scans of MySQL 5.7 and MariaDB read as much as read_buffer_size says, those of MySQL 8.0 a row."""
     ground, read_buffer = ground_of(templates, tmp_path, binary), load("read-buffer")
