@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from random import Random
 
 import pytest
@@ -56,6 +57,19 @@ def test_it_is_the_chart_of_the_report(order: PlannedRun, rounds: int, seed: int
     assert state.curves == curves(finished(order, blocks, rounds))
     assert any(point.bounded for curve in state.curves if curve.here for point in curve.points)
     assert f"95 % intervals from {rounds} complete rounds" in state.caption
+
+
+def test_variants_in_groups_are_drawn_beside_the_first_of_their_group(order: PlannedRun) -> None:
+    """The chart of a run under way compares what the report will compare."""
+    groups = {name: "small" if SIZES[name] < 1 << 20 else "large" for name in SIZES}
+    variants = tuple(variant._replace(group=groups[variant.name]) for variant in order.plan.variants)
+    grouped = order._replace(plan=dataclasses.replace(order.plan, variants=variants))
+    blocks = measured(4)
+    whole = finished(order, blocks, 4)
+    report = replace(whole, arms=tuple(replace(arm, group=groups[arm.name]) for arm in whole.arms))
+    state = add_curves(RunState(0.0), grouped, blocks)
+    assert state.curves == curves(report) != curves(whole)
+    assert "the first of each group" in state.caption
 
 
 @pytest.mark.parametrize("begun", [(), ("16K", "128K", "2M")])

@@ -126,7 +126,9 @@ def result_so_far(order: PlannedRun, blocks: Blocks) -> ProbeResult:
         ended="",
         place=RunPlace(order.environment.host_id),
         metrics=plan.metrics,
-        arms=tuple(Arm(v.name, v.settings, _all_blocks(order, v.name, blocks), v.point) for v in plan.variants),
+        arms=tuple(
+            Arm(v.name, v.settings, _all_blocks(order, v.name, blocks), v.point, v.group) for v in plan.variants
+        ),
         baseline=plan.baseline,
         axis=plan.axis,
         server=plan.server,
