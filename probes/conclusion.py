@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import format_percent
 from advisor.facts.probes import baselines
-from probes.stats import VariantComparison, compare, compare_in_groups, compare_variation
-from probes.stats.estimate import t_quantile
+from probes.stats import VariantComparison, compare, compare_in_groups, compare_variation, row_differences
+from probes.stats.estimate import NORMAL_FREEDOM, estimate_differences, family_alpha, t_quantile
 from probes.stats.table import drift_notes, round_table
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ def crash_risk(settings: dict[str, str]) -> str:
 INCONCLUSIVE_BOUND = 0.5  # relative; a run that could have missed a difference of this size is inconclusive
 FACTOR_LIMIT = 2.0  # from this ratio on a factor is more readable than a percentage
 FEW_ROUNDS, MANY_ROUNDS = 3, 1000  # fewer hide their scatter; if more are needed, a longer run is futile
+ROUNDS_STEP = 20  # a part of this size more or less does not matter for "about"
+TOLD_SHARE = 0.8  # of the runs of the stated length
 MORE_TIME = "give it more time (--time)"
 
 
@@ -271,7 +273,7 @@ def _inconclusive_sentence(result: ProbeResult, metric: Metric, comparisons: tup
     if result.rounds < 2:  # noqa: PLR2004 - noise shows from the second on
         return f"Only one round finished, so differences cannot be separated from noise: {MORE_TIME}."
     hidden = _hidden_difference(max(comparison.bound for comparison in comparisons))
-    needed = max(map(_rounds_needed, comparisons))
+    needed = _rounds_needed(result, metric, comparisons[0].baseline)
     if result.rounds < FEW_ROUNDS or needed > MANY_ROUNDS:
         return f"Inconclusive: noise may hide {hidden}; {MORE_TIME}."
     minutes = math.ceil(needed * result.seconds / result.rounds / 60)
@@ -281,15 +283,28 @@ def _inconclusive_sentence(result: ProbeResult, metric: Metric, comparisons: tup
     )
 
 
-def _rounds_needed(comparison: VariantComparison) -> float:
-    """The number of rounds with this scatter after which the interval is narrow enough; infinite after one round."""
-    if not math.isfinite(comparison.bound) or comparison.ratio <= 0:
+def _rounds_needed(result: ProbeResult, metric: Metric, baseline: str) -> float:
+    """The number of rounds with this scatter with which four of five runs tell; infinite after one round.
+
+    A run tells if the family's intervals leave no difference of INCONCLUSIVE_BOUND possible, or exclude zero.
+    """
+    group = next(arm.group for arm in result.arms if arm.name == baseline)
+    table = round_table([arm for arm in result.arms if arm.group == group], metric.name, baseline)
+    if table is None or table.rounds < 2:  # noqa: PLR2004 - noise shows from the second on
         return math.inf
-    half, wanted = math.log1p(comparison.bound) - abs(math.log(comparison.ratio)), math.log1p(INCONCLUSIVE_BOUND)
-    scatter = half * math.sqrt(comparison.rounds) / t_quantile(0.05, comparison.rounds - 1)
-    rounds = float(comparison.rounds)
-    while rounds <= MANY_ROUNDS and scatter * t_quantile(0.05, rounds - 1) / math.sqrt(rounds) > wanted:
-        rounds += 1
+    family = len(result.arms) - len(baselines(result.arms, result.baseline))
+    wanted = math.log1p(INCONCLUSIVE_BOUND) if table.logs else INCONCLUSIVE_BOUND
+    # By so many of its errors a mean differs from the true one in at most one of five runs.
+    luck = t_quantile(1 - math.pow(TOLD_SHARE, 1 / family), NORMAL_FREEDOM)
+    rounds = float(table.rounds)
+    for estimate in estimate_differences(row_differences(table, baseline)):
+        # Half of the runs see less scatter than there is, most of all those of few rounds.
+        scatter = estimate.error * math.sqrt(table.rounds) / math.pow(1 - 2 / (9 * estimate.freedom), 1.5)
+        while rounds <= MANY_ROUNDS:
+            freedom = estimate.freedom * (rounds - 1) / (table.rounds - 1)
+            if scatter * (t_quantile(family_alpha(family), freedom) + luck) <= wanted * math.sqrt(rounds):
+                break
+            rounds += max(1.0, rounds // ROUNDS_STEP)
     return rounds
 
 

@@ -31,7 +31,7 @@ class MeanDifference(NamedTuple):
 
     def half_width(self, comparisons: int = 1) -> float:
         """Half the width of the 95 % interval, or of the simultaneous interval for that many `comparisons`."""
-        return _scale(t_quantile(1 - (1 - FALSE_CLAIM_RATE) ** (1 / comparisons), self.freedom), self.error)
+        return _scale(t_quantile(family_alpha(comparisons), self.freedom), self.error)
 
     def detectable(self, comparisons: int) -> float:
         """The smallest true difference that four of five such runs claim; a claim needs the family's half width.
@@ -41,9 +41,14 @@ class MeanDifference(NamedTuple):
         """
         if math.isinf(self.error):
             return math.inf
-        claimed = t_quantile(1 - (1 - FALSE_CLAIM_RATE) ** (1 / comparisons), self.freedom)
+        claimed = t_quantile(family_alpha(comparisons), self.freedom)
         away = claimed * (1 - 1 / (4 * self.freedom)) + POWER * math.sqrt(1 + claimed**2 / (2 * self.freedom))
         return away * self.error / math.pow(1 - 2 / (9 * self.freedom), 1.5)
+
+
+def family_alpha(comparisons: int) -> float:
+    """The probability of a false claim in each of so many comparisons, for FALSE_CLAIM_RATE in all together."""
+    return 1 - math.pow(1 - FALSE_CLAIM_RATE, 1 / comparisons)
 
 
 def estimate_differences(rows: list[list[float]]) -> list[MeanDifference]:
@@ -120,6 +125,7 @@ def _scale(quantile: float, error: float) -> float:
     return math.inf if math.isinf(error) or math.isinf(quantile) else quantile * error
 
 
+NORMAL_FREEDOM = 1e4  # degrees of freedom with which Student's t distribution is the normal distribution
 BISECTION_STEPS = 60  # halvings of the search, whose remaining error is far below the accuracy of samples
 FRACTION_TERMS = 300
 
