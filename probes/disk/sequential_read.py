@@ -9,17 +9,17 @@ import statistics
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import exact_size, format_size
-from advisor.facts.probes import ANSWER, Metric
+from advisor.facts.probes import ANSWER, Arm, Block, Metric
 from probes.disk import files
 from probes.disk.driver import PROCESSOR, DiskTally, DriverProcesses, combine_reports
 from probes.disk.files import ScratchFiles, has_device, resident_share
 from probes.experiment import BlockMeasurement, Choice, ChosenOptions, Cost, ProbeError, RunPlan, Variant
+from probes.stats import compare
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from advisor.facts.host import Host
-    from advisor.facts.probes import Arm
     from probes.experiment import Environment, ProbeRequest, Turn
     from probes.stop import StopSignal
 
@@ -279,8 +279,8 @@ def _bend_sentence(way: str, readers: str, curve: dict[int, list[float]], enviro
 class CurveBends(NamedTuple):
     """The bends of one curve in bytes.
 
-    No block size above `enough` was certainly faster; all above `falls_above` were certainly slower than the best
-    (None if there are none).
+    No block size above `sufficient` was significantly faster; all above `drops_above` were significantly slower than
+    the best (None if there are none).
     """
 
     sufficient: int
@@ -305,17 +305,27 @@ def _is_slower(these: Sequence[float], those: Sequence[float]) -> bool:
     return max(these) < min(those) and statistics.median(these) < NEAR_BEST * statistics.median(those)
 
 
+def _differing_sizes(curve: Mapping[int, Sequence[float]], best: int) -> set[int]:
+    """The sizes that differ from the best one by more than noise."""
+    arms = tuple(
+        Arm(str(size), {}, tuple(Block(n, 0.0, 0.0, {THROUGHPUT.name: value}) for n, value in enumerate(values)))
+        for size, values in curve.items()
+    )
+    return {int(c.arm) for c in compare(arms, THROUGHPUT, str(best)) if c.claim != "none"}
+
+
 def find_bends(curve: Mapping[int, Sequence[float]]) -> CurveBends | None:
     """The bends of throughput by block size; None with fewer than two sizes or three rounds.
 
-    A size is certainly slower than the best if it was slower in each round than the best in any round, and its median
-    by a tenth.
+    A size is slower than the best if it was slower in each round than the best in any round, its median by a tenth, and
+    by more than noise: in three rounds all values of one size are often below those of another one by chance.
     """
     if len(curve) < 2 or min(len(values) for values in curve.values()) < MINIMUM_ROUNDS:  # noqa: PLR2004 - it takes two points
         return None
     sizes = sorted(curve)
     best = max(sizes, key=lambda size: statistics.median(curve[size]))
-    slow = [size for size in sizes if _is_slower(curve[size], curve[best])]
+    differing = _differing_sizes(curve, best)
+    slow = [size for size in sizes if size in differing and _is_slower(curve[size], curve[best])]
     enough = next(size for size in sizes if size > max([s for s in slow if s < best], default=0))
     before = [size for size in sizes if size not in slow]
     return CurveBends(enough, before[-1] if before[-1] != sizes[-1] else None)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import random
+
 import pytest
 
 from advisor.facts.host import BlockDevice, Host, Mount, Storage, Stripe
@@ -35,6 +38,16 @@ def test_bends(values: tuple[float, ...], expected: CurveBends) -> None:
 def test_noise_makes_no_bend() -> None:
     """Where the rounds of a small block reach those of the best, larger ones are not called faster."""
     assert find_bends(curve(60, 80, 100, 70, spread=30)) == CurveBends(8 * K, None)
+
+
+@pytest.mark.parametrize("rounds", [3, 5])
+def test_flat_curves_have_no_bend(rounds: int) -> None:
+    """Of seven sizes that are equal one is the best by chance: at most one curve of twenty has a bend."""
+    draw, curves, bent = random.Random(9), 300, 0  # noqa: S311 - noise, no secret
+    for _ in range(curves):
+        flat = {8 * K << step: [100 * math.exp(draw.gauss(0, 0.15)) for _ in range(rounds)] for step in range(7)}
+        bent += find_bends(flat) != CurveBends(8 * K, None)
+    assert bent / curves <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / curves)  # two standard errors
 
 
 def test_too_few_rounds_make_no_bend() -> None:
