@@ -99,23 +99,28 @@ WAIT_EVENTS, STATEMENT_KINDS, DIGESTS = "waits", "statements", "digests"
 
 
 class EventTotal(Struct, frozen=True):
-    """One row of a summary table: how often an event occurred and its time in seconds, since the server started."""
+    """How often an event occurred and its time in seconds, since the server started.
+
+    `rows` of the summary table have its name: statements that begin alike are added up.
+    """
 
     name: str
     count: int
     seconds: float
+    rows: int = 1
 
 
 class TopEvents(Struct, frozen=True):
     """One reading of a summary table, the longest time first; `clock` is local, in seconds.
 
-    `reason` says why there are no rows.
+    `reason` says why there are no rows. `complete` is False if the table has more rows, of less time.
     """
 
     of: str
     rows: tuple[EventTotal, ...]
     clock: float
     reason: str = ""
+    complete: bool = True
 
 
 ROWS = "rows"  # `LockWait.lock` of InnoDB's row locks
@@ -158,6 +163,11 @@ class ServerSession(Struct, frozen=True):
     def is_server_thread(self) -> bool:
         """Whether it is a replication applier or another thread of the server, and not a client's."""
         return self.account.rpartition("@")[0] in SERVER_THREADS
+
+    @property
+    def waits_for_row(self) -> bool:
+        """Whether its transaction waits for a row lock."""
+        return self.transaction is not None and self.transaction.waiting is not None
 
     @property
     def waiting(self) -> int | None:
@@ -227,6 +237,10 @@ class Blocking(Struct, frozen=True):
                 locks.setdefault(wait.blocker, []).append(wait)
         known = {session.id: session for session in self.sessions}
         roots = [_root(known, number, waiters, locks[number]) for number, waiters in blocked.items()]
+        # Of many waits for rows, the longest are read: a session can wait although its own waits were not read.
+        first = [root for root in roots if not root.session.waits_for_row]
+        reached = frozenset[int]().union(*(root.waiters for root in first))
+        roots = [*first, *(root for root in roots if root.session.waits_for_row and root.waiters - reached)]
         return tuple(sorted(roots, key=lambda root: (-len(root.waiters), root.session.id)))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
 from advisor.core.model import Severity, format_size
@@ -34,9 +35,22 @@ def safe_text(text: str, style: str = "") -> Content:
 
 
 def safe_line(text: str, style: str = "", longest: int = LONGEST_LINE) -> Content:
-    """Make text safe to show on one line; cut text ends with an ellipsis."""
-    shown = escape_text(text[: longest + 1])
-    return safe_text(shown[: longest - 1] + "…" if len(shown) > longest else shown, style)
+    """Make text safe to show on one line of `longest` columns; cut text ends with an ellipsis."""
+    return safe_text(cut_line(escape_text(text[: longest + 1]), longest), style)
+
+
+def cut_line(text: str, columns: int) -> str:
+    """Cut a line with an ellipsis; a Chinese character or an emoji takes two columns."""
+    columns = max(1, columns)
+    if len(text) <= columns and cell_len(text) <= columns:
+        return text
+    kept = text[: columns - 1]  # combining characters take no column, but are not without limit
+    return (kept if cell_len(kept) < columns else set_cell_size(kept, columns - 1)) + "…"
+
+
+def fit_line(text: str, columns: int) -> str:
+    """Cut a line, or fill it with blanks, so that it takes exactly so many columns."""
+    return set_cell_size(cut_line(text, columns), columns)
 
 
 def fold(text: str, width: int, margin: str) -> str:
@@ -130,7 +144,9 @@ def format_value(value: float | None, unit: str) -> str:
 
 
 def _percent(value: float) -> str:
-    """Two decimals; 100 only for exactly 100 percent."""
+    """Two decimals up to 100 percent, one above: of the processors, a server can use several."""
+    if value > ALL_PERCENT:
+        return f"{value:.1f}" if value < 999.95 else _number(value, whole=False)  # noqa: PLR2004 - it would be 1000.0
     return f"{value:.0f}" if value in (0.0, ALL_PERCENT) else f"{min(value, 99.99):.2f}"
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from app_driver import driven, screen_text, until
 from app_probes_screen import ask, measuring
+from rich.cells import cell_len
 from simulated_scan import Scans
 from textual.geometry import Region
 from textual.pilot import Pilot
@@ -15,7 +16,7 @@ from textual.widgets import Input, Static
 from advisor.tui.app import AuditApp
 from advisor.tui.screens import SCREENS
 from advisor.tui.screens.findings.detail import finding_detail
-from advisor.tui.text import fold
+from advisor.tui.text import fit_line, fold, safe_line
 
 WHOLE = "secret and has mode 644: everybody on the host can read it."  # what the first finding says
 
@@ -120,3 +121,15 @@ def test_what_is_cut_goes_on_behind_the_margin() -> None:
     """Nothing of it is lost; a margin without room for more leaves the line as it is."""
     assert fold("abcdefgh\nij", 4, "> ") == "abcd\n> ef\n> gh\nij"
     assert fold("abcdefgh", 2, "> ") == "abcdefgh"
+
+
+def test_wide_characters_take_two_columns() -> None:
+    """A line is cut and filled by the columns of the terminal; what takes none is not without limit."""
+    name = "予約システム"
+    assert safe_line(name, longest=12).plain == name
+    assert safe_line(name, longest=11).plain == "予約システ…"
+    assert cell_len(safe_line(name, longest=8).plain) == 8
+    assert fit_line(name, 16) == f"{name}    "
+    assert fit_line(name, 5) == "予約…"
+    assert fit_line("short", 8) == "short   "
+    assert len(safe_line("e" + "\u0301" * 100, longest=10).plain) == 10

@@ -41,6 +41,8 @@ def test_a_flat_line_tells_zero_from_something() -> None:
         (100, "%", "100"),
         (99.9999, "%", "99.99"),
         (0.0, "%", "0"),
+        (350.04, "%", "350.0"),
+        (3200, "%", "3,200"),
         (1208.4, "ms", "1,208"),
     ],
 )
@@ -49,7 +51,7 @@ def test_figures_are_short_and_true(value: float | None, unit: str, shown: str) 
     assert format_value(value, unit) == shown
 
 
-@given(st.floats(0, 1e300), st.sampled_from(["/s", "ms", "B/s", ""]))
+@given(st.floats(0, 1e300), st.sampled_from(["/s", "ms", "B/s", "%", ""]))
 @example(999_950_000_000.0, "/s")
 @example(99_999.5e9, "/s")
 @example(999_950_000.0, "/s")

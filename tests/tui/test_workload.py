@@ -21,6 +21,8 @@ from app_workload_screen import (
     sampled,
     samples,
 )
+from textual.content import Content
+from textual.widgets import OptionList, Static
 
 from advisor.commands.collect import DEMO
 from advisor.facts import Sample
@@ -332,3 +334,23 @@ async def test_the_demo_can_be_replayed() -> None:
         assert "innodb_max_dirty_pages_pct" not in explained(pilot)  # it changed later
         await pilot.press("p")
         await until(pilot, lambda: box(pilot)[1].startswith("150 samples"))
+
+
+async def test_no_explanation_is_cut_without_a_sign() -> None:
+    """At 80 columns, a changed variable and the scale keep their lines, and what has no room ends with an ellipsis."""
+    async with driven(*SNAPSHOT) as (app, pilot):
+        pane = await opened(pilot)
+        made = samples(40)
+        await sampled(pilot, *made)
+        assert app.view is not None
+        change = VariableChange(made[20].at, "innodb_io_capacity", "200", "2000")
+        pane.show_samples(app.view._replace(changes=(change,)))
+        about, rows = app.query_one("#workload-about", Static), app.query_one("#workload-list", OptionList)
+        for place, option in enumerate(rows.options):
+            if option.disabled:
+                continue
+            rows.highlighted = place
+            await until(pilot, lambda: pane.selected is not None and pane.selected.series.label in explained(pilot))
+            words = about.content
+            assert isinstance(words, Content)
+            assert words.get_height({}, about.content_size.width) <= about.content_size.height, words.plain

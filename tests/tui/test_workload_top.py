@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from app_driver import driven, screen_text, until
-from app_workload_screen import SNAPSHOT, box, offered, opened, sampled, samples, work
+from app_workload_screen import SNAPSHOT, box, explained, offered, opened, sampled, samples, work
+from rich.cells import cell_len
 
 from advisor.facts.workload import DIGESTS, WAIT_EVENTS, EventTotal, TopEvents
 from advisor.tui.screens.workload.rows import top_table
@@ -104,3 +105,57 @@ async def test_the_text_of_a_digest_is_no_markup() -> None:
             TopEvents(DIGESTS, (), 1.0, "needs SELECT on it"), TopEvents(DIGESTS, (), 1.0, "needs SELECT on it")
         )
         await until(pilot, lambda: "No rows: needs SELECT on it" in screen_text(app))
+        assert explained(pilot) == ""  # no word of the row that the table hides
+
+
+def _events(*rows: EventTotal, at: float, complete: bool = True) -> TopEvents:
+    return TopEvents(DIGESTS, rows, at, complete=complete)
+
+
+def test_a_row_that_was_not_read_before_has_no_rate() -> None:
+    """The table is read up to its hundredth row: what comes up from below did not take all of its time meanwhile."""
+    old, new = EventTotal("db SELECT 1", 10, 500.0), EventTotal("db SELECT 2", 900, 400.0)
+    after = _events(old, new, at=110.0)
+    assert top_table(_events(old, at=100.0, complete=False), after).lines[1].split()[3:5] == ["-", "-"]
+    assert top_table(_events(old, at=100.0), after).lines[0].split()[3] == "40,000"  # it is new
+
+
+def test_names_in_wide_characters_leave_the_numbers_in_their_columns() -> None:
+    """A Chinese character takes two columns; a cut name has an ellipsis, and a copied one is whole."""
+    name = "予約 SELECT * FROM `予約システム` WHERE `顧客番号` = ? AND `状態` = ?"
+    reading = _events(EventTotal(name, 10, 5.0), EventTotal("short", 1, 1.0), at=1.0)
+    for width in (60, 120, 0):
+        table = top_table(reading, reading, width)
+        assert len({cell_len(line) for line in (table.heads, *table.lines)}) == 1
+        assert (name in table.lines[0]) is (width != 60)
+        assert ("…" in table.lines[0]) is (width == 60)
+
+
+@pytest.mark.servers("mysql-9.7")
+async def test_statements_that_begin_alike_are_added_up(any_server: Sandbox) -> None:
+    """Of a text, 512 characters are read: two statements with the same beginning are one row with the sum of both."""
+    columns = ", ".join(f"{number} AS `a_column_with_a_long_name_{number:03}`" for number in range(18))
+    await asyncio.to_thread(forget_events, any_server)
+    with any_server.connect(autocommit=True) as connection, connection.cursor() as cursor:
+        for _ in range(3):
+            cursor.execute(f"SELECT {columns} FROM mysql.user WHERE user = 'a'")  # noqa: S608 - names of ours
+            cursor.execute(f"SELECT {columns} FROM mysql.user WHERE host = 'a' LIMIT 1")  # noqa: S608 - names of ours
+    async with driven("--socket", any_server.socket, "--user", "root", size=(120, 40)) as (app, pilot):
+        pane = await opened(pilot)
+        await until(pilot, lambda: bool(app.view and app.view.samples))
+        await pilot.press("d")
+        await until(pilot, lambda: "a_column_with_a_long_name" in screen_text(app))
+        assert pane._top is not None
+        (row,) = (row for row in pane._top[1].rows if "a_column_with_a_long_name" in row.name)
+        assert (row.count, row.rows) == (6, 2)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"), [(78.8093, "79 s"), (0.9994, "999.4 ms"), (0.0, "<1 µs"), (9e4, "90,000 s")]
+)
+def test_a_long_wait_leaves_the_columns_as_they_are(seconds: float, shown: str) -> None:
+    """A wait for a metadata lock can take minutes: its mean has room in its column."""
+    reading = _events(EventTotal("wait/lock/metadata/sql/mdl", 2, 2 * seconds), at=1.0)
+    (line,) = top_table(reading, reading, 76).lines
+    assert len(line) == 76
+    assert f" {shown} " in line

@@ -157,21 +157,29 @@ APPLIER_TIMES_SQL = (
 )
 APPLIER_ERRORS_SQL = f"SELECT CHANNEL_NAME, {_WORKER_ERROR} {_WORKERS} GROUP BY CHANNEL_NAME LIMIT 256"
 
+MOST_EVENTS = 100  # rows of a summary table that are read
 # Summaries of the server's own instruments. A table of 10,000 digests takes about 50 ms to sort, the others a few.
 _TOP = (
     "SELECT {name}, COUNT_STAR, SUM_TIMER_WAIT FROM performance_schema.{table} "
-    "WHERE COUNT_STAR > 0 AND {condition} ORDER BY SUM_TIMER_WAIT DESC LIMIT 100"
+    "WHERE COUNT_STAR > 0 AND {condition} ORDER BY SUM_TIMER_WAIT DESC LIMIT {most}"
 )
 
 TOP_WAITS_SQL = _TOP.format(
-    name="EVENT_NAME", table="events_waits_summary_global_by_event_name", condition="EVENT_NAME <> 'idle'"
+    most=MOST_EVENTS,
+    name="EVENT_NAME",
+    table="events_waits_summary_global_by_event_name",
+    condition="EVENT_NAME <> 'idle'",
 )
 
 TOP_STATEMENTS_SQL = _TOP.format(
-    name="EVENT_NAME", table="events_statements_summary_global_by_event_name", condition="SUM_TIMER_WAIT > 0"
+    most=MOST_EVENTS,
+    name="EVENT_NAME",
+    table="events_statements_summary_global_by_event_name",
+    condition="SUM_TIMER_WAIT > 0",
 )
 
 TOP_DIGESTS_SQL = _TOP.format(
+    most=MOST_EVENTS,
     name="CONCAT(COALESCE(SCHEMA_NAME, ''), ' ', LEFT(DIGEST_TEXT, 512))",
     table="events_statements_summary_by_digest",
     condition="DIGEST IS NOT NULL",

@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.collect.connection.session import Notes, ask, name_value_dict, whole_number
+from advisor.collect.connection.statement import MOST_EVENTS
 from advisor.collect.connection.statements import STATUS, TOP_DIGESTS, TOP_STATEMENTS, TOP_WAITS
 from advisor.collect.server.server import has_lsn_counter, innodb_status, redo_position
 from advisor.facts import Unavailable
@@ -100,9 +101,13 @@ def read_top_events(session: Session, of: str) -> TopEvents:
     """The events of WAIT_EVENTS, STATEMENT_KINDS or DIGESTS that took longest."""
     notes: Notes = []
     answer = ask(session, _TOP[of], "top", notes)
-    rows = [
-        EventTotal((name or "").strip(), whole_number(count) or 0, (whole_number(time_waited) or 0) / _PICOSECONDS)
-        for name, count, time_waited in (answer.rows if answer else ())
-    ]
+    totals: dict[str, EventTotal] = {}
+    for text, count, time_waited in answer.rows if answer else ():
+        name, seconds = (text or "").strip(), (whole_number(time_waited) or 0) / _PICOSECONDS
+        known = totals.get(name, EventTotal(name, 0, 0.0, rows=0))
+        times = known.count + (whole_number(count) or 0)
+        totals[name] = EventTotal(name, times, known.seconds + seconds, known.rows + 1)
+    rows = sorted(totals.values(), key=lambda total: -total.seconds)
     reason = notes[0].reason if notes else "" if rows else "performance_schema is off, or its consumer for these events"
-    return TopEvents(of, tuple(rows), time.monotonic(), reason)
+    complete = answer is None or len(answer.rows) < MOST_EVENTS
+    return TopEvents(of, tuple(rows), time.monotonic(), reason, complete)

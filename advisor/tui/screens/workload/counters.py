@@ -398,5 +398,6 @@ def series_of(counters: Iterable[str], latest: Sample | None) -> Series | None:
     return next((series for name in counters for series in shown if series.names_counter(name.lower())), None)
 
 
+PEAK = "max_used_connections"  # shown on the overview, beside the connections of now
 # The counters that the series are computed from, by their names in samples; memory of earlier samples holds only these.
-USED = frozenset(counter for series in SERIES for formula in series.formulas for counter in formula.counters)
+USED = frozenset({PEAK, *(counter for series in SERIES for formula in series.formulas for counter in formula.counters)})

@@ -5,23 +5,36 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
+from rich.cells import cell_len
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import OptionList, Static
 
 from advisor.core.model import format_duration, format_latency
-from advisor.facts.workload import DIGESTS, STATEMENT_KINDS, WAIT_EVENTS
+from advisor.facts.workload import DIGESTS, STATEMENT_KINDS, WAIT_EVENTS, EventTotal
+from advisor.redaction import escape_text
 from advisor.report.render.terminal_chart import EVENT_LINE, area_glyphs, draw_area, label_line
 from advisor.tui.screens.workload.counters import GROUPS, HOST, PROCESS, READS, SERIES, TROUBLE, WAITS, WRITES
 from advisor.tui.screens.workload.rates import column_spans, intervals_within, series_columns, window_rates
-from advisor.tui.text import MUTED, NO_VALUE, SPARK_STEPS, format_value, sparkline, update_if_changed
+from advisor.tui.text import (
+    MUTED,
+    NO_VALUE,
+    SPARK_STEPS,
+    cut_line,
+    fit_line,
+    format_value,
+    sparkline,
+    update_if_changed,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from textual.geometry import Size
+
     from advisor.catalog.load import Catalog
     from advisor.facts import Sample
-    from advisor.facts.workload import EventTotal, TopEvents
+    from advisor.facts.workload import TopEvents
     from advisor.tui.screens.workload.counters import Series
     from advisor.tui.screens.workload.rates import SampleInterval, SeriesRates, VariableChange
 
@@ -164,6 +177,21 @@ def explain_changes(changes: Sequence[VariableChange], now: float, catalog: Cata
     return f"{EVENT_LINE} {last.name}: {before} → {after}, {format_duration(now - last.at)} ago{more}"
 
 
+ABOUT_LINES = 3  # of the screen for the explanation, as in the style sheet
+WORD = 20  # columns that a word may leave blank at the end of a line
+
+
+def fit_lines(lines: Sequence[str], size: Size) -> list[str]:
+    """The explanation; its first line, the meaning of the counters, is cut so that all lines have room."""
+    if not size.width:
+        return list(lines)  # not laid out yet
+    heights = [Content(line).get_height({}, size.width) for line in lines]
+    room = max(1, max(ABOUT_LINES, size.height) - sum(heights[1:]))
+    if heights[0] <= room:
+        return list(lines)
+    return [cut_line(lines[0], room * size.width - (room - 1) * WORD), *lines[1:]]
+
+
 def with_unit(value: float | None, unit: str) -> str:
     """A value with its unit."""
     return f"{format_value(value, unit)} {unit}".rstrip()
@@ -201,32 +229,40 @@ _ABOUT = {
 }
 
 
-def top_table(first: TopEvents, last: TopEvents, width: int) -> TopTable:
-    """The events with the longest time between two readings; with a single reading, since the server's start."""
-    before = {row.name: row for row in first.rows}
+def top_table(first: TopEvents, last: TopEvents, width: int = 0) -> TopTable:
+    """The events with the longest time between two readings; with a single reading, since the server's start.
+
+    The table is `width` columns wide; 0 means as wide as the longest name needs.
+    """
     seconds = last.clock - first.clock
-    rates = {row.name: _event_rates(row, before.get(row.name), seconds) for row in last.rows}
+    rates = {row.name: _event_rates(row, first, seconds) for row in last.rows}
     ranked = sorted(last.rows, key=lambda row: (-(rates[row.name][0] or 0.0), -row.seconds))
-    room = max(LEAST, width - 4 * NUMBERS)
+    names = {row.name: escape_text(row.name) for row in last.rows}
+    room = max(LEAST, width - 4 * NUMBERS if width else max(map(cell_len, names.values()), default=0))
     lines = []
     for row in ranked:
-        name = row.name if len(row.name) <= room else f"{row.name[: room - 1]}…"
-        microseconds = 1e6 * row.seconds / row.count if row.count else 0.0
-        mean = format_latency(microseconds) if microseconds >= 1 else "<1 µs"
+        mean = _mean_time(row.seconds / row.count if row.count else 0.0)
         milliseconds, count = (format_value(value, "/s") for value in rates[row.name])
-        total = format_value(row.seconds, "/s")
-        lines.append(f"{name:<{room}}{milliseconds:>{NUMBERS}}{count:>{NUMBERS}}{mean:>{NUMBERS}}{total:>{NUMBERS}}")
+        figures = (milliseconds, count, mean, format_value(row.seconds, "/s"))
+        lines.append(fit_line(names[row.name], room) + "".join(f"{figure:>{NUMBERS}}" for figure in figures))
     heads = "".join(f"{word:>{NUMBERS}}" for word in ("ms/s", "/s", "mean", "total s"))
     window = f"ms/s and /s of the last {seconds:.0f} s, mean and total since the server started. " if seconds else ""
     return TopTable(f"{'':<{room}}{heads}", tuple(lines), window + _ABOUT[last.of])
 
 
-def _event_rates(row: EventTotal, before: EventTotal | None, seconds: float) -> tuple[float | None, float | None]:
-    """Milliseconds and events per second since the first reading; None without two readings."""
-    if seconds <= 0:
-        return None, None
-    count, time = (before.count, before.seconds) if before else (0, 0.0)
-    return 1000 * max(0.0, row.seconds - time) / seconds, max(0, row.count - count) / seconds
+def _mean_time(seconds: float) -> str:
+    """A time of an event, in eight columns."""
+    if seconds < 1e-6:  # noqa: PLR2004 - a microsecond
+        return "<1 µs"
+    return format_latency(1e6 * seconds) if seconds < 1 else f"{format_value(seconds, '/s')} s"
+
+
+def _event_rates(row: EventTotal, first: TopEvents, seconds: float) -> tuple[float | None, float | None]:
+    """Milliseconds and events per second since the first reading; None if that is unknown."""
+    before = next((known for known in first.rows if known.name == row.name), EventTotal(row.name, 0, 0.0, rows=0))
+    if seconds <= 0 or (before.rows < row.rows and not first.complete):
+        return None, None  # not among the rows of the first reading, which left out those of less time
+    return 1000 * max(0.0, row.seconds - before.seconds) / seconds, max(0, row.count - before.count) / seconds
 
 
 class PartResized(Message):

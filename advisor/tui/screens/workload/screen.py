@@ -27,12 +27,13 @@ from advisor.tui.screens.workload.rows import (
     column_heads,
     explain_changes,
     explain_row,
+    fit_lines,
     live_rows,
     snapshot_rows,
     top_table,
     window_title,
 )
-from advisor.tui.text import MUTED, safe_line, safe_text, update_if_changed
+from advisor.tui.text import LONGEST, MUTED, safe_line, safe_text, update_if_changed
 from advisor.tui.workers import run_in_background
 
 if TYPE_CHECKING:
@@ -54,7 +55,6 @@ SIDE_BY_SIDE = 170  # columns from which the chart stands beside the rows
 LOWEST = 18  # lines of the screen from which on the large chart has room
 REPLAY_EVERY = 0.2  # seconds between two samples of a replay; two seconds passed when they were recorded
 FIRST_REPLAYED = 2  # samples: a rate needs two
-COPIED = 160  # columns of a copied table
 HEADING = "group-"  # before the number of a heading's option
 
 
@@ -301,7 +301,9 @@ class WorkloadPane(Pane):
         if self.view is not None and (changed := self._changes):
             catalog = self.view.audited.context.catalog
             lines.insert(1, explain_changes(changed, self._intervals[-1].last.at, catalog))
-        update_if_changed(text, Content("\n").join(safe_text(words) for words in lines) + self._blocked_sessions(text))
+        if not self.watched:
+            shown = Content("\n").join(map(safe_text, fit_lines(lines, text.content_size)))
+            update_if_changed(text, shown + self._blocked_sessions(text))
         self.query_one(RowChart).draw(row, self._intervals, self.window, [change.at for change in self._changes])
 
     def _blocked_sessions(self, below: Static) -> Content:
@@ -344,15 +346,16 @@ class WorkloadPane(Pane):
             return
         table = top_table(first, last, max(NARROWEST, self.query_one("#workload-top").scrollable_content_region.width))
         self._show_heads(table.heads)
-        lines = [safe_line(line, longest=len(line)) for line in table.lines]
-        update_if_changed(text, Content("\n").join(lines), layout=True)
-        update_if_changed(about, safe_text(table.about))
+        shown = Content("\n").join(safe_line(line, longest=LONGEST) for line in table.lines)
+        update_if_changed(text, shown, layout=True)
+        update_if_changed(about, safe_text(fit_lines([table.about], about.content_size)[0]))
 
     def _watch(self, of: str) -> None:
         self.watched, self._top = of, None
         rows, top = self.query_one(OptionList), self.query_one("#workload-top")
         rows.display, top.display = not of, bool(of)
-        self.query_one("#workload-top Static", Static).update("")
+        for part in ("#workload-top Static", "#workload-about"):
+            self.query_one(part, Static).update("")
         (top if of else rows).focus()
         self.app.watch_events(of)
         self.refill()
@@ -431,15 +434,14 @@ class WorkloadPane(Pane):
     def action_copy(self) -> None:
         """Copy the rows as they are shown."""
         if self.watched and self._top is not None:
-            table = top_table(*self._top, COPIED)
-            lines = [table.heads, *table.lines]
-            self.app.copy("\n".join(text.rstrip() for text in lines) + "\n", "the table as it is shown")
+            table = top_table(*self._top)
+            text = "\n".join(line.rstrip() for line in (table.heads, *table.lines)) + "\n"
+            self.app.copy(text, "the table, with whole names and statements")
             return
         if self.shown is None or self.view is None:
             self.notify("No rates to copy", severity="warning")
             return
-        heading = self.query_one("#workload-heads", Static).content
-        lines = [str(heading), *(row.line for row in self.shown.rows)]
+        lines = [str(self.query_one("#workload-heads", Static).content), *(row.line for row in self.shown.rows)]
         self.app.copy("\n".join(text.rstrip() for text in lines) + "\n", "the rates as they are shown")
 
 
