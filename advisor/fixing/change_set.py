@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.core.model import Edit
+from advisor.core.model import Edit, Origin
 from advisor.fixing.diff import unified_diff
 from advisor.fixing.texts import FileChange, lines_of
 from advisor.optionfile import groups_read
 from advisor.optionfile.lines import apply_edits
 from advisor.redaction import MASK, escape_text
+from advisor.verdict.settings import Settings, is_same_value
 from rules.core.statements import action_place, permanent_setting, set_statement
 
 if TYPE_CHECKING:
@@ -30,10 +31,12 @@ LIMITED_BY = {
 SERVER_ONLY = frozenset({"mysqld", "server", "mariadb", "mariadbd"})  # groups that no client reads, of every series
 NEWLINE = "\n"
 REMOVAL = "removing the line"
+DEFAULT_PORT = "3306"
 NEW_GROUP = "\n[mysqld]\n"
 APPLY, ROLLBACK, DIFF, TICKET = "apply.sql", "rollback.sql", "options.diff", "ticket.md"
 NO_STATEMENT = "No statement: nothing that is selected can be changed while the server runs"
 LIMITS = {limit: name for name, limit in LIMITED_BY.items()}
+OUTRANKING = (Origin.PERSISTED, Origin.COMMAND_LINE)  # sources that the next start reads after all option files
 
 
 class Change(NamedTuple):
@@ -101,10 +104,30 @@ def _changes_of(audited: AuditResult, finding: Finding) -> Iterator[Change]:
         yield _with_result(audited, change, finding.fix.edits)
 
 
+def is_lost_at_restart(audited: AuditResult, finding: Finding) -> bool:
+    """Whether a value that a finding advises runs, while the option files that it advises to correct have another."""
+    context = audited.context
+    written = Settings.from_file(context.file_verdict)
+    for change in _changes_of(audited, finding):
+        option = context.catalog.get(change.option)
+        variable = (option.variable if option else None) or change.option
+        running, in_file = context.settings.get(variable), written.get(variable)
+        place = change.action.place if change.action else None
+        if place is None or running is None or in_file is None or _text_of(audited, place.path) is None:
+            continue
+        if running.origin not in OUTRANKING and not is_same_value(in_file.value, running.value):
+            return True
+    return False
+
+
 def _with_result(audited: AuditResult, change: Change, edits: tuple[Edit, ...]) -> Change:
     """Add edits of a file, with the option and the value that the corrected line sets: a fix may rename an option."""
     text = _text_of(audited, change.path)
-    if text is None or not edits or not _still_sets(text, edits[0], change.findings[0].option or ""):
+    if (
+        text is None
+        or not edits
+        or not _still_sets(text, edits[0], change.findings[0].option or "", change.findings[0].value or "")
+    ):
         return change._replace(by_hand=f"correct {change.path}: the file has changed, or was not read")
     if not edits[0].text.strip():
         return change._replace(edits=edits, value=REMOVAL)
@@ -141,16 +164,21 @@ def _with_place(audited: AuditResult, change: Change) -> Change:
         where = f"in {place}" if place else "in the server's option file or parameter group"
         return change._replace(by_hand=f"{where}, write {action.option_line}")
     edit = _edit_for(audited, action, text)
-    if action.place.line and not _still_sets(text, edit, action.replaces.partition("=")[0]):
+    if action.place.line and not _still_sets(text, edit, action.replaces.partition("=")[0], action.replaces):
         return change._replace(by_hand=f"in {action_place(action)}, write {action.option_line}: the file has changed")
     return change._replace(path=action.place.path, edits=(edit,))
 
 
-def _still_sets(text: str, edit: Edit, name: str) -> bool:
-    """Whether the text at an edit still holds the option: the file may have changed since the finding was selected."""
+def _still_sets(text: str, edit: Edit, name: str, written: str) -> bool:
+    """Whether the text at an edit is still that of the finding: the file may have changed since it was selected."""
     lines = text.split("\n")
-    shown = lines[edit.line - 1] if edit.line <= len(lines) else ""
-    return name.strip().replace("-", "_").lower() in shown.replace("-", "_").lower()
+    if max(edit.line, edit.end_line) > len(lines):
+        return False
+    shown, last = lines[edit.line - 1], lines[edit.end_line - 1]
+    if edit.column > len(shown) + 1 or edit.end_column > len(last) + 1:
+        return False
+    same_name = name.strip().replace("-", "_").lower() in shown.replace("-", "_").lower()
+    return same_name and "".join(written.split()) in "".join(shown.split())
 
 
 def _text_of(audited: AuditResult, path: str) -> str | None:
@@ -337,8 +365,10 @@ def _sorted_statements(text: str) -> list[str]:
 
 
 def _head(audited: AuditResult, does: str, other: str) -> Iterator[str]:
-    host = audited.facts.server.variables.get("hostname", "")
-    server = f"{host} ({audited.context.target.label})" if host else audited.context.target.label
+    variables, label = audited.facts.server.variables, audited.context.target.label
+    host, port = variables.get("hostname", ""), variables.get("port", "")
+    known = f"{label}, port {port}" if port not in ("", "0", DEFAULT_PORT) else label  # others may run on the host
+    server = f"{host} ({known})" if host else known
     yield _comment(f"{server}, audit of {audited.facts.taken_at}")
     yield _comment(f"This file {does}; {other}.")
     yield _comment("mycnf runs neither.")

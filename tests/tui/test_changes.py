@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from app_driver import driven, screen_text, snapshot_with, until
@@ -18,7 +19,7 @@ from advisor.core.model import Action, Finding
 from advisor.redaction import MASK
 from advisor.report.audit.ticket import LONGEST
 from advisor.tui.app import AuditApp
-from advisor.tui.screens.changes import DONE, STILL, UNJUDGED, change_state, save_files
+from advisor.tui.screens.changes import DONE, STILL, UNJUDGED, UNWRITTEN, change_state, save_files
 from advisor.tui.screens.findings.screen import FindingsPane
 from advisor.tui.view import SelectedFinding
 
@@ -135,7 +136,7 @@ async def test_files_are_never_written_over_others(tmp_path: Path) -> None:
 
 @pytest.mark.servers("mariadb-10.11")
 async def test_what_was_applied_is_done_after_a_refresh(server_name: str, start: Start, tmp_path: Path) -> None:
-    """On a running server, the finding whose statement was sent is done, and the other is still there."""
+    """On a running server, a finding is done once its statement was sent and its line written; the other is there."""
     file = tmp_path / "my.cnf"
     shutil.copy(CHECKOUT / "examples" / "bad.cnf", file)
     server = start(server_name, option_file=file, small=True)
@@ -146,13 +147,46 @@ async def test_what_was_applied_is_done_after_a_refresh(server_name: str, start:
         with server.connect(autocommit=True) as connection, connection.cursor() as cursor:
             cursor.execute(next(line for line in app.clipboard.splitlines() if "sort_buffer_size" in line))
         await pilot.press("r")
-        await until(pilot, lambda: any("done" in row for row in rows(app)))
-        states = {row.split()[1]: row[0] for row in rows(app)}
-        assert states == {"BUF003": DONE, "BUF005": STILL}
+        await until(pilot, lambda: any(UNWRITTEN in row for row in rows(app)))  # the next restart would undo it
+        assert _states(app) == {"BUF003": STILL, "BUF005": STILL}
         await until(pilot, lambda: "sort_buffer_size" not in _shown(app))  # it is not applied again
+        await pilot.press("d")
+        await until(pilot, lambda: "+sort_buffer_size = 2M" in _shown(app))
+        file.write_text(re.sub(r"(?m)^sort_buffer_size *=.*", "sort_buffer_size = 2M", file.read_text()))
+        await pilot.press("r")
+        await until(pilot, lambda: any("done" in row for row in rows(app)))  # although the line is shorter now
+        assert _states(app) == {"BUF003": DONE, "BUF005": STILL}
+        await until(pilot, lambda: "+sort_buffer_size" not in _shown(app))
         await pilot.press("b")
         await until(pilot, lambda: "SET GLOBAL sort_buffer_size = 268435456;" in _shown(app))
 
 
+def _states(app: AuditApp) -> dict[str, str]:
+    return {row.split()[1]: row[0] for row in rows(app)}
+
+
 def _shown(app: AuditApp) -> str:
     return str(app.query_one("#changes-preview Static").render())
+
+
+async def test_rows_of_a_very_wide_terminal_are_not_cut() -> None:
+    """Blanks between a change and its place are no text that goes on."""
+    async with driven(size=(260, 40)) as (app, pilot):
+        await select(app, pilot, "DUR002")
+        await pilot.press("c")
+        await until(pilot, lambda: bool(app.query("#changes-list")) and len(rows(app)) == 1)
+        assert "…" not in rows(app)[0]
+        assert rows(app)[0].rstrip().endswith("SQL + file")
+
+
+async def test_the_files_name_the_port_of_one_server_of_several(tmp_path: Path) -> None:
+    """Two servers of one host have its name in common: the statements are for the one with that port."""
+
+    def move(document: dict[str, Any]) -> None:
+        document["server"]["variables"]["port"] = "3307"
+
+    async with driven("--snapshot", str(snapshot_with(tmp_path, move)), size=(120, 40)) as (app, pilot):
+        await select(app, pilot, "DUR002")
+        await pilot.press("c")
+        await until(pilot, lambda: bool(app.query("#changes-list")) and len(rows(app)) == 1)
+        await until(pilot, lambda: "-- db1 (MariaDB 10.11.19, port 3307), audit of" in _shown(app))

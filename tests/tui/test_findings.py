@@ -13,7 +13,7 @@ from textual.widgets import ContentSwitcher, Input, OptionList
 
 from advisor.cli.parser import build_parser
 from advisor.commands.app import make_opening
-from advisor.core.model import Finding, Severity
+from advisor.core.model import Action, Finding, Severity
 from advisor.report.audit.ticket import LONGEST
 from advisor.tui.app import AuditApp
 from advisor.tui.screens.base import Pane
@@ -330,3 +330,57 @@ async def test_each_finding_is_shown_in_full() -> None:
             for identity in finding.evidence:
                 assert identity in text
         assert {f.severity for f in app.view.audited.findings} == set(Severity)
+
+
+def test_an_advised_value_that_is_cut_has_an_ellipsis() -> None:
+    """A value without its end would be another value: 1099511627776 is not 10995116277."""
+    found = next(f for f in demo_findings() if f.code == "DUR002")
+    lines = [a._replace(option_line="sync_binlog = 1099511627776") for a in found.actions]
+    row = finding_row(found._replace(actions=tuple(lines)), 36).plain
+    assert "→ 1099511627…" in row
+
+
+async def test_a_hidden_finding_opens_from_the_change_set() -> None:
+    """Hidden after it was selected, it is listed again where it is opened, and no other one is shown in its place."""
+    async with driven() as (app, pilot):
+        pane = app.query_one(FindingsPane)
+        wanted = next(f for f in findings(app) if f.code == "DUR002")
+        pane.choose(wanted)
+        await pilot.press("space")
+        await until(pilot, lambda: app.view is not None and app.view.is_selected(wanted))
+        pane.choose(wanted)
+        await pilot.press("x")
+        await until(pilot, lambda: len(app.screen_stack) == 2 and app.screen.focused is not None)
+        await pilot.press(*"agreed", "enter")
+        await until(pilot, lambda: bool(app.view and app.view.hidden))
+        await until(pilot, lambda: wanted not in findings(app))
+        await pilot.press("c")
+        await until(pilot, lambda: bool(app.query("#changes-list")) and app.query_one("#changes-list").has_focus)
+        await pilot.press("enter")
+        await until(pilot, lambda: app.query_one("#screens", ContentSwitcher).current == "findings")
+        await until(pilot, lambda: pane.chosen == wanted)
+
+
+async def test_statements_that_belong_together_are_copied_together() -> None:
+    """A capacity goes with its maximum; of statements to choose from, such as KILL, the first is copied."""
+    pair = (
+        Action("innodb_io_capacity_max = 4000", "SET GLOBAL innodb_io_capacity_max = 4000;"),
+        Action("innodb_io_capacity = 2000", "SET GLOBAL innodb_io_capacity = 2000;"),
+    )
+    look = (Action(statement="SELECT * FROM performance_schema.threads;"), Action(statement="KILL 12;"))
+    async with driven() as (app, pilot):
+        pane = app.query_one(FindingsPane)
+        assert app.view is not None
+        changed = {"DUR002": pair, "DUR003": look}
+        shown = tuple(f._replace(actions=changed.get(f.code, f.actions)) for f in app.view.audited.findings)
+        app.view = app.view._replace(audited=app.view.audited._replace(findings=shown))
+        pane.show(app.view)
+        pane.choose(next(f for f in shown if f.code == "DUR002"))
+        await pilot.press("y")
+        assert app.clipboard.splitlines() == [action.statement for action in pair]
+        await pilot.press("Y")
+        assert app.clipboard.splitlines() == [action.option_line for action in pair]
+        pane.choose(next(f for f in shown if f.code == "DUR003"))
+        await pilot.press("y")
+        assert app.clipboard == look[0].statement
+        await until(pilot, lambda: any("the first of 2 statements" in n.message for n in app._notifications))

@@ -22,6 +22,7 @@ from advisor.fixing.change_set import (
     TICKET,
     apply_sql,
     build_change_set,
+    is_lost_at_restart,
     option_diff,
     rollback_sql,
 )
@@ -29,7 +30,7 @@ from advisor.report import plural
 from advisor.report.audit.ticket import short_ticket
 from advisor.tui.screens.base import Pane
 from advisor.tui.screens.report.preview import absolute_path, save_report
-from advisor.tui.text import SEVERITY_SIGNS, SEVERITY_STYLES, safe_line, safe_text
+from advisor.tui.text import SEVERITY_SIGNS, SEVERITY_STYLES, fit_line, safe_line, safe_text
 from advisor.tui.view import finding_key
 from advisor.tui.workers import run_in_background
 from rules.core.advice import advised_value
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
 
 DONE, STILL, UNJUDGED, NEW = "✓", "·", "?", " "
+UNWRITTEN = "runs; not in the file"  # the statement was sent, but the next restart brings the old value back
 PRIVATE_FOLDER = 0o700
 
 
@@ -71,16 +73,17 @@ def change_texts(view: View) -> ChangeTexts:
     changes = build_change_set(view.audited, selected)
     states = [change_state(view, choice) for choice in view.selected]
     # What is done is not applied again, but it can still be undone.
-    left = [finding for finding, (sign, _) in zip(selected, states, strict=True) if sign != DONE]
-    pending = build_change_set(view.audited, left)
+    left = [(finding, words) for finding, (sign, words) in zip(selected, states, strict=True) if sign != DONE]
+    to_run = build_change_set(view.audited, [finding for finding, words in left if words != UNWRITTEN])
+    to_write = build_change_set(view.audited, [finding for finding, _ in left])
     rows = tuple(
         ChangeRow(finding, *state, _change_words(finding), _place(changes, finding))
         for finding, state in zip(selected, states, strict=True)
     )
     files = {
-        APPLY: apply_sql(view.audited, pending),
+        APPLY: apply_sql(view.audited, to_run),
         ROLLBACK: rollback_sql(view.audited, changes),
-        DIFF: option_diff(pending),
+        DIFF: option_diff(to_write),
         TICKET: short_ticket(view.audited, selected, [words for _, words in states]),
     }
     return ChangeTexts(rows, files if selected else {}, changes)
@@ -106,7 +109,7 @@ def change_state(view: View, selected: SelectedFinding) -> tuple[str, str]:
     load = loads(before.facts, now.facts)
     if load is not None and load.differs and rests_on_load(selected.finding, before.context):
         return UNJUDGED, "not judged: the load differs"
-    return DONE, "done"
+    return (STILL, UNWRITTEN) if is_lost_at_restart(now, selected.finding) else (DONE, "done")
 
 
 def _change_words(finding: Finding) -> str:
@@ -162,6 +165,7 @@ NOTHING = """The change set is empty.
 Selected findings become statements, statements that undo them, a diff of the option files and a ticket.
 mycnf never runs or applies any of them."""
 PLACE_WIDTH = 24  # columns for what is done with a finding
+LEAST_ROOM = 8  # columns for the change
 
 
 class FilesSaved(Message):
@@ -239,9 +243,8 @@ class ChangesPane(Pane):
         sign = Content.styled(row.sign, STYLES.get(row.sign, "dim"))
         severity = Content.styled(SEVERITY_SIGNS[row.finding.severity], SEVERITY_STYLES[row.finding.severity])
         place = row.state or row.place
-        room = width - min(len(place), PLACE_WIDTH) - len(row.finding.code) - 6
-        words = row.change if len(row.change) < room else f"{row.change[: room - 2]}… "
-        line = safe_line(f" {row.finding.code} {words.ljust(room)}")
+        room = max(LEAST_ROOM, width - min(len(place), PLACE_WIDTH) - len(row.finding.code) - 6)
+        line = safe_line(f" {row.finding.code} {fit_line(row.change, room - 1)} ", longest=width)
         return sign + severity + line + safe_line(place, "dim", longest=max(PLACE_WIDTH, width // 2))
 
     def _show_file(self) -> None:

@@ -8,7 +8,7 @@ from textual.content import Content
 
 from advisor.analysis import sort_by_severity
 from advisor.core.model import Severity
-from advisor.tui.text import SEVERITY_SIGNS, SEVERITY_STYLES, safe_line
+from advisor.tui.text import SEVERITY_SIGNS, SEVERITY_STYLES, cut_line, safe_line
 from rules.core.advice import advised_value
 from rules.core.areas import Area, area_of
 
@@ -130,7 +130,7 @@ def _values(change: AdvisedValue | None, width: int) -> str:
     if change.restart is None and " " in change.after:
         return change.after if len(change.after) <= most else change.after.split(" ")[0]
     both = f"{change.before}{arrow}{change.after}"
-    return both if len(both) <= most else f"{arrow.strip()} {change.after}"[:most]
+    return both if len(both) <= most else cut_line(f"{arrow.strip()} {change.after}", most)
 
 
 def _restart(change: AdvisedValue | None, width: int) -> str:

@@ -21,6 +21,8 @@ from rules import find_rule
 from rules.core.advice import advised_value
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from textual.app import ComposeResult
     from textual.css.query import DOMQuery
     from textual.events import Resize
@@ -56,7 +58,7 @@ class FindingsPane(Pane):
         Binding("x", "take_back", "unhide", show=False, id="findings.take-back.x"),
         Binding("p", "probe", "probe", show=False, id="findings.probe"),
         Binding("y", "copy('statement')", "copy", id="findings.copy"),
-        Binding("Y", "copy('line')", "copy the line for the option file", show=False, id="findings.copy-line"),
+        Binding("Y", "copy('line')", "copy the lines for the option file", show=False, id="findings.copy-line"),
         Binding("escape", "unfilter", "show all", show=False, id="findings.unfilter"),
     ]
 
@@ -133,7 +135,8 @@ class FindingsPane(Pane):
 
     def choose_item(self, item: object) -> bool:
         """Select this finding, or the one with the same rule and option of a newer audit."""
-        findings = self.view.audited.findings if self.view else ()
+        audited = self.view.audited if self.view else None
+        findings = (*audited.findings, *(f for f, _ in audited.suppressed)) if audited else ()
         keys = [finding_key(f) for f in findings]
         if not isinstance(item, Finding) or finding_key(item) not in keys:
             return False
@@ -177,7 +180,7 @@ class FindingsPane(Pane):
         """Select this finding; clear the filter if it excludes the finding."""
         if finding not in self._shown.values():
             self._clear_search()
-            self.filter = FindingFilter(order=self.filter.order)
+            self.filter = FindingFilter(order=self.filter.order, hidden=self._is_hidden(finding))
             self.refill()
         options = self.query_one(OptionList)
         key = next((key for key, shown in self._shown.items() if shown == finding), None)
@@ -398,13 +401,34 @@ class FindingsPane(Pane):
             self.notify("No probe covers this finding", severity="warning")
 
     def action_copy(self, what: str) -> None:
-        """Copy the statement, or the line for the option file."""
+        """Copy the statements, or the lines for the option file."""
         actions = self.chosen.actions if self.chosen else ()
-        if what == "statement" and (statement := next((a.statement for a in actions if a.statement), None)):
-            self.app.copy(statement, "the statement. mycnf never runs it for you")
-        elif option_line := next((a.option_line for a in actions if a.option_line), None):
-            self.app.copy(option_line, "the line for the option file")
-        elif argument := next((a.argument for a in actions if a.argument), None):
-            self.app.copy(argument, "the argument for the command line")
+        statements = _texts_of(a.statement for a in actions)
+        lines, arguments = _texts_of(a.option_line for a in actions), _texts_of(a.argument for a in actions)
+        if what == "statement" and statements:
+            self._copy_statements(statements)
+        elif lines:
+            self.app.copy("\n".join(lines), f"{_the(lines, 'line')} for the option file")
+        elif arguments:
+            self.app.copy(" ".join(arguments), f"{_the(arguments, 'argument')} for the command line")
         else:
             self.notify("Nothing to copy: this finding has no statement and no option-file line", severity="warning")
+
+    def _copy_statements(self, statements: list[str]) -> None:
+        """Copy the statements that set variables, which belong together; of others, such as KILL, only the first."""
+        from advisor.fixing.change_set import SET
+
+        if all(SET.search(statement) for statement in statements):
+            self.app.copy("\n".join(statements), f"{_the(statements, 'statement')}. mycnf never runs them for you")
+        else:
+            more = f"first of {len(statements)} statements" if len(statements) > 1 else "statement"
+            self.app.copy(statements[0], f"the {more}. mycnf never runs it for you")
+
+
+def _texts_of(texts: Iterable[str | None]) -> list[str]:
+    """The texts without those that are missing, each once."""
+    return list(dict.fromkeys(filter(None, texts)))
+
+
+def _the(texts: list[str], noun: str) -> str:
+    return f"the {noun}" if len(texts) == 1 else f"{len(texts)} {noun}s"
