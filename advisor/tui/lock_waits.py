@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from rich.cells import cell_len
 from textual.content import Content
 
 from advisor.core.model import format_duration
+from advisor.facts.workload import ServerSession
 from advisor.report import plural, wrap
 from advisor.tui.text import safe_line, safe_text
 from advisor.verdict.number import parse_digits
@@ -15,13 +17,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from advisor.analysis.audited import AuditResult
+    from advisor.facts import Server
     from advisor.facts.server import GroupMember
-    from advisor.facts.workload import Blocking, LockWait, ServerSession
+    from advisor.facts.workload import Blocking, LockWait
     from rules.core.context import RuleContext
 
 
 BRANCHES = "│├└─ "  # what stands before a session in the tree
 MOST_SESSIONS = 50  # lines of the tree
+DEEPEST = 30  # columns of branches before a session
 GOOD, BAD, PLAIN = "good", "bad", ""
 THREADS = {"receiver": "io_running", "applier": "sql_running"}  # of a channel, by the column of its state
 
@@ -49,57 +53,76 @@ def status_content(lines: Iterable[StatusLine], width: int, *, whole: bool = Fal
 def _wrap_line(text: str, width: int) -> str:
     """The line wrapped behind its place in the tree, and each piece cut to the width."""
     shown = safe_line(text).plain
+    wide = max(0, cell_len(shown) - len(shown))  # Chinese characters, which take two columns
     bare = shown.lstrip(BRANCHES)
     lead = shown[: len(shown) - len(bare)]
     rest = lead.replace("├─", "│ ").replace("└─", "  ") or "  "
-    return "\n".join(safe_line(line, longest=max(2, width)).plain for line in wrap(bare, lead, rest, width).split("\n"))
+    pieces = wrap(bare, lead, rest, max(width // 2, width - wide)).split("\n")
+    return "\n".join(safe_line(line, longest=max(2, width)).plain for line in pieces)
 
 
 def blocking_lines(audited: AuditResult, most: int = MOST_SESSIONS) -> list[StatusLine]:
     """Who blocks whom: each first blocker, and the sessions behind it, indented; or why that is unknown.
 
-    At most `most` sessions are shown. Old transactions that block no session are listed after the tree.
+    At most `most` sessions are shown, each first blocker among them. Old transactions that block no session come last.
     """
     blocking = audited.facts.server.blocking
     if blocking is None:
         why = next((gap.reason for gap in audited.facts.unavailable if gap.part == "server.blocking"), "")
         return [StatusLine(f"not measured: {why or 'this audit did not read open transactions'}")]
-    lines = list(_trees(blocking))
-    hidden = len(lines) - most
-    lines = [*lines[:most], StatusLine(f"and {hidden:,} more sessions")] if hidden > 0 else lines
-    lines += list(_unknown_blockers(blocking))
+    trees = list(_trees(blocking))
+    count = sum(map(len, trees))
+    room = most if count <= most else max(1, most // len(trees))  # each first blocker is shown
+    lines = [line for tree in trees[:most] for line in tree[:room]]
+    hidden = count - len(lines)
+    lines += [StatusLine(f"and {hidden:,} more {'session' if hidden == 1 else 'sessions'}")] if hidden else []
+    lines += [*_unknown_blockers(audited.facts.server, blocking), *_without_session(blocking)]
     if not blocking.transactions_read:
         return lines or [StatusLine("no session waits for a lock of tables; a process list shows no waits for rows")]
     return [*lines, *_oldest(blocking)] or [StatusLine("no session waits for a lock", GOOD)]
 
 
-def _trees(blocking: Blocking) -> Iterator[StatusLine]:
+def _trees(blocking: Blocking) -> Iterator[list[StatusLine]]:
+    """The lines of each first blocker and the sessions behind it."""
     behind: dict[int, list[LockWait]] = {}
     for wait in blocking.waits:
         behind.setdefault(wait.blocker, []).append(wait)
+    sessions = {session.id: session for session in blocking.sessions}
     seen: set[int] = set()
     for root in blocking.roots:
         seen.add(root.session.id)
-        yield StatusLine(_blocker_text(root.session), BAD)
-        yield from _waiters(blocking, root.session.id, behind, seen, "")
+        waiters = _waiters(sessions, root.session.id, behind, seen)
+        yield [StatusLine(_blocker_text(root.session), BAD), *waiters]
     loose = [wait.waiter for wait in blocking.waits if wait.waiter not in seen]
     if loose:  # no session at the end of the chain: they wait for each other
         names = ", ".join(str(number) for number in sorted(set(loose)))
-        yield StatusLine(f"connections {names} wait for each other", BAD)
+        yield [StatusLine(f"connections {names} wait for each other", BAD)]
 
 
 def _waiters(
-    blocking: Blocking, blocker: int, behind: dict[int, list[LockWait]], seen: set[int], indent: str
+    sessions: dict[int, ServerSession], blocker: int, behind: dict[int, list[LockWait]], seen: set[int]
 ) -> Iterator[StatusLine]:
-    waits = {wait.waiter: wait for wait in behind.get(blocker, ()) if wait.waiter not in seen}
-    ordered = sorted(waits.values(), key=lambda wait: (-(blocking.session(wait.waiter).waiting or 0), wait.waiter))
-    seen.update(waits)
-    for place, wait in enumerate(ordered):
-        last = place == len(ordered) - 1
-        session = blocking.session(wait.waiter)
+    """The sessions behind a blocker, each followed by those behind it; a chain can be longer than the call stack."""
+
+    def next_waits(session: int, indent: str) -> list[tuple[LockWait, str, bool]]:
+        waits = {wait.waiter: wait for wait in behind.get(session, ()) if wait.waiter not in seen}
+        seen.update(waits)
+        ordered = sorted(waits.values(), key=lambda wait: (_seconds_waiting(sessions, wait), -wait.waiter))
+        return [(wait, indent, place == 0) for place, wait in enumerate(ordered)]
+
+    ahead = next_waits(blocker, "")
+    while ahead:
+        wait, indent, last = ahead.pop()
+        session = sessions.get(wait.waiter, ServerSession(wait.waiter))
         for_time = "" if session.waiting is None else f" {format_duration(session.waiting)}"
         yield StatusLine(f"{indent}{'└─' if last else '├─'} {_name(session)} waits{for_time} for {_lock_text(wait)}")
-        yield from _waiters(blocking, wait.waiter, behind, seen, indent + ("   " if last else "│  "))
+        below = indent if len(indent) >= DEEPEST else indent + ("   " if last else "│  ")
+        ahead += next_waits(wait.waiter, below)
+
+
+def _seconds_waiting(sessions: dict[int, ServerSession], wait: LockWait) -> int:
+    session = sessions.get(wait.waiter)
+    return (session.waiting if session else None) or 0
 
 
 def _name(session: ServerSession) -> str:
@@ -128,14 +151,36 @@ def _lock_text(wait: LockWait) -> str:
     return f"{kind}{f' on {wait.name}' if wait.name else ''}"
 
 
-def _unknown_blockers(blocking: Blocking) -> Iterator[StatusLine]:
-    """Sessions that wait although the server does not show for whom."""
+def _unknown_blockers(server: Server, blocking: Blocking) -> Iterator[StatusLine]:
+    """Sessions that wait for others than those in the tree: the server does not show these, or more were not read."""
     shown = {wait.waiter for wait in blocking.waits}
     waiting = [one for one in blocking.sessions if one.waiting is not None and one.id not in shown]
-    if waiting:
-        longest = max(one.waiting or 0 for one in waiting)
-        count = "1 session waits" if len(waiting) == 1 else f"{len(waiting):,} sessions wait"
-        yield StatusLine(f"{count} up to {format_duration(longest)}; the server does not show who blocks them", BAD)
+    for_rows = [one for one in waiting if one.transaction is not None and one.transaction.waiting is not None]
+    others = [one for one in waiting if one.transaction is None or one.transaction.waiting is None]
+    in_tree = {wait.waiter for wait in blocking.waits if wait.for_rows}  # of many waits, an audit reads the longest
+    if for_rows:
+        all_waits = server.counter("innodb_row_lock_current_waits") or 0
+        count = max(len(for_rows), all_waits - len(in_tree))
+        yield _waiting_line(for_rows, count, read=bool(in_tree) and blocking.rows_read)
+    if others:
+        yield _waiting_line(others, len(others), read=in_tree != shown and blocking.metadata_read)
+
+
+def _waiting_line(sessions: list[ServerSession], count: int, *, read: bool) -> StatusLine:
+    longest = max(one.waiting or 0 for one in sessions)
+    more = " more" if read else ""
+    words = f"1{more} session waits" if count == 1 else f"{count:,}{more} sessions wait"
+    why = "this audit did not read who blocks them" if read else "the server does not show who blocks them"
+    return StatusLine(f"{words} up to {format_duration(longest)}; {why}", BAD)
+
+
+def _without_session(blocking: Blocking) -> Iterator[StatusLine]:
+    """Transactions that no session has, such as prepared XA transactions: they keep their locks, and block sessions."""
+    ages = [one.age or 0 for one in blocking.detached if one.state == "RUNNING"]
+    if ages:
+        opened = f"{'' if len(ages) == 1 else 'up to '}{format_duration(max(ages))}"
+        count = plural(len(ages), "transaction")
+        yield StatusLine(f"{count} without a session, open for {opened}: XA RECOVER lists prepared ones")
 
 
 def _oldest(blocking: Blocking) -> Iterator[StatusLine]:
@@ -160,7 +205,8 @@ def replication_lines(audited: AuditResult) -> list[StatusLine]:
         why = next((gap.reason for gap in audited.facts.unavailable if gap.part == "server.replication"), "")
         return [StatusLine(f"not measured: {why}")] if why else []
     lines = [_replicas(part.replicas_connected)] if part.replicas_connected else []
-    lines += [*_channels(audited.context), *_group(part.members or ())]
+    channels = sorted(_channels(audited.context), key=lambda line: line.state != BAD)  # of many, not all are shown
+    lines += [*channels, *_group(part.members or ())]
     if not part.members and part.group_members:
         states = ", ".join(f"{count} {state}" for state, count in sorted(part.group_states.items()))
         lines.append(StatusLine(f"group of {part.group_members} members: {states}"))
@@ -193,7 +239,7 @@ def _group(members: tuple[GroupMember, ...]) -> Iterator[StatusLine]:
     """A heading and one row for each member of a replication group."""
     if members:
         yield StatusLine(f"{'member':<12}{'state':<13}{'role':<11}{'version':<10}{'queued':>7}")
-    for number, member in enumerate(sorted(members, key=lambda one: not one.own), 1):
+    for number, member in enumerate(sorted(members, key=lambda one: (not one.own, one.state == "ONLINE")), 1):
         name = "this server" if member.own else f"member {number}"
         queues = [count for count in (member.certifying, member.applying) if count is not None]
         queued = f"{sum(queues):,}" if queues else "-"

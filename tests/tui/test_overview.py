@@ -30,6 +30,7 @@ from advisor.tui.screens.findings.filter import finding_row
 from advisor.tui.screens.findings.screen import FindingsPane
 from advisor.tui.screens.overview import gauges, summary
 from advisor.tui.screens.overview.screen import PLACES, TITLES, OverviewPane, OverviewPart
+from advisor.tui.screens.workload.rates import add_sample
 from advisor.tui.view import View
 from rules import all_rules
 from rules.sizing.memory import expected_memory, memory_budget
@@ -218,7 +219,7 @@ def test_without_a_host_the_limit_is_not_known(recorded: Facts) -> None:
     text = shown(view_of(audited(facts)))
     assert "limit not known: the server runs on another host" in " ".join(text.split())
     storage = gauges.storage_text(view_of(audited(facts)), 80, 8).plain
-    assert storage == "not known: the server runs on another host"
+    assert storage == "not known: the host was not read"  # the reason is beside the memory
 
 
 def test_each_step_of_the_storage_chain_has_its_verdict(recorded: Facts) -> None:
@@ -352,3 +353,69 @@ async def test_y_copies_the_overview() -> None:
         await pilot.press("y")
         await until(pilot, lambda: bool(app.clipboard))
         assert {"Server", "Risks", "Do first", "Memory", "Storage"} <= set(app.clipboard.splitlines())
+
+
+def test_the_peak_of_connections_is_that_of_the_newest_sample(recorded: Facts) -> None:
+    """Connections of now never exceed the peak that stands beside them, however old the audit is."""
+    samples = tuple(
+        Sample(float(at), {"threads_connected": 120, "threads_running": 3, "max_used_connections": 130})
+        for at in (900, 902)
+    )
+    kept = add_sample(add_sample((), samples[0]), samples[1])
+    view = view_of(audited(recorded))._replace(origin="live", samples=kept)
+    text = gauges.connections_text(view, 60).plain
+    assert "120 of 2,000 connections" in text
+    assert "peak 130 since the start" in text
+
+
+def test_a_running_server_has_its_address_and_whether_it_refuses_writes(recorded: Facts) -> None:
+    """Two servers of one host are told apart; what samples do not read again has the time at which it was read."""
+    variables = recorded.server.variables | {"read_only": "ON", "super_read_only": "ON"}
+    view = view_of(audited(recorded, variables=variables))._replace(
+        origin="live", place="socket /run/mysqld/second.sock"
+    )
+    for short in (True, False):
+        text = summary.server_text(view, 200, short=short).plain
+        assert "no replication · super_read_only" in text
+        assert "socket /run/mysqld/second.sock" in text
+    assert "read_only" not in summary.server_text(view_of(audited(recorded)), 200, short=True).plain
+    for comment, shown in (("(Debian)", "(Debian)"), ("Community Server (GPL)", "(Community Server (GPL))")):
+        view = view_of(audited(recorded, version_comment=comment))
+        assert f"MariaDB 10.11.19 {shown} · " in summary.server_text(view, 200, short=False).plain
+    assert summary.read_note(view_of(audited(recorded)), 60).plain == ""
+    assert "r reads again" in summary.read_note(view, 60).plain
+
+
+def test_an_audit_that_lost_its_server_says_so(recorded: Facts) -> None:
+    """What was not read is no good news."""
+    lost = replace(recorded, lost="the connection was lost during 'SHOW GLOBAL STATUS'")
+    lines = summary.risk_lines(view_of(audited(lost)), 100)
+    assert lines[0].plain == "✖ read in part, r reads again: the connection was lost during 'SHOW GLOBAL STATUS'"
+    assert "read in part" not in "".join(line.plain for line in summary.risk_lines(view_of(audited(recorded)), 100))
+
+
+def test_silence_of_skipped_rules_is_no_good_news(recorded: Facts) -> None:
+    """An account without privileges has few findings because many rules were skipped."""
+    audit = audited(recorded)._replace(findings=())
+    assert summary.risk_lines(view_of(audit), 100)[0].plain == "no errors and no warnings"
+    skip = audit.skipped[0]
+    many = tuple(skip._replace(code=code) for code in audit.rule_codes[:128])
+    lines = summary.risk_lines(view_of(audit._replace(skipped=many)), 100)
+    assert lines[0].plain == "no errors and no warnings, but 128 rules were skipped"
+
+
+async def test_the_name_of_a_part_is_a_word() -> None:
+    """On a small terminal, "Traffic, recorded series" is "Traffic", without the comma."""
+    async with driven(size=(80, 24), place="overview") as (app, pilot):
+        part = app.query_one("#overview-traffic", OverviewPart)
+        await until(pilot, lambda: str(part.content).startswith("Traffic "))
+
+
+def test_redo_of_a_running_server_is_that_of_the_last_minutes(recorded: Facts) -> None:
+    """The window that the audit was judged with may be hours old."""
+    kept = tuple(Sample(at, {}, lsn=int(at) * 4096) for at in (100.0, 690.0, 990.0, 992.0))
+    view = view_of(audited(recorded))._replace(origin="live", samples=kept)
+    assert "4K/s written" in gauges.redo_text(view, 80).plain
+    quiet = tuple(Sample(at, {}, lsn=min(int(at), 690) * 4096) for at in (100.0, 690.0, 990.0, 992.0))
+    assert "0/s written" in gauges.redo_text(view._replace(samples=quiet), 80).plain
+    assert "24.3K/s written" in gauges.redo_text(view._replace(samples=kept[:1]), 80).plain

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from textual.content import Content
 
 from advisor.core.model import format_duration, format_percent, format_size
-from advisor.report import wrap
+from advisor.facts import Workload
+from advisor.report import plural, wrap
 from advisor.report.audit.fact_lines import memory_layers
 from advisor.report.render.terminal_chart import area_glyphs, draw_area
 from advisor.tui.screens.host.fact_rows import storage_tree
 from advisor.tui.screens.host.screen import missing_reason, usable_memory
-from advisor.tui.screens.workload.counters import SERIES
+from advisor.tui.screens.workload.counters import PEAK, SERIES
 from advisor.tui.screens.workload.rates import column_spans, intervals_within, series_columns, window_rates
 from advisor.tui.screens.workload.rows import sparkline_scale
 from advisor.tui.text import (
@@ -118,7 +119,9 @@ def storage_text(view: View, width: int, most: int) -> Content:
     audited = view.audited
     storage = audited.facts.host.storage if audited.facts.host else None
     if storage is None:
-        return safe_text(wrap(f"not known: {missing_reason(audited.facts, 'storage')}", "", "", width))
+        # The reason why the host was not read is beside the memory.
+        why = missing_reason(audited.facts, "storage") if audited.facts.host else "the host was not read"
+        return safe_text(wrap(f"not known: {why}", "", "", width))
     steps = storage_tree(storage)
     kinds = ["directory", "mount"] if storage.mount.point else ["directory"]
     kinds += ["array" if device.under else "disk" for device in storage.devices]
@@ -133,7 +136,7 @@ def storage_text(view: View, width: int, most: int) -> Content:
             text + Content(" " * max(0, room - text.cell_length + 1)) + verdict if verdict.cell_length else text
         )
     if len(steps) > most:
-        lines.append(safe_line(f"and {len(steps) - most} more devices", MUTED))
+        lines.append(safe_line(f"and {plural(len(steps) - most, 'more device')}", MUTED))
     if storage.space and storage.space.size:
         size, free = storage.space.size, storage.space.free  # the rest is in use, or reserved for root
         room_left = f"{format_size(free)} of {format_size(size)} ({format_percent(free / size)}) free"
@@ -167,7 +170,7 @@ def redo_text(view: View, width: int) -> Content:
     """The checkpoint age against its maximum, the size of the redo log, and how long it lasts at the present rate."""
     audited = view.audited
     age, capacity = _checkpoint(view), redo_capacity(audited.context)
-    workload = audited.facts.workload
+    workload = _newest_window(view)
     rate = workload.redo_rate if workload else None
     bound = workload.rate("innodb_os_log_written") if workload and rate is None else None
     parts = [f"redo log {format_size(capacity)}"] if capacity else ["size of the redo log not known"]
@@ -189,6 +192,15 @@ def redo_text(view: View, width: int) -> Content:
     return _gauge(share, words, width) + below
 
 
+def _newest_window(view: View) -> Workload | None:
+    """The last minutes of a running server, once there are two samples; the window of the audit otherwise."""
+    samples = view.samples if view.live else None
+    if not samples or len(samples) == 1:
+        return view.audited.facts.workload
+    since = min(samples[-1].at - WINDOW, samples[-2].at)
+    return Workload(next(sample for sample in samples if sample.at >= since), samples[-1])
+
+
 def _checkpoint(view: View) -> tuple[int, int] | None:
     """The newest checkpoint age and its maximum; from the status text on servers without counters."""
     audited = view.audited
@@ -201,11 +213,11 @@ def _checkpoint(view: View) -> tuple[int, int] | None:
 
 def connections_text(view: View, width: int) -> Content:
     """Open connections against max_connections, the peak, and the threads that run."""
-    server, limit = view.audited.facts.server, connection_limit(view.audited.context)
+    limit = connection_limit(view.audited.context)
     counter = _latest_counter(view)
     open_now, running = counter("threads_connected"), counter("threads_running")
-    peak = server.counter("max_used_connections")
-    refused = server.counter("connection_errors_max_connections")
+    peak = counter(PEAK)
+    refused = counter("connection_errors_max_connections")
     parts = [] if running is None else [f"{running:,} threads running"]
     parts += [] if peak is None else [f"peak {peak:,} since the start"]
     parts += [f"{refused:,} refused" if refused else ""]

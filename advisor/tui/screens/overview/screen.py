@@ -85,7 +85,7 @@ class OverviewPart(Static, can_focus=True):
         if width < NARROW_LABEL:
             return Content.styled(self.title, style) + Content("\n") + body
         first, *rest = body.split("\n")
-        name = self.title if len(self.title) < LABEL else self.title.split()[0]
+        name = self.title if len(self.title) < LABEL else self.title.split()[0].rstrip(",")
         shown = [Content.styled(f"{name:<{LABEL}}", style) + first]
         return Content("\n").join([*shown, *(Content(" " * LABEL) + line for line in rest)])
 
@@ -194,10 +194,11 @@ class OverviewPane(Pane):
             return
         self._draw("memory", gauges.memory_text(view.audited, width))
         self._draw("storage", gauges.storage_text(view, width, 8 if self._boxed else 4))
-        self._draw("blocking", summary.blocking_text(view.audited, width))
+        read_at = summary.read_note(view, width)
+        self._draw("blocking", summary.blocking_text(view.audited, width) + read_at)
         replication = summary.replication_text(view.audited, width)
         self._parts["replication"].display = replication is not None
-        self._draw("replication", replication or Content(""))
+        self._draw("replication", replication + read_at if replication is not None else Content(""))
         self._draw_live()
 
     def _draw(self, part: str, body: Content) -> None:

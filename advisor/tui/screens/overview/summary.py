@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from textual.content import Content
 
 from advisor.analysis import sort_by_severity
 from advisor.core.model import Severity, format_duration, format_size
+from advisor.redaction import escape_text
 from advisor.report import plural
-from advisor.tui.text import MUTED, SEVERITY_SIGNS, SEVERITY_STYLES, join_lines, safe_line, safe_text
+from advisor.tui.text import MUTED, SEVERITY_SIGNS, SEVERITY_STYLES, fit_line, join_lines, safe_line, safe_text
 from rules.core.advice import value_of_actions
 from rules.core.areas import by_urgency, group_by_area
 
 if TYPE_CHECKING:
     from advisor.analysis.audited import AuditResult
     from advisor.core.model import Finding
+    from advisor.facts import Server
     from advisor.tui.view import View
 
 MOST_ACTIONS = 5
 MOST_WAITS = 6  # lines of the tree of blocking sessions
-MOST_MEMBERS = 8
+MOST_MEMBERS = 8  # lines of channels and members
+MOST_SOURCES = 2  # named in the role
+MANY_SKIPPED = 4  # times the skipped rules: if more than those that ran, silence is no good news
 AREA = 26  # columns of the name of an area with its count
 
 
@@ -28,11 +33,15 @@ def server_text(view: View, width: int, *, short: bool) -> Content:
     """Flavour, version, role and uptime, then the platform; `short` omits what the header shows, and cuts lines."""
     facts, platform = view.audited.facts, _platform(view.audited)
     server, taken = facts.server, facts.taken_at[:16].replace("T", " ")
-    build = f" ({server.version_comment.strip()})" if server.version_comment.strip() else ""
+    comment = server.version_comment.strip()
+    if comment.startswith("(") and comment.endswith(")"):  # Debian's is "(Debian)", MySQL's ends with "(GPL)"
+        comment = comment[1:-1]
+    build = f" ({comment})" if comment else ""
     known_up = f"up {format_duration(server.uptime)}" if server.uptime else "uptime not known"
     up = "" if view.live else known_up  # the header has it, as it is now
     parts = [] if short else [f"{view.audited.context.target.label}{build}"]
-    parts += [server_role(view.audited), "" if short else up, "" if view.live else f"recorded {taken} UTC"]
+    parts += [server_role(view.audited), _writes_refused(server), "" if short else up]
+    parts += [view.place if view.live else f"recorded {taken} UTC"]  # two servers of a host differ in their place alone
     if short:
         lines = (" · ".join(filter(None, parts)), " · ".join(platform))
         return Content("\n").join(safe_line(line, longest=width) for line in lines)
@@ -47,13 +56,21 @@ def server_role(audited: AuditResult) -> str:
     from rules.replication.galera import is_node
     from rules.replication.settings import replica_channels
 
-    hosts = [channel.get("host") or "a source" for channel in replica_channels(audited.context)]
+    hosts = list(dict.fromkeys(channel.get("host") or "a source" for channel in replica_channels(audited.context)))
+    more = f" and {len(hosts) - MOST_SOURCES:,} more sources" if len(hosts) > MOST_SOURCES + 1 else ""
+    named = hosts[:MOST_SOURCES] if more else hosts
     own = next((member for member in part.members or () if member.own), None)
-    roles = [f"replica of {', '.join(dict.fromkeys(hosts))}"] if hosts else []
+    roles = [f"replica of {', '.join(named)}{more}"] if hosts else []
     roles += [f"source of {plural(part.replicas_connected, 'replica')}"] if part.replicas_connected else []
     roles += [f"group member{f', {own.role}' if own and own.role else ''}"] if part.group_members else []
     roles += ["Galera node"] if is_node(audited.context) else []
     return ", ".join(roles) or "no replication"
+
+
+def _writes_refused(server: Server) -> str:
+    """The variable with which the server refuses writes; empty if it accepts them."""
+    switches = ("super_read_only", "read_only")
+    return next((name for name in switches if server.variables.get(name, "").upper() not in ("", "OFF", "0")), "")
 
 
 def _platform(audited: AuditResult) -> list[str]:
@@ -76,16 +93,21 @@ def risk_lines(view: View, width: int) -> list[Content]:
     grave = [f for f in findings if f.severity is not Severity.NOTE]
     notes = len(findings) - len(grave)
     lines = [_area_line(area.in_words(len(found)), found, width) for area, found in group_by_area(grave).items()]
-    lines = lines or [safe_line("no errors and no warnings", "$text-success", width)]
     audited = view.audited
     skipped = len({skip.code for skip in audited.skipped})
+    calm = "no errors and no warnings"
+    if skipped * MANY_SKIPPED > len(audited.rules_run):
+        lines = lines or [safe_line(f"{calm}, but {skipped:,} rules were skipped", "$text-warning", width)]
+    lines = lines or [safe_line(calm, "" if audited.facts.lost else "$text-success", width)]
     rest = [
         plural(notes, "note"),
         f"{len(audited.rules_run):,} rules ran",
         f"{skipped:,} skipped" if skipped else "none skipped",
     ]
     rest += [f"{len(view.hidden):,} hidden" if view.hidden else ""]
-    return [*lines, safe_line(" · ".join(part for part in rest if part), MUTED, width)]
+    lost = audited.facts.lost
+    partly = [safe_line(f"✖ read in part, r reads again: {lost}", "$text-error", width)] if lost else []
+    return [*partly, *lines, safe_line(" · ".join(part for part in rest if part), MUTED, width)]
 
 
 def _area_line(count: str, findings: list[Finding], width: int) -> Content:
@@ -126,7 +148,7 @@ def advice_line(advice: Advice, width: int, *, chosen: bool) -> Content:
     sign = Content.styled(SEVERITY_SIGNS[finding.severity], SEVERITY_STYLES[finding.severity])
     room = width - 4 - len(advice.restart) - (1 if advice.restart else 0)
     style = "bold reverse" if chosen else ""
-    text = safe_line(f"{advice.change:<{max(2, room)}}", style, max(2, room))
+    text = safe_text(fit_line(escape_text(advice.change), max(2, room)), style)
     mark = "▶" if chosen else " "
     return Content(mark) + sign + Content(" ") + text + safe_line(f" {advice.restart}" if advice.restart else "", MUTED)
 
@@ -138,6 +160,14 @@ def blocking_text(audited: AuditResult, width: int) -> Content:
     return status_content(blocking_lines(audited, MOST_WAITS), width, whole=True)
 
 
+def read_note(view: View, width: int) -> Content:
+    """When sessions and replication of a running server were read: the samples do not read them again."""
+    if not view.live:
+        return Content("")
+    read_at = time.strftime("%H:%M:%S", time.localtime(view.read_at))
+    return Content("\n") + safe_line(f"read at {read_at}; r reads again", MUTED, width)
+
+
 def blocking_finding(view: View) -> Finding | None:
     """The gravest finding about sessions that block others; None without one."""
     return next((f for f in sort_by_severity(view.open_findings) if f.code.startswith("BLK")), None)
@@ -145,7 +175,12 @@ def blocking_finding(view: View) -> Finding | None:
 
 def replication_text(audited: AuditResult, width: int) -> Content | None:
     """Channels with their lag, and the members of a cluster; None without replication."""
-    from advisor.tui.lock_waits import replication_lines, status_content
+    from advisor.tui.lock_waits import BAD, PLAIN, StatusLine, replication_lines, status_content
 
-    lines = replication_lines(audited)[:MOST_MEMBERS]
+    lines = replication_lines(audited)
+    if len(lines) > MOST_MEMBERS:
+        lines, hidden = lines[: MOST_MEMBERS - 1], lines[MOST_MEMBERS - 1 :]
+        bad = sum(line.state == BAD for line in hidden)
+        broken = f", {bad:,} of them with problems" if bad else ""
+        lines += [StatusLine(f"and {len(hidden):,} more{broken}", BAD if bad else PLAIN)]
     return status_content(lines, width) if lines else None
