@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.errors import MycnfError
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from advisor.core.model import Finding
     from advisor.facts import Sample, Server
     from advisor.tui.screens.workload.rates import VariableChange
+
+
+RUNNING_SUBJECT = re.compile(r"\bof (channel [^\s,.:;]+)|\b(connection [0-9]+)\b")
 
 
 class UserMarks(NamedTuple):
@@ -101,9 +105,19 @@ class View(NamedTuple):
 
 
 def finding_key(finding: Finding) -> str:
-    """Identify a finding across audits: by rule, option and file, not by value or line."""
+    """Identify a finding across audits: by rule, option and file, not by value or line; by channel or connection."""
     path = finding.location.path if finding.location else ""
-    return f"{finding.code} {finding.canonical or finding.option or ''} {path}".strip()
+    subject = finding.canonical or finding.option or running_subject(finding)
+    return f"{finding.code} {subject} {path}".strip()
+
+
+def running_subject(finding: Finding) -> str:
+    """The replication channel or the connection that a finding is about, as its message names it; empty without one.
+
+    To hide the finding about one of them must not hide those about others.
+    """
+    named = RUNNING_SUBJECT.search(finding.message)
+    return (named[1] or named[2]) if named else ""
 
 
 STATE_SUBDIRECTORY = "app"

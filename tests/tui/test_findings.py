@@ -384,3 +384,31 @@ async def test_statements_that_belong_together_are_copied_together() -> None:
         await pilot.press("y")
         assert app.clipboard == look[0].statement
         await until(pilot, lambda: any("the first of 2 statements" in n.message for n in app._notifications))
+
+
+def test_findings_about_channels_are_told_apart() -> None:
+    """To hide that one channel is stopped does not hide that another one is; their rows differ too."""
+    found = next(f for f in demo_findings() if f.code == "SEC003")._replace(location=None, option=None, canonical=None)
+    texts = (
+        "The replica of channel c0 is stopped.",
+        "The replica of channel c1 is stopped.",
+        "The replica is stopped.",
+    )
+    alike = [
+        found._replace(code="REP015", name="stopped-replica", message=text, fix=None, actions=()) for text in texts
+    ]
+    alike += [found._replace(message=f"3 sessions wait behind connection {n} (app@db{n}).") for n in (12, 13)]
+    assert len({finding_key(f) for f in alike}) == 5
+    for width in (36, 85):
+        assert len({finding_row(f, width).plain for f in alike}) == 5
+    option = found._replace(canonical="sync_binlog", message="With connection 12 it is slow.")
+    assert finding_key(option) == f"{option.code} sync_binlog"
+
+
+async def test_space_selects_down_to_the_last_finding() -> None:
+    """Held down, it selects all findings, and does not begin again at the first and take them out."""
+    async with driven() as (app, pilot):
+        count = len(findings(app))
+        await pilot.press("home", *["space"] * count)
+        await until(pilot, lambda: app.view is not None and len(app.view.selected) == count)
+        assert app.query_one(FindingsPane).chosen == findings(app)[-1]

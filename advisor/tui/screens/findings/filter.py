@@ -9,6 +9,7 @@ from textual.content import Content
 from advisor.analysis import sort_by_severity
 from advisor.core.model import Severity
 from advisor.tui.text import SEVERITY_SIGNS, SEVERITY_STYLES, cut_line, safe_line
+from advisor.tui.view import running_subject
 from rules.core.advice import advised_value
 from rules.core.areas import Area, area_of
 
@@ -105,13 +106,13 @@ def finding_row(finding: Finding, width: int, mark: str = " ", style: str = "") 
 
 
 def _subject(finding: Finding, change: AdvisedValue | None, room: int) -> str:
-    """The option whose value changes; otherwise the rule with the option.
+    """The option whose value changes; otherwise the rule with the option, or the channel or connection.
 
     If both do not fit, the option comes first: what is cut off is alike in all findings of the rule.
     """
     if change is not None:
         return change.option
-    option = finding.canonical or ""
+    option = finding.canonical or running_subject(finding)
     both = f"{finding.name} {option}".strip()
     if len(both) < room or not option or len(option) + LEAST_NAME > room:
         return both if len(both) < room else finding.name

@@ -354,7 +354,8 @@ class FindingsPane(Pane):
         """Put the finding into the change set, or take it out, and go to the next one."""
         if finding := self.chosen:
             self.app.toggle_selected(finding)
-            self.query_one(OptionList).action_cursor_down()
+            if finding is not next(reversed(self._shown.values())):  # from the last one, space would go to the first
+                self.query_one(OptionList).action_cursor_down()
 
     def action_ticket(self) -> None:
         """Copy a short ticket of this finding."""
