@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -33,6 +32,7 @@ from advisor.tui.workers import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from threading import Thread
 
     from textual.app import ComposeResult, SystemCommand
     from textual.screen import Screen
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 SOON = 1.0  # seconds until the footer is shown if no findings are on the screen by then
 OPENED_FIRST = "overview"  # id of the screen
 WINDOW = 10.0  # seconds of samples after which the rules that need a window run
-TMUX_HINT = ". If the clipboard stays empty: tmux set -s set-clipboard on"  # the default ignores what programs copy
 
 
 class AuditApp(AppBase):
@@ -83,6 +82,7 @@ class AuditApp(AppBase):
         self._changes: tuple[VariableChange, ...] = ()
         self._sampler: Sampler | None = None
         self._window_judged = False
+        self._reading: Thread | None = None
         register_themes(self)
         self.theme = opening.theme if opening.theme in self.available_themes else "textual-dark"
         self.set_keymap(opening.keymap)
@@ -143,12 +143,18 @@ class AuditApp(AppBase):
         if feed is not self.feed:
             self._stop_sampling()
             self._samples = self._whole_samples = self._changes = ()
-            self.view, self.feed = None, feed
+            self.view, self.feed, self.lost_reason = None, feed, ""
             self.visited.clear()
             self.query_one("#waiting", Static).update(splash(self.feed))
+            self.query_one("#screens", ContentSwitcher).current = "waiting"  # the values are those of another server
+            self.query_one(ScreenTabs).mark_shown("")
+            self.query_one(AppHeader).clear()
+            self.query_one(LostBanner).hide()
         window = self._sample_window()
         self._window_judged = window is not None
-        run_in_background(self, "audit", lambda: AuditReady(feed.read_view(window, schema=schema)), source=feed)
+        self._reading = run_in_background(
+            self, "audit", lambda: AuditReady(feed.read_view(window, schema=schema)), source=feed
+        )
 
     @on(AuditReady)
     async def _show_audit(self, message: AuditReady) -> None:
@@ -226,6 +232,8 @@ class AuditApp(AppBase):
         from advisor.tui.screens.workload.rates import MOST_CHANGES, add_sample, add_whole_sample
 
         came_back, self.lost_reason = bool(self.lost_reason), ""
+        if self._samples and message.sample.at < self._samples[-1].at:
+            self._changes = ()  # the server was restarted: its clock began anew
         self._samples = add_sample(self._samples, message.sample)
         self._whole_samples = add_whole_sample(self._whole_samples, message.sample)
         self._changes = (*self._changes, *message.changes)[-MOST_CHANGES:]
@@ -234,9 +242,9 @@ class AuditApp(AppBase):
         self.query_one(LostBanner).hide()
         for pane in self.panes():
             pane.show_samples(self.view)
-        if came_back:
+        if came_back and self.feed is not None:
             self.notify("Reconnected. Reading everything again")
-            self.action_refresh()
+            self.read(self.feed)
         elif not self._window_judged and (window := self._sample_window()):
             self._judge_window(window)
 
@@ -363,14 +371,11 @@ class AuditApp(AppBase):
 
         run_in_background(self, "baseline", done, source=feed)
 
-    def copy(self, text: str, what: str) -> None:
-        """Copy text to the terminal's clipboard, and confirm it."""
-        self.copy_to_clipboard(text)
-        self.notify(f"Copied {what}{TMUX_HINT if 'TMUX' in os.environ else ''}")
-
     def action_refresh(self) -> None:
-        """Read everything again."""
-        if self.feed is not None:
+        """Read everything again, unless that is happening already."""
+        if self._reading is not None and self._reading.is_alive():
+            self.notify("Still reading: the server has not answered everything yet")
+        elif self.feed is not None:
             self.read(self.feed)
 
     def action_schema(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Protocol
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 
 MOST_VISITED = 50  # places that Backspace returns to
+TMUX_HINT = ". If the clipboard stays empty: tmux set -s set-clipboard on"  # the default ignores what programs copy
+TERMINAL_HINT = ". If the clipboard stays empty, the terminal does not accept it (OSC 52)"
 
 
 class ItemPane(Protocol):
@@ -48,6 +51,7 @@ class AppBase(App[int]):
     def __init__(self) -> None:
         super().__init__()
         self.visited: list[tuple[str, object]] = []  # screens and items that Backspace returns to
+        self._has_copied = False
 
     @abstractmethod
     async def action_go(self, place: str) -> None:
@@ -111,9 +115,12 @@ class AppBase(App[int]):
     def remove_from_baseline(self, finding: Finding) -> None:
         """Remove a finding from the baseline, if one is in use, and run the rules again."""
 
-    @abstractmethod
     def copy(self, text: str, what: str) -> None:
-        """Copy text to the terminal's clipboard, and confirm it."""
+        """Copy text to the terminal's clipboard; no terminal confirms it, so the first copy says what to do."""
+        self.copy_to_clipboard(text)
+        hint = "" if self._has_copied else TMUX_HINT if "TMUX" in os.environ else TERMINAL_HINT
+        self._has_copied = True
+        self.notify(f"Copied {what}{hint}", markup=False)
 
     @abstractmethod
     def action_refresh(self) -> None:

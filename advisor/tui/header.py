@@ -62,8 +62,9 @@ class AppHeader(Horizontal):
     def show(self, view: View, gone: str = "") -> None:
         """Show the server of this audit; `gone` is the reason of a lost connection."""
         server = view.audited.facts.server
-        since = time.time() - view.read_at if view.live and not gone else 0  # the uptime of a recording does not grow
-        up = f"up {format_duration(server.uptime + int(max(0, since)))}" if server.uptime or since else ""
+        since = time.time() - view.read_at if view.live else 0  # the uptime of a recording does not grow
+        known = not gone and (server.uptime or since)  # a server that does not respond may be down
+        up = f"up {format_duration(server.uptime + int(max(0, since)))}" if known else ""
         parts = [server.variables.get("hostname", ""), view.audited.context.target.label, up]
         update_if_changed(self.query_one("#server", Static), safe_line(" · ".join(part for part in parts if part)))
         self._shown = view, gone
@@ -74,6 +75,12 @@ class AppHeader(Horizontal):
         update_if_changed(
             right, words, layout=not isinstance(before, Content) or before.cell_length != words.cell_length
         )
+
+    def clear(self) -> None:
+        """Show no server: another one is read."""
+        self._shown = None
+        self.query_one("#server", Static).update("mycnf")
+        self.query_one("#standing", Static).update("", layout=True)
 
     def on_resize(self) -> None:
         """Write the counts as words or as letters, as there is room."""
@@ -129,14 +136,15 @@ def _status_text(view: View, gone: str, *, words: bool) -> Content:
         for s in Severity
         if (count := severities.count(s))
     ]
-    parts = [Content("  " if words else " ").join(counts)] if counts else [Content("no findings")]
+    none = f"{len(view.hidden):,} hidden" if view.hidden else "no findings"
+    parts = [Content("  " if words else " ").join(counts)] if counts else [Content(none)]
     if gone:
         parts.append(Content.styled("no connection", "$text-error"))
     elif view.live:
         parts.append(Content(f"{format_duration(int(max(0, time.time() - view.read_at)))} old"))
     else:
         parts.append(Content(view.origin))
-    return Content("  ").join([*parts, Content("read-only")])
+    return Content("  ").join([*parts, Content("app: read-only")])
 
 
 class ScreenTab(Static):

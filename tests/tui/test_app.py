@@ -26,6 +26,7 @@ from advisor.tui.preferences import read_keymap
 from advisor.tui.screens import SCREENS
 from advisor.tui.screens.findings.screen import FindingsPane
 from advisor.tui.screens.workload import sampler
+from advisor.tui.view import UserMarks, finding_key
 from advisor.tui.workers import AuditReady, ConnectionLost
 
 SIZES = [(80, 24), (120, 40), (200, 60)]
@@ -201,6 +202,15 @@ async def test_what_threads_tell_on_the_way_out_is_passed_over() -> None:
         assert app.view.origin == "demo"
 
 
+async def test_hidden_findings_are_not_called_none() -> None:
+    """If all findings are hidden, the heading has their number."""
+    async with driven() as (app, pilot):
+        assert app.view is not None
+        hidden = tuple((finding_key(f), "agreed") for f in app.view.audited.findings)
+        app.query_one(AppHeader).show(app.view._replace(marks=UserMarks(suppressed=hidden)))
+        await until(pilot, lambda: " hidden  demo" in str(app.query_one("#standing").render()))
+
+
 async def test_the_heading_says_what_it_is_shown() -> None:
     """Counts by severity, and that it only reads."""
     async with driven() as (app, _):
@@ -219,6 +229,8 @@ async def test_the_time_up_goes_on_between_reads() -> None:
             await pilot.pause()
             shown_text = str(heading.query_one("#server").render())
             assert any(f"up {format_duration(uptime + 3600 * hours + late)}" in shown_text for late in range(60))
+        heading.show(app.view._replace(origin="live"), "the server does not respond")
+        assert " up " not in str(heading.query_one("#server").render())
 
 
 async def test_what_is_narrated_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

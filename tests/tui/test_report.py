@@ -38,6 +38,7 @@ from advisor.tui.screens.report.preview import (
     wrap_report,
 )
 from advisor.tui.screens.report.screen import ReportPane
+from advisor.tui.screens.workload.rates import VariableChange
 from advisor.tui.view import UserMarks, finding_key
 
 DEMO = Path(__file__).resolve().parents[2] / "advisor" / "demo" / "recording.json"
@@ -275,7 +276,8 @@ async def test_samples_do_not_hold_a_report_up() -> None:
         await app.action_go("report")
         pane = app.query_one("#report", ReportPane)
         assert app.view is not None
-        pane.show_samples(app.view._replace(samples=()))
+        change = VariableChange(1.0, "max_connections", "100", "200")
+        pane.show_samples(app.view._replace(samples=(), changes=(change,)))
         await until(pilot, lambda: title(app).endswith(" characters"))
 
 

@@ -164,3 +164,9 @@ def test_the_account_that_set_a_variable_is_shown() -> None:
     origin = "SET GLOBAL by app@10.0.0.3 at 2026-11-28 03:12 UTC, until the next restart"
     row = VariableRow("max_connections", "900", None, None, Origin.RUNTIME, None, None, None, origin)
     assert row.set_by == origin
+
+
+def test_an_option_without_a_default_has_none() -> None:
+    """`(No default value)` is how --help prints it, and no value."""
+    row = VariableRow("bind_address", "127.0.0.1", "(No default value)", None, Origin.FILE, None, None)
+    assert row.for_people(row.default) == "none"

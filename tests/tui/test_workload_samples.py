@@ -11,7 +11,9 @@ import pytest
 from app_driver import driven, until
 from process_checks import PATIENCE
 
-from advisor.facts import Sample
+from advisor.collect.server import workload
+from advisor.collect.server.workload import CounterReading
+from advisor.facts import Sample, Unavailable
 from advisor.tui.screens.workload.rates import (
     MOST_SAMPLES,
     RecordedSeries,
@@ -21,7 +23,8 @@ from advisor.tui.screens.workload.rates import (
     load_series,
     write_series,
 )
-from advisor.tui.screens.workload.sampler import changed_variables
+from advisor.tui.screens.workload.sampler import Sampler, changed_variables
+from advisor.tui.workers import Notice
 
 if TYPE_CHECKING:
     from probes.sandbox import Sandbox
@@ -85,3 +88,33 @@ def test_a_series_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert [s.at for s in read.samples] == [110, 112, 114, 116, 118]
     assert [s.query_time for s in read.samples] == [0, 0.1, 0.2, 0.3, 0.4]
     assert (read.changes, read.about) == ((change._replace(at=114.0),), "so it was recorded")
+
+
+def test_counters_that_cannot_be_read_are_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a status the screens would wait for a first sample that never comes."""
+    told: list[object] = []
+
+    class App:
+        def post_message(self, message: object) -> None:
+            told.append(message)
+
+    class Answers:
+        lost, readings = "", 0
+
+    session = Answers()
+    sampler = Sampler(App(), lambda: session, lambda: None)  # type: ignore[return-value] # what it needs of one
+
+    def read(_: object, notes: list[Unavailable], *, with_text: bool) -> CounterReading:
+        assert not with_text
+        session.readings += 1
+        notes.append(Unavailable("server.status", "stopped by max_statement_time"))
+        if session.readings == 3:
+            sampler.stop()
+        return CounterReading({}, "", 1.0)
+
+    monkeypatch.setattr(workload, "read_counters", read)
+    monkeypatch.setattr(sampler, "_pause", lambda: None)
+    sampler._sample(session)
+    (notice,) = told
+    assert isinstance(notice, Notice)
+    assert notice.text == "The counters cannot be read: stopped by max_statement_time"

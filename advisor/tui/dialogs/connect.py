@@ -19,7 +19,6 @@ from advisor.collect.connection.options import HIGHEST_PORT, ConnectRequest
 from advisor.core.errors import MycnfError
 from advisor.state.directory import lock_folder, make_state_folder
 from advisor.state.private_file import replace_private
-from advisor.tui.screens.base import Pane
 from advisor.tui.text import replace_flags, safe_line, safe_text
 from advisor.tui.view import STATE_SUBDIRECTORY, app_state_directory
 from advisor.tui.workers import run_in_background
@@ -27,6 +26,7 @@ from advisor.tui.workers import run_in_background
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
+    from advisor.tui.app_base import AppBase
     from advisor.tui.start import AuditSource, SourceFactory
 
 
@@ -107,6 +107,8 @@ FIELD_HINTS = (
 class ConnectDialog(ModalScreen["AuditSource | None"]):
     """Asks for a server, tries to connect, and returns a source; None if the user cancels."""
 
+    app: AppBase
+
     BINDINGS: ClassVar = [Binding("escape", "dismiss(None)", "back", id="connect.back")]
 
     class TryFinished(Message):
@@ -125,7 +127,7 @@ class ConnectDialog(ModalScreen["AuditSource | None"]):
     def compose(self) -> ComposeResult:
         """The recent servers, and a field for each connection option."""
         with Vertical(classes="dialog", id="connecting"):
-            back = "cancels" if self.app.screen_stack[0].query(Pane) else "quits"
+            back = "cancels" if self.app.view is not None else "quits"
             yield Static(f"Connect to a server: Enter connects, Esc {back}", markup=False)
             if known := read_recent():
                 yield OptionList(

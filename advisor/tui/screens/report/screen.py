@@ -198,10 +198,7 @@ class ReportPane(Pane):
         if text is None:
             self.notify("The report is still being written")
             return
-        self.app.copy(
-            text,
-            f"the report, {plural(len(text), 'character')}; if the clipboard stays empty, the terminal refused it",
-        )
+        self.app.copy(text, f"the report, {plural(len(text), 'character')}")
 
     @on(Input.Submitted, "#report-name")
     def _save_typed(self) -> None:
@@ -242,7 +239,7 @@ class ReportPane(Pane):
 
 def _report_view(view: View) -> View:
     """The part of a view that a report is made of."""
-    return view._replace(samples=None, selected=())
+    return view._replace(samples=None, changes=(), selected=())
 
 
 def _try_save(work: partial[str]) -> SaveFinished:

@@ -9,7 +9,7 @@ from advisor.core.model import Origin, exact_size
 from advisor.preflight.next_values import parse_whole_number
 from advisor.redaction import redact_value
 from advisor.report.diff import SIZES
-from advisor.verdict.settings import Settings, is_same_value
+from advisor.verdict.settings import NO_DEFAULT, Settings, is_same_value
 from rules.core.statements import RuntimeEffect, set_by_statement, set_global_effect
 
 if TYPE_CHECKING:
@@ -82,10 +82,10 @@ class VariableRow(NamedTuple):
         return values_equal(*sides)
 
     def for_people(self, value: str | None) -> str:
-        """A value as people write it: 128M, ON; "by host" for an unknown default."""
+        """A value as people write it: 128M, ON; "by host" for an unknown default, "none" for a missing one."""
         if value is None:
             return "by host" if self.option is not None and self.option.host else ""
-        return value_for_people(self.name, value, self.option)
+        return "none" if value == NO_DEFAULT else value_for_people(self.name, value, self.option)
 
     @property
     def set_by(self) -> str:

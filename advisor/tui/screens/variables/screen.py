@@ -15,6 +15,7 @@ from advisor.tui.footer import SearchField
 from advisor.tui.screens.base import Pane
 from advisor.tui.screens.variables.rows import column_widths, manual_url, value_range, variable_rows
 from advisor.tui.text import SEVERITY_SIGNS, SEVERITY_STYLES, safe_line, safe_text
+from advisor.verdict.settings import NO_DEFAULT
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -249,6 +250,8 @@ def _change_note(row: VariableRow) -> str:
 
 
 def _default_note(row: VariableRow) -> str:
+    if row.default == NO_DEFAULT:
+        return row.for_people(row.default)
     if row.default is not None:
         return _both_notations(row, row.default)
     return "depends on the host" if row.option is not None and row.option.host else "unknown"

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from advisor.core.errors import MycnfError
-from advisor.tui.workers import BackgroundMessage, ConnectionLost, SampleRead, TopEventsRead
+from advisor.tui.workers import BackgroundMessage, ConnectionLost, Notice, SampleRead, TopEventsRead
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,7 +69,7 @@ class Sampler:
         """Sample until the connection is lost."""
         from advisor.collect.server.workload import read_counters, sample_of
 
-        first = None
+        first, failed = None, False
         host, variables, top, lag = _HostLoad(), _Variables(), _TopReader(), _Lag()
         while not self._stop.is_set():
             notes: Notes = []
@@ -83,6 +83,9 @@ class Sampler:
                 sample = sample_of(reading, first)
                 sample.status.update(load)
                 self._post(SampleRead(sample, variables.changes(session, sample.at)))
+            elif notes and not failed:  # the screens would wait for a first sample
+                failed = True
+                self._app.post_message(Notice(f"The counters cannot be read: {notes[0].reason}", "warning"))
             if message := top.read(session, self.watched):
                 self._post(message)
             self._pause()
