@@ -13,6 +13,7 @@ from textual.widgets import Static
 from advisor.core.model import Severity, format_duration
 from advisor.report import plural
 from advisor.tui.screens import SCREENS
+from advisor.tui.screens.base import NARROW
 from advisor.tui.text import MUTED, SEVERITY_STYLES, safe_line, safe_text, update_if_changed
 
 if TYPE_CHECKING:
@@ -68,8 +69,8 @@ class AppHeader(Horizontal):
         parts = [server.variables.get("hostname", ""), view.audited.context.target.label, up]
         update_if_changed(self.query_one("#server", Static), safe_line(" · ".join(part for part in parts if part)))
         self._shown = view, gone
-        in_words = self.app.size.width >= IN_WORDS
-        right, words = self.query_one("#standing", Static), _status_text(view, gone, words=in_words)
+        in_words, room = self.app.size.width >= IN_WORDS, self.app.size.width >= NARROW
+        right, words = self.query_one("#standing", Static), _status_text(view, gone, words=in_words, room=room)
         before = right.content
         # The width follows the text: samples change the text often, but its width rarely.
         update_if_changed(
@@ -128,8 +129,8 @@ class LostBanner(Static):
         update_if_changed(self, safe_line(words, longest=max(2, self.app.size.width - 2)))
 
 
-def _status_text(view: View, gone: str, *, words: bool) -> Content:
-    """Counts by severity, and the age of the audit or what it is of."""
+def _status_text(view: View, gone: str, *, words: bool, room: bool) -> Content:
+    """Counts by severity, and the age of the audit or what it is of; with room, that the app only reads."""
     severities = [f.severity for f in view.open_findings]
     counts = [
         Content.styled(plural(count, s.value) if words else f"{count}{LETTERS[s]}", SEVERITY_STYLES[s])
@@ -144,7 +145,7 @@ def _status_text(view: View, gone: str, *, words: bool) -> Content:
         parts.append(Content(f"{format_duration(int(max(0, time.time() - view.read_at)))} old"))
     else:
         parts.append(Content(view.origin))
-    return Content("  ").join([*parts, Content("app: read-only")])
+    return Content("  ").join([*parts, Content("app: read-only")] if room else parts)
 
 
 class ScreenTab(Static):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from app_driver import driven, screen_text, until
 from msgspec.structs import replace
+from rich.cells import cell_len
 from textual.widgets import ContentSwitcher
 
 from advisor.analysis.audited import AuditResult
@@ -30,7 +31,7 @@ from advisor.tui.screens.findings.filter import finding_row
 from advisor.tui.screens.findings.screen import FindingsPane
 from advisor.tui.screens.overview import gauges, summary
 from advisor.tui.screens.overview.screen import PLACES, TITLES, OverviewPane, OverviewPart
-from advisor.tui.screens.workload.rates import add_sample
+from advisor.tui.screens.workload.rates import VariableChange, add_sample
 from advisor.tui.view import View
 from rules import all_rules
 from rules.sizing.memory import expected_memory, memory_budget
@@ -366,6 +367,8 @@ def test_the_peak_of_connections_is_that_of_the_newest_sample(recorded: Facts) -
     text = gauges.connections_text(view, 60).plain
     assert "120 of 2,000 connections" in text
     assert "peak 130 since the start" in text
+    changes = (VariableChange(901.0, "max_connections", "2000", "150"), VariableChange(902.0, "sync_binlog", "0", "1"))
+    assert "120 of 150 connections" in gauges.connections_text(view._replace(changes=changes), 60).plain
 
 
 def test_a_running_server_has_its_address_and_whether_it_refuses_writes(recorded: Facts) -> None:
@@ -419,3 +422,12 @@ def test_redo_of_a_running_server_is_that_of_the_last_minutes(recorded: Facts) -
     quiet = tuple(Sample(at, {}, lsn=min(int(at), 690) * 4096) for at in (100.0, 690.0, 990.0, 992.0))
     assert "0/s written" in gauges.redo_text(view._replace(samples=quiet), 80).plain
     assert "24.3K/s written" in gauges.redo_text(view._replace(samples=kept[:1]), 80).plain
+
+
+@pytest.mark.parametrize("width", [58, 60, 61, 62])
+async def test_no_row_is_wider_than_its_part(width: int) -> None:
+    """Whether a part has its name on a line of its own, or before its rows, the end of a row is not cut off."""
+    async with driven(size=(width, 30), place="overview") as (app, pilot):
+        first = app.query_one("#overview-first", OverviewPart)
+        await until(pilot, lambda: first.size.width > 0 and "no restart" in str(first.content))
+        assert max(map(cell_len, str(first.content).splitlines())) <= first.content_size.width

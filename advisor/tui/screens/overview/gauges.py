@@ -29,6 +29,7 @@ from advisor.tui.text import (
     safe_text,
     sparkline,
 )
+from advisor.verdict.number import parse_digits
 from rules.core.advice import connection_limit
 from rules.sizing.io import checkpoint_age, highest_checkpoint_age
 from rules.sizing.redo import redo_capacity
@@ -49,6 +50,7 @@ LAYERS = {"pool": ("█", "$text-accent"), "other": ("▓", "$text-secondary"), 
 WORST, FREE, LIMIT = "░", "·", "┃"
 BEYOND_LIMIT = 1.5  # times the limit: the end of the scale if the worst case is beyond
 LEAST_BAR, GAUGE = 8, 20  # columns
+LIMIT_VARIABLE = "max_connections"
 WINDOW = 300.0  # seconds of the charts
 # The rules that judge each step of the storage chain, by the beginning of their codes.
 STORAGE_RULES = {
@@ -213,7 +215,8 @@ def _checkpoint(view: View) -> tuple[int, int] | None:
 
 def connections_text(view: View, width: int) -> Content:
     """Open connections against max_connections, the peak, and the threads that run."""
-    limit = connection_limit(view.audited.context)
+    changed = (change.after for change in reversed(view.changes if view.live else ()) if change.name == LIMIT_VARIABLE)
+    limit = parse_digits(next(changed, "")) or connection_limit(view.audited.context)
     counter = _latest_counter(view)
     open_now, running = counter("threads_connected"), counter("threads_running")
     peak = counter(PEAK)

@@ -202,7 +202,7 @@ class OverviewPane(Pane):
         self._draw_live()
 
     def _draw(self, part: str, body: Content) -> None:
-        self._parts[part].draw(body, boxed=self._boxed, width=self.app.size.width)
+        self._parts[part].draw(body, boxed=self._boxed, width=self.app.size.width - 1)  # the scroll bar
 
     def _draw_advice(self) -> None:
         width = self._width("first")
