@@ -360,8 +360,8 @@ def _sorted_statements(text: str) -> list[str]:
     if not text.startswith("STOP "):
         return [text]
     stop, _, rest = text.partition("; ")
-    change, _, start = rest.rpartition("; START ")
-    return [f"{stop};", f"{change};", f"START {start}"]
+    change, *starts = rest.removesuffix(";").split("; START ")
+    return [f"{stop};", f"{change};", *(f"START {start};" for start in starts)]
 
 
 def _head(audited: AuditResult, does: str, other: str) -> Iterator[str]:

@@ -13,6 +13,8 @@ from rules.core.subject import find_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from advisor.core.model import Finding
     from rules.core.context import RuleContext
 
@@ -66,8 +68,8 @@ def advise(
 def with_replica_stopped(context: RuleContext, action: Action | None) -> Action | None:
     """Add statements to the action that stop a running replica's threads before the change and start them afterwards.
 
-    The server refuses such a change while these threads run. The channels of Group Replication cannot be stopped this
-    way; for them only the option line is advised.
+    The server refuses such a change while these threads run. Threads that are stopped already stay stopped. The
+    channels of Group Replication cannot be stopped this way; for them only the option line is advised.
     """
     rows = context.server.replication.replica_rows if context.has("server") and context.server.replication else ()
     running = [row for row in rows if any(_is_running_thread(name, text) for name, text in row.items())]
@@ -81,11 +83,35 @@ def with_replica_stopped(context: RuleContext, action: Action | None) -> Action 
         return action._replace(statement=None, undo=None, restart=True)
     threads = "ALL SLAVES" if context.target.is_mariadb else replica_keyword(context)
     risk = "; ".join(filter(None, (action.risk, "nothing is applied while the replica is stopped")))
+    starts = " ".join(_restarts(context, rows)) or f"START {threads};"
     return action._replace(
-        statement=f"STOP {threads}; {action.statement} START {threads};",
-        undo=f"STOP {threads}; {action.undo} START {threads};" if action.undo else None,
+        statement=f"STOP {threads}; {action.statement} {starts}",
+        undo=f"STOP {threads}; {action.undo} {starts}" if action.undo else None,
         risk=risk,
     )
+
+
+def _restarts(context: RuleContext, rows: tuple[dict[str, str | None], ...]) -> Iterator[str]:
+    """The statements that start the threads which run now, one for each channel; none if all threads run."""
+    halted = [[kind for kind in ("IO", "SQL") if _is_halted(row, kind)] for row in rows]
+    for row, kinds in zip(rows, halted, strict=True):
+        thread = {"": "", "IO": " SQL_THREAD", "SQL": " IO_THREAD"}.get("+".join(kinds))
+        if any(halted) and thread is not None:
+            name = row.get("Connection_name" if context.target.is_mariadb else "Channel_Name") or ""
+            channel = quote_channel(name) or (" ''" if len(rows) > 1 else "")
+            if context.target.is_mariadb:
+                yield f"START SLAVE{channel}{thread};"
+            else:
+                yield f"START {replica_keyword(context)}{thread}{' FOR CHANNEL' if channel else ''}{channel};"
+
+
+def _is_halted(row: dict[str, str | None], kind: str) -> bool:
+    return any(name.endswith(f"_{kind}_Running") and text == "No" for name, text in row.items())
+
+
+def quote_channel(name: str) -> str:
+    """A channel's name for a statement, after a space; empty for the default channel."""
+    return " '{}'".format(name.replace("'", "''")) if name else ""
 
 
 def _persist_only(statement: str) -> str:
@@ -227,7 +253,7 @@ def _setting_of(statement: str | None) -> str:
     scope, _, setting = rest.partition(" ")
     if scope not in SCOPES or not (before == "" or before.startswith("STOP ")):
         return ""
-    return (setting.rpartition("; START ")[0] or setting).rstrip("; ")
+    return (setting.partition("; START ")[0] if before else setting).rstrip("; ")
 
 
 def _in_one_notation(option: str, before: str, after: str) -> tuple[str, str]:

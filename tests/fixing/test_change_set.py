@@ -109,6 +109,11 @@ def test_statements_are_not_cut_within_values() -> None:
     lines = apply_sql(audited(), built(stopped)).splitlines()
     at = lines.index("STOP REPLICA;")
     assert lines[at : at + 3] == ["STOP REPLICA;", finding.actions[0].statement, "START REPLICA;"]
+    apart = f"{around} START REPLICA SQL_THREAD FOR CHANNEL 'x';"
+    stopped = finding._replace(actions=(finding.actions[0]._replace(statement=apart),))
+    lines = apply_sql(audited(), built(stopped)).splitlines()
+    at = lines.index("START REPLICA;")
+    assert lines[at + 1] == "START REPLICA SQL_THREAD FOR CHANNEL 'x';"
 
 
 def test_a_file_that_changed_since_is_left_to_the_user() -> None:
