@@ -14,6 +14,7 @@ from advisor.preflight.start_command import running_arguments
 from advisor.redaction import MASK, redact_value
 from advisor.verdict.names import LOADS_EARLY
 from advisor.verdict.settings import is_same_value
+from rules.core.network import variables_set_by_cluster
 from rules.replication.settings import channel_suffix, replica_channels
 from rules.security.encryption import BINLOG_ENCRYPTION, options_needing_keyring
 from rules.sizing.memory import POOL, is_too_tight, memory_besides, usable_memory
@@ -169,13 +170,13 @@ DATA_FILES = "innodb_data_file_path"
 def find_changes(
     facts: Facts, now: RuleContext, views: Mapping[str, NextValue], start: NextStartOptions
 ) -> Iterator[RestartItem]:
-    """Yield one item per changed variable, except values that the server itself derives from an unchanged line.
+    """Yield one item per changed variable, except values that the server or its cluster derives by itself.
 
     A variable with several names has one item, for the name of its option.
     """
-    clock, cases = _Clock(facts), {}
+    clock, cases, of_cluster = _Clock(facts), {}, variables_set_by_cluster(now)
     for name, view in views.items():
-        if name in SELF_CHANGING or _is_unchanged(name, view, now):
+        if name in SELF_CHANGING or name in of_cluster or _is_unchanged(name, view, now):
             continue
         case = _changed_variable(name, view, now, clock)
         kind = _kind(case)

@@ -12,11 +12,12 @@ from advisor.preflight.sources import may_be_persisted
 from advisor.redaction import MASK, redact_value
 from advisor.verdict import Outcome, judge_value
 from advisor.verdict.settings import is_same_value
+from rules.core.advice import as_replica_takes, present
 from rules.core.context import source_of_line
 from rules.core.statements import argument_for, runtime_effect, set_statement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from advisor.catalog.load import Option
     from advisor.core.model import Confidence, Location, Severity, SkippedCheck, Target
@@ -112,10 +113,15 @@ def remedy_for(name: str, kind: RestartEffect, view: NextValue, now: RuleContext
             else "write the intended value into the file"
         )
         return Remedy(help=f"It affects durability: {where}.")
-    keep = tuple(_keep_actions(option, view, now, running)) if _is_safe(option, running) else ()
+    keep = _as_replica_takes(_keep_actions(option, view, now, running), now, name) if _is_safe(option, running) else ()
     return Remedy(
-        (*keep, *_apply_now_actions(option, kind, view, now)), _help(option, view, running) if not keep else ""
+        (*keep, *_as_replica_takes(_apply_now_actions(option, kind, view, now), now, name)),
+        _help(option, view, running) if not keep else "",
     )
+
+
+def _as_replica_takes(actions: Iterable[Action], now: RuleContext, variable: str) -> tuple[Action, ...]:
+    return present(*(as_replica_takes(now, variable, action) for action in actions))
 
 
 def _is_safe(option: Option, value: str | None) -> bool:

@@ -119,6 +119,29 @@ def _persist_only(statement: str) -> str:
     return statement.replace("SET PERSIST ", "SET PERSIST_ONLY ", 1)
 
 
+# Dynamic variables that servers refuse to change while the threads of a replica run: errors 3017 and 1198, on all six.
+OF_STOPPED_REPLICA = frozenset(
+    (
+        *("replica_parallel_type", "slave_parallel_type", "replica_preserve_commit_order"),
+        *("slave_preserve_commit_order", "master_info_repository", "relay_log_info_repository"),
+        *("slave_parallel_mode", "slave_parallel_threads", "slave_domain_parallel_threads"),
+        *("gtid_ignore_duplicates", "gtid_pos_auto_engines", "replicate_do_db", "replicate_ignore_db"),
+        *("replicate_do_table", "replicate_ignore_table", "replicate_wild_do_table", "replicate_wild_ignore_table"),
+        *("replicate_events_marked_for_skip", "replicate_rewrite_db"),
+    )
+)
+
+
+def as_replica_takes(context: RuleContext, variable: str, action: Action) -> Action | None:
+    """The action, with a running replica stopped around it where the server refuses the change of the variable else.
+
+    None if nothing is left of it, as on a member of a group.
+    """
+    rows = variable == "binlog_format" and context.target.since("mysql", 8)
+    done = with_replica_stopped(context, action) if rows or variable in OF_STOPPED_REPLICA else action
+    return done if done is not None and (done.statement or done.option_line or done.argument) else None
+
+
 def _is_running_thread(name: str, text: str | None) -> bool:
     return name.endswith(("_IO_Running", "_SQL_Running")) and text != "No"
 

@@ -73,3 +73,20 @@ def is_in_other_container(context: RuleContext) -> bool:
     group, system = context.host.cgroup, context.host.os
     outside = system is not None and not system.containers
     return outside and group is not None and any(sign in group.path for sign in CONTAINER_GROUPS)
+
+
+STEPS = frozenset({"auto_increment_increment", "auto_increment_offset"})
+READ_ONLY = frozenset({"read_only", "super_read_only"})  # a group sets them on all but its primary
+
+
+def variables_set_by_cluster(context: RuleContext) -> frozenset[str]:
+    """The variables that Galera or Group Replication sets on this running server, whatever its files say.
+
+    A member that does not join its group at its start has them as its files say until it joins.
+    """
+    part = context.server.replication
+    if part is not None and part.galera and context.text(WSREP_PROVIDER) not in {None, "", "NONE"}:
+        return STEPS if context.settings.on("wsrep_auto_increment_control") else frozenset()
+    if part is None or not part.group_state or not context.settings.on("group_replication_start_on_boot"):
+        return frozenset()
+    return STEPS | READ_ONLY

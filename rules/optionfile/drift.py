@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.core.model import Confidence, Origin, Severity
+from advisor.core.model import Action, Confidence, Origin, Severity
 from advisor.redaction import MASK, redact_value
 from rules.core.rule import Docs, rule
 from rules.core.subject import verdict_subject
@@ -62,15 +62,18 @@ CHANGED_COMMAND = (
 def file_differs_from_running(context: RuleContext) -> Iterator[Finding]:
     """Report effective lines of the server's files whose variable has another value now."""
     from advisor.verdict.settings import matches_running
+    from rules.core.network import variables_set_by_cluster
     from rules.core.statements import last_set
     from rules.system.kernel import is_limited_by_system
 
+    of_cluster = variables_set_by_cluster(context)
     for line in context.file_verdict.effective.values():
         variable = line.option.variable if line.option else None
         setting = context.settings.get(variable) if variable else None
         if (
             setting is None
             or line.value is None
+            or variable in of_cluster
             or matches_running(line, setting.value)
             or is_limited_by_system(context, line, setting)
         ):
@@ -95,6 +98,7 @@ def file_differs_from_running(context: RuleContext) -> Iterator[Finding]:
 def _drift_help(context: RuleContext, line: LineVerdict, setting: Setting) -> str:
     """Help text: how to apply the file's value, and how to keep the running one."""
     from advisor.verdict.settings import as_variable
+    from rules.core.advice import as_replica_takes
     from rules.core.context import source_place
     from rules.core.statements import runtime_effect, set_statement
     from rules.core.subject import find_value_source
@@ -105,10 +109,11 @@ def _drift_help(context: RuleContext, line: LineVerdict, setting: Setting) -> st
         return "write into the file what is meant"
     text = as_variable(option, line.value) or ""
     secret = redact_value(variable, text) != text  # a statement with the masked value would set asterisks
+    taken = as_replica_takes(context, variable, Action(statement=set_statement(option, text)))
     now = (
         "restart"
-        if secret or not runtime_effect(context, option, text).works
-        else set_statement(option, text).rstrip(";")
+        if secret or not runtime_effect(context, option, text).works or taken is None or not taken.statement
+        else taken.statement.rstrip(";")
     )
     kept = redact_value(variable, setting.value) or "the empty value"
     keep = f"to keep {kept}, {_how_to_keep(line, setting, decided)}"

@@ -17,6 +17,7 @@ from replication_pair import until
 
 from advisor.analysis import run_rules
 from advisor.analysis.context import build_context
+from advisor.analysis.restart import check_restart
 from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.core.model import Severity
 from rules import all_rules
@@ -295,3 +296,16 @@ def _run_as(node: Live, user: str, *statements: str) -> None:
         for statement in statements:
             with contextlib.suppress(pymysql.err.OperationalError):  # renamed already
                 cursor.execute(statement)
+
+
+def test_what_the_cluster_sets_is_not_lost(cluster: GaleraCluster) -> None:
+    """A node gets its steps of AUTO_INCREMENT from the cluster, at its start too: preflight calls them no change."""
+    for node in cluster.nodes:
+        assert node.run("SELECT @@global.auto_increment_increment") == ((3,),)
+        items = check_restart(collect_from_account(node.account(), CollectRequest(window=0.0))).items
+        assert {"auto_increment_increment", "auto_increment_offset"}.isdisjoint(item.variable for item in items)
+    node = cluster.nodes[0]
+    node.run("SET GLOBAL wsrep_auto_increment_control = OFF", "SET GLOBAL auto_increment_increment = 7")
+    items = check_restart(collect_from_account(node.account(), CollectRequest(window=0.0))).items
+    assert "auto_increment_increment" in {item.variable for item in items}
+    node.run("SET GLOBAL wsrep_auto_increment_control = ON")

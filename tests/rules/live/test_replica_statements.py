@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pymysql
+import pytest
 from live_server import Live
 from replication_pair import dialect, found, pair
 
+from advisor.analysis.restart import check_restart
 from advisor.catalog.load import load
+from advisor.collect.collect import CollectRequest, collect_from_account
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,3 +93,26 @@ def test_every_statement_is_taken(server_name: str, start: Start, tmp_path: Path
     replica.sandbox.restart([*replica.sandbox.arguments, *(f"--{line.replace(' = ', '=')}" for line in lines)])
     assert [line for line in lines if not holds(replica, line)] == []
     assert {action.option_line for action in of_replication(found(replica))}.isdisjoint(lines)
+
+
+CHANGED = {"mysql-8.0": ("slave_parallel_type", "LOGICAL_CLOCK"), "mysql-9.7": ("replica_preserve_commit_order", "OFF")}
+
+
+@pytest.mark.servers("mysql-8.0", "mysql-9.7", "mariadb-11.8")
+def test_what_a_changed_line_needs_is_taken(server_name: str, start: Start, tmp_path: Path) -> None:
+    """The statements of preflight and OPT016 for a changed line are taken by a replica that runs."""
+    _, replica = pair(server_name, start, tmp_path)
+    name, value = CHANGED.get(server_name, ("slave_parallel_threads", "3"))
+    file = tmp_path / "replica.cnf"
+    file.write_text(f"{file.read_text('utf-8')}{name} = {value}\n", "utf-8")
+    with pytest.raises(pymysql.err.MySQLError):
+        replica.run(f"SET GLOBAL {name} = {value}")
+    facts = collect_from_account(replica.account(), CollectRequest(window=0.0))
+    (item,) = (item for item in check_restart(facts).items if item.variable == name)
+    told = found(replica)["file-differs-from-running"].help
+    for action in item.actions:
+        for statement in filter(None, (action.statement or "").split("; ")):
+            replica.run(statement)
+    assert holds(replica, f"{name} = {value}")
+    for statement in told.partition("run ")[2].partition("; to keep ")[0].split("; "):
+        replica.run(statement)
