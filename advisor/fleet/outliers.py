@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.compare import differs_by_nature
 from advisor.core.model import Origin
 from advisor.verdict.settings import normalise_value
+from rules.core.network import READ_ONLY
 from rules.replication.chain import ChainServer, SourceLink
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def _peer_sets(server: Server) -> list[tuple[str, str]]:
         uuid = server.status.get("wsrep_cluster_state_uuid", "")
         peer_sets.append(("galera", f"{server.variables.get('wsrep_cluster_name', '')} {uuid}".strip()))
     group = server.variables.get("group_replication_group_name", "")
-    return [*peer_sets, *([("group_replication", group)] if group else [])]
+    return [*peer_sets, *([(GROUP, group)] if group else [])]
 
 
 def chain_server(name: str, target: Target, facts: Facts, place: str = "") -> ChainServer:
@@ -117,6 +118,7 @@ def chain_server(name: str, target: Target, facts: Facts, place: str = "") -> Ch
         clustered=bool(variables.get("group_replication_group_name")) or bool(part and part.galera),
         read_at=facts.taken_at,
         sources=tuple(map(_source_link, part.replica_rows if part else ())),
+        cut=len(variables.get("gtid_executed", "")) >= SHOWN,
     )
 
 
@@ -126,7 +128,8 @@ def _source_link(row: dict[str, str | None]) -> SourceLink:
     return SourceLink(*(plain.get(field, "") for field in fields))
 
 
-VERSION = "version"
+SHOWN = 1024  # characters of a value in SHOW VARIABLES of MySQL
+VERSION, GROUP = "version", "group_replication"
 MIN_GROUP = 3  # members; two have no majority
 # Further variables that servers in the same role need different values of, or that depend on their location.
 OWN = frozenset(
@@ -249,8 +252,9 @@ def _series(member: Member) -> str:
 
 
 def _comparable_variables(alike: list[Member]) -> list[str]:
-    """Variables that all members have, except those that are specific to each server."""
-    return sorted(set.intersection(*(set(m.plain) for m in alike)) - OWN)
+    """Variables that all members have, except those that are specific to each server, or to its part in a group."""
+    grouped = all(any(kind == GROUP for kind, _ in m.peer_sets) for m in alike)
+    return sorted(set.intersection(*(set(m.plain) for m in alike)) - OWN - (READ_ONLY if grouped else frozenset()))
 
 
 def _differ(variable: str, member: Member, other: Member) -> bool:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from advisor.core.gtid import Position, beyond, count, format_set, highest, parse_positions, parse_set, subtract, union
 from advisor.core.model import Confidence, Severity
 from advisor.core.value_types import NamedTuple
+from rules.core.context import MissingFact
 from rules.core.rule import Docs, rule
 
 TYPE_CHECKING = False
@@ -33,7 +34,8 @@ class SourceLink(NamedTuple):
 class ChainServer(NamedTuple):
     """What is compared between the servers of a chain; `addresses` are its names, `read_at` the time in UTC.
 
-    `executed` is MySQL's set of GTIDs, `binlog_state` MariaDB's; `clustered` servers take part in a group or in Galera.
+    `executed` is MySQL's set of GTIDs, of which `cut` says that the server showed only the beginning; `binlog_state` is
+    MariaDB's. `clustered` servers take part in a group or in Galera.
     """
 
     name: str
@@ -49,6 +51,7 @@ class ChainServer(NamedTuple):
     clustered: bool = False
     read_at: str = ""
     sources: tuple[SourceLink, ...] = ()
+    cut: bool = False
 
 
 class Chain(NamedTuple):
@@ -172,6 +175,8 @@ def errant_transactions(context: RuleContext) -> Iterator[Finding]:
     sources = chain.sources() if chain else ()
     if chain is None or not sources or chain.own.clustered or any(replicates_from(s, chain.own) for s in sources):
         return
+    if any(server.cut for server in (chain.own, *sources)):
+        raise MissingFact("the whole gtid_executed, which SHOW VARIABLES cuts off after 1,024 characters")
     errant = _errant_positions(chain.own, sources) if context.target.is_mariadb else _errant_set(chain.own, sources)
     if errant:
         names = " and ".join(source.name for source in sources)

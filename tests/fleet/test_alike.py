@@ -110,3 +110,14 @@ def test_which_notations_are_no_difference(one: str, other: str, same: bool) -> 
     """Servers print numbers as digits, so that no suffix is read: docs/fleet.md says what is compared."""
     fleet = [member(name, x=normalise_value(text)) for name, text in zip("abc", (one, one, other), strict=True)]
     assert (outliers(fleet) == []) is same
+
+
+def test_secondaries_of_a_group_are_read_only() -> None:
+    """What a group sets by a member's part in it is no difference between members, and one between other servers."""
+    values = zip("abc", ("OFF", "ON", "ON"), strict=True)
+    others = [member(name, super_read_only=value, x="1") for name, value in values]
+    group = [one._replace(peer_sets=(("group_replication", "g"),)) for one in others]
+    assert outliers(group) == []
+    assert peer_groups(group)[0].differences == ()
+    assert [one.variable for one in outliers(others)] == ["super_read_only"]
+    assert [one.variable for one in outliers([*group[:2], others[2]])] == ["super_read_only"]
