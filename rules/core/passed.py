@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from advisor.core.model import format_duration, format_percent, format_size
 from advisor.core.value_types import NamedTuple
+from advisor.verdict.number import parse_digits
 from rules.connections.usage import CREATED_A_SECOND, NEAR_PERCENT
 from rules.core.context import MissingFact
 from rules.core.counters import REDO, busiest_period, steady_window
@@ -159,8 +160,14 @@ def _commits(context: RuleContext) -> str | None:
 
 
 def _replication(context: RuleContext) -> str | None:
-    lags = [(channel_lag(context, channel), channel_suffix(channel)) for channel in replica_channels(context)]
-    return ", ".join(f"{lag} s behind its source{channel}" for lag, channel in lags if lag is not None) or None
+    return ", ".join(filter(None, (_lag(context, channel) for channel in replica_channels(context)))) or None
+
+
+def _lag(context: RuleContext, channel: dict[str, str]) -> str:
+    """The lag of a channel, with its configured delay, which does not count; empty if it is unknown."""
+    lag, delay = channel_lag(context, channel), parse_digits(channel.get("sql_delay"))
+    beyond = f" beyond its configured delay of {format_duration(delay)}" if delay else ""
+    return "" if lag is None else f"{lag} s behind its source{channel_suffix(channel)}{beyond}"
 
 
 ERROR_LOG_RULES = (

@@ -127,19 +127,22 @@ def _is_exclusion(line: LineVerdict) -> bool:
 def filter_by_default_database(context: RuleContext) -> Iterator[Finding]:
     """Report replica filters that use the session's default database."""
     lines = [line for line in filter_lines(context, APPLIED) if "," not in _database_name(line)]
+    channels = context.target.since("mysql", 8)  # a name before a colon is the channel that is filtered
     for line in lines[:1]:
         better = str(line.canonical).replace("_db", "_table").replace("replicate_", "replicate_wild_")
         connection, dot, _ = (line.placed.line.name or "").rpartition(".")  # MariaDB: a filter of one connection
+        channel, colon, database = _database_name(line).rpartition(":") if channels else ("", "", _database_name(line))
         yield filter_by_default_database.finding(
             f"{line.canonical} goes by the database that a session uses: a change from elsewhere to a table of "
-            f"{_database_name(line)} is filtered as if it were elsewhere's.",
+            f"{database} is filtered as if it were elsewhere's.",
             verdict_subject(line),
-            help=f"write {connection}{dot}{better} with the pattern database.% instead",
+            help=f"write {connection}{dot}{better} with the pattern {channel}{colon}database.% instead",
         )
 
 
 LOGS_UPDATES = ("log_replica_updates", "log_slave_updates")
-OF_A_REPLICA = ("replica_", "slave_", "relay_", "replicate_", "super_read_only", "read_only")
+READ_ONLY = ("super_read_only", "read_only")  # switched off they are the lines of a source
+OF_A_REPLICA = ("replica_", "slave_", "relay_", "replicate_", *READ_ONLY)
 
 
 @rule(
@@ -169,7 +172,8 @@ def replica_updates_switched_off(context: RuleContext) -> Iterator[Finding]:
     name = next((n for n in LOGS_UPDATES if context.explicit_switch(n) is False), None)
     if name is None or context.has("server") or not writes_binary_log(context) or uses_galera(context):
         return
-    names = set(context.file_verdict.effective) - {name}
+    lines = context.file_verdict.effective.items()
+    names = {n for n, line in lines if n != name and not (n in READ_ONLY and line.value in {"FALSE", "OFF"})}
     if context.is_set("group_replication_group_name") or not any(n.startswith(OF_A_REPLICA) for n in names):
         return
     action = advise(context, name, "ON", risk="the replica writes each change twice")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.core.model import Confidence, Severity, format_size
+from advisor.core.model import Confidence, Origin, Severity, format_size
 from advisor.verdict import Outcome
 from rules.core.advice import advise, help_line, present
 from rules.core.network import WSREP_ON, WSREP_PROVIDER, has_provider, uses_galera
@@ -106,8 +106,9 @@ def galera_half_configured(context: RuleContext) -> Iterator[Finding]:
 )
 def galera_founds_itself_anew(context: RuleContext) -> Iterator[Finding]:
     """Report an address without nodes, or wsrep_new_cluster, in a file: each start bootstraps a new cluster."""
-    address = context.text(ADDRESS) or ""
-    if uses_galera(context) and context.is_set(ADDRESS) and address.startswith(SCHEME) and not node_addresses(context):
+    address, setting = context.text(ADDRESS) or "", context.settings.get(ADDRESS) if context.is_set(ADDRESS) else None
+    at_start = setting is not None and setting.origin is not Origin.RUNTIME  # SET GLOBAL does not last until a start
+    if uses_galera(context) and at_start and address.startswith(SCHEME) and not node_addresses(context):
         yield galera_founds_itself_anew.finding(
             "The address names no node, so each start bootstraps a new cluster although one exists.",
             variable_subject(context, ADDRESS),
@@ -365,7 +366,7 @@ def galera_of_two_nodes(context: RuleContext) -> Iterator[Finding]:
     counted = context.server.counter(SIZE) if context.has("server") else None
     if not uses_galera(context) or not context.is_set(ADDRESS):
         return
-    few = len(nodes) == TWO and (counted is None or counted <= TWO)
+    few = len(nodes) == TWO and (counted <= TWO if counted is not None else not _omits_itself(context, nodes))
     if few or (counted == TWO and len(nodes) == 1):
         yield galera_of_two_nodes.finding(
             f"The {'address names' if few else 'cluster has'} two nodes: if one is lost silently, the other has no "
@@ -373,6 +374,13 @@ def galera_of_two_nodes(context: RuleContext) -> Iterator[Finding]:
             variable_subject(context, ADDRESS),
             help="add a third node, or an arbitrator (garbd) on another host",
         )
+
+
+def _omits_itself(context: RuleContext, nodes: list[str]) -> bool:
+    """Whether the node's own address is known and is none of those that it looks for, so that it is one more."""
+    at = context.text("wsrep_node_address") or ""
+    own, *others = (node.partition("]")[0] if "[" in node else node.partition(":")[0] for node in (at, *nodes))
+    return own not in others and all(host[:1].isdigit() or host.startswith("[") for host in (own, *others))
 
 
 def node_addresses(context: RuleContext) -> list[str]:

@@ -100,8 +100,8 @@ def _missing_requirements(context: RuleContext) -> Iterator[tuple[str, tuple[str
         yield f"{name} = ON", LOGS_UPDATES
     if context.text("binlog_format") not in {"ROW", None}:
         yield "binlog_format = ROW", ("binlog_format",)
-    if upper_value(context, ORDER) == "OFF" and worker_count(context) > 1:
-        yield "the order of commits kept by parallel workers", ORDER
+    if upper_value(context, ORDER) == "OFF" and worker_count(context):
+        yield "the order of commits kept by parallel workers, also by a single one", ORDER
     if context.text("transaction_write_set_extraction") == "OFF":
         yield "transaction_write_set_extraction = XXHASH64", ("transaction_write_set_extraction",)
     if context.text(POSITIONS[0]) == "FILE":

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 LAGGING = 60  # seconds behind; noticeable for readers of the replica
 VISIBLE = 5  # seconds behind; a smaller lag occurs with each large transaction
 SIDE_BY_SIDE = 2  # threads; fewer apply transactions one after the other
-THREADS = ("slave_parallel_threads", *WORKERS)
+THREADS, MODE = ("slave_parallel_threads", *WORKERS), "slave_parallel_mode"
 BEHIND = "seconds_behind"
 ROUNDING = 1  # seconds; both readings of the lag are rounded
 SHORTEST = 5.0  # seconds between two readings of the lag; a trend over less is noise
@@ -281,14 +281,16 @@ def _next_step(context: RuleContext, channel: dict[str, str], trend: Trend | Non
 
 
 def _parallel_actions(context: RuleContext) -> tuple[Action, ...]:
-    """Actions for four applier threads and, on MySQL, for the settings that they need to keep the commit order."""
+    """Actions for four applier threads, and for the settings that they need: the mode, or the order of commits."""
     clock = upper_value(context, PARALLEL_BY) == "DATABASE"
     ordered = upper_value(context, ORDER) == "OFF" and all(
         "LOGICAL_CLOCK" in need for need in missing_for_commit_order(context)
     )
+    idle = context.text(MODE) == "NONE"  # MariaDB: one thread applies, however many there are
     return present(
         advise_while_stopped(context, PARALLEL_BY, "LOGICAL_CLOCK") if clock else None,
         advise_while_stopped(context, ORDER, "ON") if ordered else None,
+        advise_while_stopped(context, (MODE,), "optimistic") if idle else None,
         advise_while_stopped(context, THREADS, "4", risk="appliers contend for locks"),
     )
 

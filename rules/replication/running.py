@@ -17,6 +17,7 @@ from rules.replication.settings import (
     replica_channels,
     upper_value,
 )
+from rules.replication.timeouts import missing_confirmations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,26 +78,10 @@ def semi_sync_not_in_force(context: RuleContext) -> Iterator[Finding]:
 
 def _unconfirmed_source(context: RuleContext) -> Iterator[Finding]:
     for name in SEMI_SYNC:
-        if not context.settings.on(f"{name}_enabled"):
-            continue
-        status, clients = (context.server.status.get(f"{name}_{what}", "") for what in ("status", "clients"))
-        missed = (context.workload.delta(f"{name}_no_tx") or 0) if context.has("workload") else 0
-        if status == "OFF":
-            text = f"{name}_enabled is ON, but {name}_status is OFF: commits wait for no replica."
-        elif clients == "0":
-            text = f"{name}_enabled is ON, but no replica takes part: the next commit waits for the whole timeout."
-        elif missed:
-            commits = f"{missed:,} commit{'s' if missed > 1 else ''}"
-            text = f"{commits} in the window without a replica's confirmation: {name}_timeout was exceeded."
-        else:
-            continue
-        yield semi_sync_not_in_force.finding(
-            text,
-            variable_subject(context, f"{name}_enabled"),
-            help="connect a replica that has it switched on too, or switch it off here"
-            if clients == "0"
-            else "look why the replicas don't confirm, or switch it off",
-        )
+        missing = missing_confirmations(context, name) if context.settings.on(f"{name}_enabled") else None
+        if missing is not None:
+            message, remedy = missing
+            yield semi_sync_not_in_force.finding(message, variable_subject(context, f"{name}_enabled"), help=remedy)
 
 
 @rule(
@@ -113,19 +98,23 @@ def _unconfirmed_source(context: RuleContext) -> Iterator[Finding]:
         "position it relies on a number that fits one source alone, and on MariaDB on a file that a crash can leave "
         "behind.",
         fix="On MySQL set SOURCE_AUTO_POSITION = 1, on MariaDB MASTER_USE_GTID = slave_pos, with the replica stopped.",
-        risk="The source must still have the binary logs that the replica lacks.",
+        risk="The source must still have the binary logs that the replica lacks. Several sources of a MariaDB replica "
+        "need a gtid_domain_id each: in a common domain the receiver of one of them stops with error 1236.",
         exceptions="Sources without GTIDs, and tools that start a replica at a position.",
         reconsider_when="A source without GTIDs.",
     ),
 )
 def replica_by_file_position(context: RuleContext) -> Iterator[Finding]:
-    """Report a channel without auto-positioning on a server with GTIDs."""
-    for channel in replica_channels(context):
+    """Report a channel without auto-positioning on a server with GTIDs, unless its source sends none."""
+    channels = replica_channels(context)
+    own = ", once each of its sources has a gtid_domain_id of its own" if len(channels) > 1 else ""
+    for channel in channels:
+        unsent = channel.get("io_running") == "Yes" and channel.get("retrieved_gtid_set") == ""
         by_file = channel.get("using_gtid") == "No" or (
-            context.text("gtid_mode") == "ON" and channel.get("auto_position") == "0"
+            context.text("gtid_mode") == "ON" and channel.get("auto_position") == "0" and not unsent
         )
         if by_file:
-            how = "MASTER_USE_GTID = slave_pos" if context.target.is_mariadb else "automatic positions"
+            how = f"MASTER_USE_GTID = slave_pos{own}" if context.target.is_mariadb else "automatic positions"
             yield replica_by_file_position.finding(
                 f"The replica{channel_suffix(channel)} finds its place by file and position, which fits this source "
                 "alone.",

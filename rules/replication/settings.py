@@ -285,8 +285,8 @@ def parallel_by_database(context: RuleContext) -> Iterator[Finding]:
         "remove the lines.",
         risk="It can be changed only while the replica is stopped. A restart with new lines alone keeps the files "
         "where several workers have applied changes: 5.7 and 8.0 change the line back, and say so in the log.",
-        exceptions="Replicas with GTIDs and automatic positions, which ask for what they lack: the rule is silent "
-        "where all channels have them.",
+        exceptions="Replicas with GTIDs, which skip what they have: the rule is silent where a file has them ON, and "
+        "where all channels have automatic positions or received GTIDs.",
         reconsider_when="A replica that was killed under load and went on without a duplicate.",
     ),
 )
@@ -295,7 +295,7 @@ def replica_position_in_files(context: RuleContext) -> Iterator[Finding]:
     names = [name for name in POSITIONS if context.text(name) == "FILE"]
     chosen = next((name for name in names if context.is_set(name)), None)
     hint = chosen or (_replica_variable(context) if POSITIONS[0] in names else None)
-    if names and hint and not _uses_auto_position(context):
+    if names and hint and not _skips_by_gtid(context):
         actions = [advise_while_stopped(context, (name,), "TABLE") for name in names]
         yield replica_position_in_files.finding(
             f"{' and '.join(names)} {'are' if len(names) > 1 else 'is'} FILE{'' if chosen else ' by default'}: the "
@@ -315,11 +315,12 @@ def _replica_variable(context: RuleContext) -> str | None:
     return next((name for name in (*WORKERS, *PARALLEL_BY, "relay_log_recovery") if context.is_set(name)), None)
 
 
-def _uses_auto_position(context: RuleContext) -> bool:
-    """Whether all channels of a running replica use auto-positioning."""
-    part = context.server.replication if context.has("server") else None
+def _skips_by_gtid(context: RuleContext) -> bool:
+    """Whether GTIDs let the replica skip what it has, whatever its position: by the file, or on all channels."""
+    on, part = context.text("gtid_mode") == "ON", context.server.replication if context.has("server") else None
     rows = part.replica_rows if part else ()
-    return bool(rows) and all(row.get("Auto_Position") == "1" for row in rows)
+    skipped = all(row.get("Auto_Position") == "1" or (on and row.get("Retrieved_Gtid_Set")) for row in rows)
+    return bool(rows) and skipped if context.has("server") else on
 
 
 @rule(
@@ -354,7 +355,7 @@ def relay_logs_never_purged(context: RuleContext) -> Iterator[Finding]:
     "REP011",
     "tight-relay-log-limit",
     confidence=Confidence.LIKELY,
-    summary="The limit on relay logs is smaller than two of them, so the receiver waits forever for space.",
+    summary="The limit on relay logs is smaller than two of them, so the receiver waits while nothing can be removed.",
     options=("relay_log_space_limit",),
     evidence=("REPL-06",),
     docs=Docs(

@@ -8,7 +8,7 @@ from advisor.core.model import Severity, format_duration
 from advisor.core.value_types import NamedTuple
 from advisor.redaction.scrub import failed_table
 from advisor.verdict.number import parse_digits
-from rules.core.advice import replica_keyword
+from rules.core.advice import quote_channel, replica_keyword
 from rules.core.network import is_switched_on
 from rules.core.rule import Docs, rule
 from rules.replication.settings import LOGS_UPDATES, channel_suffix, channel_times, replica_channels, upper_value
@@ -212,6 +212,14 @@ BY_MESSAGE = (
     ),
     (
         1593,
+        re.compile(r"'\w+_start' hook"),
+        Cause(
+            "A plugin refuses to start the thread, as group replication does on a secondary.",
+            "in a replication group start the channel on the primary; elsewhere look for the reason in the error log",
+        ),
+    ),
+    (
+        1593,
         re.compile(r"equal \w+ server UUIDs", re.IGNORECASE),
         Cause(
             "The replica and its source have the same server_uuid, as after copying a data directory.",
@@ -252,7 +260,8 @@ IN_WORKERS = "Coordinator stopped"  # at the start of Last_SQL_Error if the mess
         fix="Fix the cause of the error, which the finding explains for some fifty numbers and messages, and start the "
         "replica. A receiver of MySQL 8.4 and later gives up after ten attempts to connect, and has to be started too.",
         risk="Skipping the error lets the data diverge.",
-        exceptions="A replica that is stopped for a backup or as a delayed copy: an applier that is stopped alone, "
+        exceptions="A channel of a secondary in a replication group, which the group runs on its primary alone. A "
+        "replica that is stopped for a backup or as a delayed copy: an applier that is stopped alone, "
         "without an error, is a note, unless other replicas get their changes through this one.",
         reconsider_when="Both threads running.",
     ),
@@ -263,7 +272,8 @@ def stopped_replica(context: RuleContext) -> Iterator[Finding]:
         states = stopped_threads(channel)
         errors = {step: parse_digits(channel.get(NUMBERS[step])) or 0 for step in RUNNING}
         if list(states.values()) == ["No", "No"] and not any(errors.values()):
-            yield _stopped_without_error(context, channel, "")
+            if not _runs_on_primary_alone(context):
+                yield _stopped_without_error(context, channel, "")
             continue
         for step, state in states.items():
             if state in CONNECTING:
@@ -272,6 +282,12 @@ def stopped_replica(context: RuleContext) -> Iterator[Finding]:
                 yield _stopped_with_error(context, channel, step, errors[step])
             else:
                 yield _stopped_without_error(context, channel, step)
+
+
+def _runs_on_primary_alone(context: RuleContext) -> bool:
+    """Whether this member is a secondary, on which its group lets no channel start."""
+    part = context.server.replication
+    return any(member.own and member.role == "SECONDARY" for member in (part.members or () if part else ()))
 
 
 def stopped_threads(channel: dict[str, str]) -> dict[str, str]:
@@ -387,8 +403,3 @@ def _statement(context: RuleContext, channel: dict[str, str], verb: str) -> str:
         return f"{verb} SLAVE{quote_channel(name)}{status}"
     name = channel.get("channel_name", "")
     return f"{verb} {replica_keyword(context)}{status}{' FOR CHANNEL' if name else ''}{quote_channel(name)}"
-
-
-def quote_channel(name: str) -> str:
-    """A channel's name for a statement, after a space; empty for the default channel."""
-    return " '{}'".format(name.replace("'", "''")) if name else ""

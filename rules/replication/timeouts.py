@@ -1,4 +1,4 @@
-"""REP: rules about a replica's network timeout and retries, and about applier threads without work."""
+"""REP: rules about network timeouts, retries and idle appliers, and about what a semi-synchronous source lacks."""
 
 from __future__ import annotations
 
@@ -119,3 +119,33 @@ def parallel_threads_without_work(context: RuleContext) -> Iterator[Finding]:
             help=help_line(action),
             actions=present(action),
         )
+
+
+def missing_confirmations(context: RuleContext, name: str) -> tuple[str, str] | None:
+    """Why commits of a semi-synchronous source wait for no replica, or in vain, and the help; None if all is well.
+
+    `name` is the prefix of the plugin's variables. MariaDB waits for one replica, and for none that is not there with
+    wait_no_slave = OFF, which MySQL shows by its status.
+    """
+    status, clients = (context.server.status.get(f"{name}_{what}", "") for what in ("status", "clients"))
+    missed = (context.workload.delta(f"{name}_no_tx") or 0) if context.has("workload") else 0
+    names = (f"{name}_wait_for_{word}_count" for word in ("replica", "slave"))
+    counts = {count: context.number(count) for count in names}
+    count, wanted = next(((count, number) for count, number in counts.items() if number), ("", 1))
+    few = clients.isdigit() and int(clients) < wanted
+    some = "no replica takes part" if clients == "0" else f"only {clients} of {wanted} replicas take part"
+    remedy = "look why the replicas don't confirm, or switch it off"
+    if few:
+        remedy = "connect a replica that has it switched on too, or switch it off here"
+        remedy += f", or lower {count}" if count and wanted > 1 else ""
+    if status == "OFF":
+        why = f" ({some})" if few and wanted > 1 else ""
+        return f"{name}_enabled is ON, but {name}_status is OFF: commits wait for no replica{why}.", remedy
+    if few and context.settings.on(f"{name}_wait_no_slave") is False:
+        return f"{name}_enabled is ON, but {some}: commits wait for none.", remedy
+    if few:
+        return f"{name}_enabled is ON, but {some}: the next commit waits for the whole timeout.", remedy
+    if missed:
+        commits = f"{missed:,} commit{'s' if missed > 1 else ''}"
+        return f"{commits} in the window without a replica's confirmation: {name}_timeout was exceeded.", remedy
+    return None

@@ -168,3 +168,15 @@ def test_commits_are_not_fine_where_syncs_are_in_vain(name: str, tmp_path: Path)
     rule = next(r for r in all_rules() if r.name == name)
     assert "commits" in dict(passed_checks(known, [], NAMES))
     assert "commits" not in dict(passed_checks(known, [rule.finding("Syncs are without effect.")], NAMES))
+
+
+def test_a_configured_delay_is_named(tmp_path: Path) -> None:
+    """A delayed replica that applies on time is behind by its delay, and the check that it passed says so."""
+    rows = [
+        {"Channel_Name": "", "Seconds_Behind_Master": "3600", "SQL_Delay": "3600"},
+        {"Channel_Name": "eu", "Seconds_Behind_Master": "1", "SQL_Delay": "0"},
+        {"Channel_Name": "us", "Seconds_Behind_Master": ""},
+    ]
+    made = context_of_case(Case("", "", "mysql-8.0.15", server={"replication": {"replica_rows": rows}}), tmp_path)
+    told = dict(passed_checks(made, [], NAMES))["replication"]
+    assert told == "0 s behind its source beyond its configured delay of 1 h, 1 s behind its source of channel eu"

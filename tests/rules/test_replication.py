@@ -10,6 +10,7 @@ from rule_cases import Case, context_of_case, found
 
 from advisor.core.model import Confidence
 from rules import find_rule
+from rules.core.advice import value_of_actions
 from rules.core.context import MissingFact
 
 if TYPE_CHECKING:
@@ -260,6 +261,48 @@ def test_what_a_running_replica_refuses(
         assert (action.statement or "").startswith("SET GLOBAL ")
 
 
+@pytest.mark.parametrize(
+    ("target", "rows", "starts"),
+    [
+        (
+            "mysql-9.7.4",
+            [{"Channel_Name": "", "Replica_IO_Running": "Yes", "Replica_SQL_Running": "No"}],
+            "START REPLICA IO_THREAD;",
+        ),
+        (
+            "mysql-9.7.4",
+            [
+                {"Channel_Name": "", "Replica_IO_Running": "Connecting", "Replica_SQL_Running": "Yes"},
+                {"Channel_Name": "o'r", "Replica_IO_Running": "No", "Replica_SQL_Running": "Yes"},
+                {"Channel_Name": "kept", "Replica_IO_Running": "No", "Replica_SQL_Running": "No"},
+            ],
+            "START REPLICA FOR CHANNEL ''; START REPLICA SQL_THREAD FOR CHANNEL 'o''r';",
+        ),
+        (
+            "mariadb-11.8",
+            [
+                {"Connection_name": "", "Slave_IO_Running": "Yes", "Slave_SQL_Running": "Yes"},
+                {"Connection_name": "eu", "Slave_IO_Running": "Yes", "Slave_SQL_Running": "No"},
+            ],
+            "START SLAVE ''; START SLAVE 'eu' IO_THREAD;",
+        ),
+    ],
+)
+def test_threads_that_are_stopped_stay_stopped(
+    target: str, rows: list[dict[str, str]], starts: str, tmp_path: Path
+) -> None:
+    """Around a change only the threads that ran are started again: another may be stopped on purpose."""
+    maria = target.startswith("mariadb")
+    rule = "parallel-threads-without-work" if maria else "unordered-parallel-replica"
+    file = "slave_parallel_threads = 2\nslave_parallel_mode = none" if maria else "replica_preserve_commit_order = OFF"
+    (action,) = found(rule, target, tmp_path, file, {"replication": {"replica_rows": rows}})[0].actions
+    assert (action.statement or "").partition("; SET GLOBAL ")[2].partition("; ")[2] == starts
+    assert (action.undo or "").endswith(f"; {starts}")
+    advised = value_of_actions(found(rule, target, tmp_path, file, {"replication": {"replica_rows": rows}})[0])
+    assert advised is not None
+    assert advised.after == ("optimistic" if maria else "ON")
+
+
 def test_channels_of_a_group_are_not_stopped(tmp_path: Path) -> None:
     """A member of a group, whose channels STOP REPLICA doesn't end, is advised the line alone."""
     server = replica(Replica_SQL_Running="Yes", Channel_Name="group_replication_applier")
@@ -364,3 +407,42 @@ def test_a_donor_whose_accounts_are_not_all_known(tmp_path: Path) -> None:
     assert rule is not None
     with pytest.raises(MissingFact, match="three of each kind"):
         list(rule.check(context_of_case(case, tmp_path)))
+
+
+def test_sets_that_the_server_cut_off_are_not_compared(tmp_path: Path) -> None:
+    """The end of a long set is missing, so that the numbers at its cut are none of the server's."""
+    rule = find_rule("errant-transactions")
+    assert rule is not None
+    uuid = "00000001-e8dd-11f1-af45-02fc00000001"
+    for cut in (0, 1):
+        servers = [{"executed": f"{uuid}:1-123", "sources": [1]}, {"executed": f"{uuid}:1-12"}]
+        servers[cut]["cut"] = True
+        server = {"replication": {"replica_rows": [{"Channel_Name": ""}]}, "chain": {"servers": servers}}
+        with pytest.raises(MissingFact, match="the whole gtid_executed"):
+            list(rule.check(context_of_case(Case(rule.name, "", "mysql-9.7.4", server=server), tmp_path)))
+
+
+@pytest.mark.parametrize(
+    ("variables", "says"),
+    [
+        ({"rpl_semi_sync_master_wait_no_slave": "ON"}, "no replica takes part: the next commit waits for the whole"),
+        ({"rpl_semi_sync_master_wait_no_slave": "OFF"}, "no replica takes part: commits wait for none."),
+    ],
+)
+def test_who_waits_for_no_replica(variables: dict[str, str], says: str, tmp_path: Path) -> None:
+    """MariaDB's status is ON without a replica; whether a commit waits then, goes by wait_no_slave."""
+    status = {"rpl_semi_sync_master_status": "ON", "rpl_semi_sync_master_clients": "0"}
+    source = {"variables": {"rpl_semi_sync_master_enabled": "ON"} | variables, "status": status}
+    (finding,) = found("semi-sync-not-in-force", "mariadb-11.4", tmp_path, server=source)
+    assert says in finding.message
+
+
+@pytest.mark.parametrize(
+    ("target", "database", "pattern"),
+    [("mysql-8.0.15", "db1", "eu:database.%"), ("mysql-5.7.22", "eu:db1", "pattern database.%")],
+)
+def test_a_filter_of_one_channel(target: str, database: str, pattern: str, tmp_path: Path) -> None:
+    """From 8.0 on a name before a colon is the channel, which the better filter needs too; before, it is the name."""
+    (finding,) = found("filter-by-default-database", target, tmp_path, "replicate_do_db = eu:db1")
+    assert f"to a table of {database} is filtered" in finding.message
+    assert pattern in finding.help

@@ -19,6 +19,7 @@ from replication_pair import until
 
 from advisor.analysis import run_rules
 from advisor.analysis.context import build_context
+from advisor.analysis.restart import check_restart
 from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.statements import APPLIER_TIMES, GROUP_MEMBERS, GROUP_QUEUES
 from advisor.core.model import Severity
@@ -240,3 +241,43 @@ def test_a_message_cache_that_does_not_fit(members: ReplicationGroup) -> None:
     member.run(action.undo)
     assert "group-cache-exceeds-memory" not in found(member, Host(memory=Memory(total=8 * GIB)))
     member.run("SET GLOBAL group_replication_message_cache_size = 134217728")
+
+
+def changed_by_restart(member: Live) -> set[str]:
+    """The variables that preflight expects to have another value after a restart."""
+    items = check_restart(collect_from_account(member.account(), CollectRequest(window=0.0))).items
+    return {item.variable for item in items if item.variable}
+
+
+def test_what_the_group_sets_is_not_lost(members: ReplicationGroup) -> None:
+    """A member that joins again at its start gets its mode from the group; one that does not takes writes then."""
+    primary, (second, _) = members.primary(), members.secondaries()
+    assert second.run("SELECT @@super_read_only, @@read_only") == ((1, 1),)
+    assert {"super_read_only", "read_only"} <= changed_by_restart(second)
+    for member in members.members:
+        member.run("SET GLOBAL group_replication_start_on_boot = ON")
+    for member in (primary, second):
+        assert "group_replication_start_on_boot" in changed_by_restart(member)
+        assert {"super_read_only", "read_only"}.isdisjoint(changed_by_restart(member))
+    for member in members.members:
+        member.run("SET GLOBAL group_replication_start_on_boot = OFF")
+
+
+def test_a_channel_on_a_secondary(members: ReplicationGroup) -> None:
+    """A secondary starts no channel, so one that does not run there is no finding; on the primary it is one."""
+    primary, second = members.primary(), members.secondaries()[0]
+    for member in (primary, second):
+        member.run(
+            "CHANGE REPLICATION SOURCE TO SOURCE_HOST = '127.0.0.1', SOURCE_PORT = 1, SOURCE_USER = 'repl' "
+            "FOR CHANNEL 'dr'"
+        )
+    assert "stopped-replica" not in found(second)
+    second.run("START REPLICA FOR CHANNEL 'dr'")
+    until(lambda: "stopped-replica" in found(second))
+    refused = found(second)["stopped-replica"]
+    assert "stopped with error 13117" in refused.message
+    assert "A plugin refuses to start the thread" in refused.message
+    assert "start the channel on the primary" in refused.help
+    assert found(primary)["stopped-replica"].help.startswith("start it with START REPLICA FOR CHANNEL 'dr'")
+    for member in (primary, second):
+        member.run("RESET REPLICA ALL FOR CHANNEL 'dr'")
