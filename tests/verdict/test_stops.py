@@ -174,6 +174,10 @@ wsrep_cluster_address= / binlog_format=ROW
 binlog_format=ROW
 binlog_format=ROW / wsrep_sst_method=mariabackup
 binlog_format=ROW / wsrep_sst_method=mysqldump
+wsrep_cluster_address=gcomm:// / binlog_format=ROW / wsrep_slave_threads=4
+wsrep_cluster_address=gcomm:// / binlog_format=ROW / memlock
+wsrep_cluster_address=gcomm:// / binlog_format=ROW / memlock=0
+wsrep_cluster_address=gcomm:// / binlog_format=ROW / wsrep_sst_method=mysqldump / bind_address=127.0.0.1
 wsrep_provider=none
 wsrep_on=OFF
 """

@@ -357,6 +357,8 @@ def find_node_faults(values: Values, unread: frozenset[str]) -> dict[str, str]:
     if values.get(FORMAT, "MIXED") != "ROW" and FORMAT not in unread:
         why = "A node of a cluster needs binlog_format = ROW."
         return {FORMAT if FORMAT in values else PROVIDER: why}
+    if values.get("memlock") == "TRUE":
+        return {"memlock": "A node of a cluster does not start with its memory locked: remove the line."}
     return {}
 
 
