@@ -285,12 +285,12 @@ def suggest_character_set(known: RuleContext, _workload: str) -> Iterator[Sugges
 
 
 def suggest_local_infile(known: RuleContext, _workload: str) -> Iterator[SuggestedLine]:
-    """Yield local_infile = OFF, which stops the server from reading files of its clients."""
+    """Yield local_infile = OFF, with which statements can't make clients send files."""
     if known.text("local_infile") in {"ON", "TRUE", "1"}:
         yield SuggestedLine(
             "local_infile",
             "OFF",
-            "A compromised server could request files from its clients.",
+            "An injected LOAD DATA LOCAL would make clients send files of their own hosts.",
             ("SRV-01",),
             "LOAD DATA LOCAL fails until local_infile is enabled",
         )

@@ -175,3 +175,11 @@ def test_durability_is_never_traded() -> None:
             written = lines(suggest(target, HOSTS["large"], workload))
             assert not never & set(written)
             assert written.get("sync_binlog", "1") == "1"
+
+
+def test_what_local_infile_is_switched_off_for() -> None:
+    """It stops statements; a compromised server asks clients whatever its setting is, as SEC004 says."""
+    made = suggest(parse_target("mariadb-11.4"), HOSTS["small"], "oltp")
+    (reason,) = (choice.reason for choice in made.choices if choice.option == "local_infile")
+    assert "LOAD DATA LOCAL" in reason
+    assert "compromised" not in reason
