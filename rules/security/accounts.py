@@ -60,28 +60,36 @@ def is_administrator(kind: Accounts) -> bool:
     "anonymous-account",
     needs=("server",),
     evidence=("SEC-14",),
-    summary="There are accounts without a name, which let anybody in under any name.",
+    summary="There are accounts without a name, which take logins under any name.",
     docs=Docs(
         why="An account with an empty user matches every name that no other account of that host matches better. "
         "Because the server sorts accounts by host first, it also takes the place of named accounts with a wider "
         "host: logins fail, or has other rights than meant. It is a note where such accounts, or the server itself "
         "(skip_networking, bind_address), are bound to the server's own host: MariaDB's installation may leave some "
-        "there.",
+        "there. It is a note, too, where they need a password or are checked by a plugin such as PAM's.",
         fix="DROP USER ''@'host' for each of them.",
         risk="Programs that log in without a name fail.",
-        exceptions="None.",
+        exceptions="An account by which PAM or LDAP maps its users to other accounts (GRANT PROXY).",
         reconsider_when="Nothing.",
     ),
 )
 def anonymous_account(context: RuleContext) -> Iterator[Finding]:
-    """Report anonymous accounts."""
+    """Report anonymous accounts, those with a password or a plugin of their own apart, as a note."""
     kinds = accounts_of_kind(context, lambda kind: kind.anonymous)
-    if kinds:
-        local = is_local_only(context) or all(kind.reach == HERE for kind in kinds)
+    bare = [kind for kind in kinds if kind.passwordless]
+    if bare:
+        local = is_local_only(context) or all(kind.reach == HERE for kind in bare)
         yield anonymous_account.finding(
-            f"{account_list(kinds)} {have_verb(kinds)} no name, so any name gets in.",
+            f"{account_list(bare)} {have_verb(bare)} no name, so any name gets in.",
             help="drop them: DROP USER ''@'host'",
             severity=Severity.NOTE if local else None,
+        )
+    if guarded := [kind for kind in kinds if not kind.passwordless]:
+        plugins = " or ".join(sorted({kind.plugin for kind in guarded}))
+        yield anonymous_account.finding(
+            f"{account_list(guarded)} {have_verb(guarded)} no name: whoever passes {plugins} gets in by any name.",
+            help="drop them, unless PAM or LDAP maps its users to accounts by them (GRANT PROXY)",
+            severity=Severity.NOTE,
         )
 
 

@@ -9,6 +9,7 @@ from rules.core.advice import advise, help_line, present
 from rules.core.network import is_switched_on
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject, verdict_subject
+from rules.durability.binary_log import writes_binary_log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ BESIDE = {
     "mariadb": ("innodb_encrypt_log", "encrypt_binlog", "encrypt_tmp_files"),
 }
 UNDO_ENCRYPTION, BINLOG_ENCRYPTION = "innodb_undo_log_encrypt", "binlog_encryption"
+OF_BINLOG = (BINLOG_ENCRYPTION, "encrypt_binlog")  # they encrypt relay logs too
 LOADING = ("early_plugin_load", "plugin_load", "plugin_load_add")
 GONE_KEYRINGS = ("keyring_file", "keyring_encrypted_file", "keyring_oci")  # plugins that MySQL 8.4 no longer has
 TABLES = {"mysql": "default_table_encryption", "mariadb": "innodb_encrypt_tables"}
@@ -58,7 +60,7 @@ def table_encryption_variable(context: RuleContext) -> str | None:
 def half_encrypted(context: RuleContext) -> Iterator[Finding]:
     """Report unencrypted logs on a server with encrypted tables."""
     name = table_encryption_variable(context)
-    plain = [n for n in BESIDE[context.target.flavour] if context.settings.on(n) is False]
+    plain = [n for n in BESIDE[context.target.flavour] if context.settings.on(n) is False and _is_written(context, n)]
     if name and plain:
         yield half_encrypted.finding(
             f"Tables are encrypted, but {' and '.join(plain)} {'are' if len(plain) > 1 else 'is'} off, so their rows "
@@ -66,6 +68,14 @@ def half_encrypted(context: RuleContext) -> Iterator[Finding]:
             variable_subject(context, name),
             help=f"switch {', '.join(plain)} on" + (", once a keyring is loaded" if context.target.is_mysql else ""),
         )
+
+
+def _is_written(context: RuleContext, name: str) -> bool:
+    """Whether the server writes the log that the switch encrypts: no binary log, and no relay log, may be written."""
+    if name not in OF_BINLOG or writes_binary_log(context):
+        return True
+    part = context.server.replication if context.has("server") else None
+    return part is not None and part.is_replica
 
 
 @rule(

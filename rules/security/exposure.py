@@ -260,8 +260,10 @@ def second_port_open(context: RuleContext) -> Iterator[Finding]:
     ):
         return
     if _is_x_open(context):
+        port = context.number("mysqlx_port")
         yield second_port_open.finding(
-            "bind_address keeps other hosts from the server's port, and the X protocol's port 33060 is open to them.",
+            "bind_address keeps other hosts from the server's port, and the X protocol's port"
+            f"{f' {port}' if port else ''} is open to them.",
             variable_subject(context, X_ADDRESS if context.is_set(X_ADDRESS) else "bind_address"),
             help="set mysqlx_bind_address to the same address, or mysqlx = OFF",
         )

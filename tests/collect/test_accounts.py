@@ -200,6 +200,24 @@ def test_accounts_are_counted_by_kind(live: Live) -> None:
     assert not any(str(row[0]) in repr(facts) for row in stored)
 
 
+def test_accounts_of_system_users_come_from_here(live: Live) -> None:
+    """An account that the socket alone lets in comes from no other host, whatever its host; one with a password may."""
+    install(live, "auth_ed25519" if live.is_mariadb else "auth_socket")
+    word, ways = ("VIA", "unix_socket") if live.is_mariadb else ("WITH", "auth_socket")
+    users = [f"job@'%' IDENTIFIED {word} {ways}"]
+    if live.is_mariadb:
+        users += [f"either@'%' IDENTIFIED VIA ed25519 USING PASSWORD('{PASSWORD}') OR unix_socket"]
+    live.run(*(f"CREATE USER {user}" for user in users))
+    try:
+        kinds = collect_from_account(live.account(), CollectRequest(window=0.01)).server.accounts or ()
+        with pytest.raises(ConnectError):
+            connect(Account("job", host="127.0.0.1", port=live.sandbox.port or 0))
+    finally:
+        live.run(f"DROP USER {', '.join(user.partition(' ')[0] for user in users)}")
+    reach = {k.names: k.reach for k in kinds}
+    assert [reach.get("job@%"), reach.get("either@%")] == ["here", "anywhere" if live.is_mariadb else None]
+
+
 def test_privileges_and_tls_are_told_apart(live: Live) -> None:
     """GRANT OPTION, FILE, REQUIRE SSL, and privileges that replace SUPER are read for each account; root has all."""
     replaces = {"mysql-5.7": "SUPER", "mysql-8.0": "SYSTEM_VARIABLES_ADMIN", "mysql-9.7": "SET_ANY_DEFINER"}

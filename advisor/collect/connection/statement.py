@@ -12,7 +12,7 @@ MYSQL = "MySQL"
 MARIADB = "MariaDB"
 
 _REACH = (
-    "CASE WHEN Host IN ('localhost', '127.0.0.1', '::1', @@hostname) THEN 'here' "
+    "CASE WHEN {socket} OR Host IN ('localhost', '127.0.0.1', '::1', @@hostname) THEN 'here' "
     "WHEN INSTR(Host, '%') > 0 OR Host = '' THEN 'anywhere' ELSE 'there' END AS reach"
 )
 
@@ -49,8 +49,9 @@ class Statement(NamedTuple):
         return sql if self.driver else TAG + sql
 
 
-def _kinds(accounts: str) -> str:
-    return _KINDS.replace("{accounts}", accounts.replace("{reach}", _REACH))
+def _kinds(accounts: str, socket: str) -> str:
+    """The statement for these accounts; `socket` is the condition for those that the socket alone lets in."""
+    return _KINDS.replace("{accounts}", accounts.replace("{reach}", _REACH.replace("{socket}", socket)))
 
 
 _ACCOUNTS_MYSQL = (
@@ -65,8 +66,9 @@ _DYNAMIC = (
     "AND PRIV IN ('SYSTEM_VARIABLES_ADMIN', 'PERSIST_RO_VARIABLES_ADMIN', 'SET_USER_ID', 'SET_ANY_DEFINER', "
     "'ROLE_ADMIN'))"
 )
-ACCOUNTS_DYNAMIC_SQL = _kinds(_ACCOUNTS_MYSQL.replace("{admin}", _DYNAMIC))
-ACCOUNTS_USER_SQL = _kinds(_ACCOUNTS_MYSQL.replace("{admin}", "NULL"))
+_SOCKET = "plugin = 'auth_socket'"
+ACCOUNTS_DYNAMIC_SQL = _kinds(_ACCOUNTS_MYSQL.replace("{admin}", _DYNAMIC), _SOCKET)
+ACCOUNTS_USER_SQL = _kinds(_ACCOUNTS_MYSQL.replace("{admin}", "NULL"), _SOCKET)
 
 ACCOUNTS_GLOBAL_PRIV_SQL = _kinds(
     "SELECT DISTINCT User, Host, COALESCE(JSON_VALUE(Priv, '$.plugin'), 'mysql_native_password') AS plugin, "
@@ -80,6 +82,7 @@ ACCOUNTS_GLOBAL_PRIV_SQL = _kinds(
     "CAST(JSON_VALUE(Priv, '$.access') AS UNSIGNED) & 1073741824 > 0 AS admin, "
     "{reach} FROM mysql.global_priv WHERE "
     "COALESCE(JSON_VALUE(Priv, '$.account_locked'), '0') = '0' AND JSON_VALUE(Priv, '$.is_role') IS NULL",
+    "JSON_VALUE(Priv, '$.plugin') = 'unix_socket' AND JSON_EXTRACT(Priv, '$.auth_or') IS NULL",  # no other way in
 )
 
 # InnoDB shows its times in the time zone of the host, NOW() in that of the session.
