@@ -46,8 +46,8 @@ def is_aurora(context: RuleContext) -> bool:
     options=(INSTANCES,),
     evidence=("BPI-06", "ASK-06"),
     docs=Docs(
-        why="Below 1 GB the server uses one instance whatever is set. MariaDB has had a single pool since 10.5 and "
-        "ignores the option, which ignored-option reports there.",
+        why="Below 1 GB the server uses one instance, whatever the setting. MariaDB has had a single pool since 10.5 "
+        "and ignores the option, which ignored-option reports there.",
         fix="Remove the line.",
         risk="None: the server does the same without it.",
         restart=True,
@@ -60,7 +60,8 @@ def pointless_buffer_pool_instances(context: RuleContext) -> Iterator[Finding]:
     wanted, pool = _requested_instances(context), context.number(POOL)
     if wanted is not None and wanted > 1 and pool is not None and pool < LEAST_INSTANCE:
         yield pointless_buffer_pool_instances.finding(
-            f"A pool of {format_size(pool)} is one instance whatever this says: only pools of 1G or more are divided.",
+            f"The server ignores this line: it runs a pool of {format_size(pool)} as one instance, and divides only "
+            "pools of 1G or more.",
             variable_subject(context, INSTANCES),
             help="remove the line",
         )
@@ -97,14 +98,14 @@ def _remaining_pool(context: RuleContext, pool: int) -> int:
     evidence=("BPI-06", "BPI-03", "LRU-01"),
     probe="buffer-pool-instances",
     docs=Docs(
-        why="MySQL's manual wants at least 1 GB an instance. Each instance is searched for pages to flush "
-        "once a second (innodb_lru_scan_depth), so many instances multiply that work. The pool is also "
-        "rounded up to a multiple of instances times chunk size: 1100M with 8 instances runs as 2048M.",
+        why="MySQL's manual recommends at least 1 GB per instance. Each instance is searched for pages to flush once a "
+        "second (innodb_lru_scan_depth), so many instances multiply that work. The pool is also rounded up to a "
+        "multiple of instances times chunk size: 1100M with 8 instances runs as 2048M.",
         fix="Use no more instances than the pool has gigabytes.",
-        risk="Fewer instances can mean more waiting for their locks with many sessions.",
+        risk="With many sessions, fewer instances can mean more contention for their locks.",
         restart=True,
-        exceptions="A published run with 64 instances of 2 GB each had the steadiest throughput; the bound "
-        "is 1 GB, not the number.",
+        exceptions="A published run with 64 instances of 2 GB each had the steadiest throughput; the limit is 1 GB per "
+        "instance, not the number of instances.",
         reconsider_when="A run of hours on this host that is steadier with more instances.",
     ),
 )
@@ -114,9 +115,10 @@ def many_buffer_pool_instances(context: RuleContext) -> Iterator[Finding]:
     if wanted is None or pool is None or pool < LEAST_INSTANCE or wanted * LEAST_INSTANCE <= pool:
         return
     most = max(_remaining_pool(context, pool) // LEAST_INSTANCE, 1)
-    action = advise(context, INSTANCES, most, risk="more waiting for locks with many sessions")
+    action = advise(context, INSTANCES, most, risk="more contention for locks with many sessions")
     yield many_buffer_pool_instances.finding(
-        f"{wanted} instances of {format_size(pool // wanted)} each; MySQL's manual wants 1 GB or more each.",
+        f"{wanted} instances of {format_size(pool // wanted)} each; MySQL's manual recommends 1 GB or more per "
+        "instance.",
         variable_subject(context, INSTANCES),
         help=help_line(action),
         actions=present(action),
@@ -128,7 +130,7 @@ def many_buffer_pool_instances(context: RuleContext) -> Iterator[Finding]:
     "random-read-ahead",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="Random read-ahead is on; it reads whole extents for a few pages of them.",
+    summary="Random read-ahead is on: the server reads a whole extent when a few of its pages are in the pool.",
     options=("innodb_random_read_ahead",),
     evidence=("IO-01", "RA-01", "RA-02"),
     probe="read-ahead",
@@ -137,7 +139,7 @@ def many_buffer_pool_instances(context: RuleContext) -> Iterator[Finding]:
         "on eight disks in RAID10 was about 15 percent faster with all read-ahead off, and smoother on SSD. On a "
         "virtual disk mycnf's own run found no difference between random read-ahead on and off.",
         fix="Leave it off, which is the default.",
-        risk="A workload that does profit reads more single pages.",
+        risk="A workload that benefits from it then reads more single pages.",
         exceptions="Tables on spinning disks that are read extent by extent in random order.",
         reconsider_when="Innodb_buffer_pool_read_ahead_evicted near zero while "
         "Innodb_buffer_pool_read_ahead_rnd rises.",
@@ -167,17 +169,18 @@ def random_read_ahead(context: RuleContext) -> Iterator[Finding]:
     evidence=("BPI-01", "BPI-03", "BPI-06"),
     probe="buffer-pool-instances",
     docs=Docs(
-        why="Each instance has its own locks. With 1 to 4 instances a pool of 25 GB stalled under 40 cores; "
-        "8 were acceptable. Independent runs show that instances even out stalls rather than raise the "
-        "mean: the throughput of single seconds varied by 20 to 25 percent with 8 instances and by 6 to 9 "
-        "with 32, the means were nearly equal. Few processors contend little for a lock: the rule needs 16, which "
-        "is our choice, for nothing was measured below 40 cores.",
+        why="Each instance has its own locks. With 1 to 4 instances a pool of 25 GB stalled under 40 cores; 8 were "
+        "acceptable. Independent runs show that instances even out stalls rather than raise the mean: the throughput "
+        "of single seconds varied by 20 to 25 percent with 8 instances and by 6 to 9 with 32, the means were nearly "
+        "equal. With few processors there is little contention for a lock. The rule applies from 16 processors on; "
+        "that threshold is our choice, because nothing was measured below 40 cores.",
         fix="Remove the line: the default of these versions is 8 from 1 GB on.",
         risk="None known for pools of this size.",
         restart=True,
-        exceptions="Servers with few sessions writing at once. It takes hours to show, so a short test proves nothing.",
+        exceptions="Servers with few concurrent writers. The stalls take hours to appear, so a short test proves "
+        "nothing.",
         reconsider_when="A run of hours on this host that is as steady with fewer.",
-        disagree="Readers recommend one instance a gigabyte; the author of the test declined to give a rule.",
+        disagree="Readers of the test recommend one instance per gigabyte; its author declined to give a rule.",
     ),
 )
 def few_buffer_pool_instances(context: RuleContext) -> Iterator[Finding]:
@@ -209,16 +212,16 @@ def few_buffer_pool_instances(context: RuleContext) -> Iterator[Finding]:
     options=(METHOD, BUFFERING, POOL),
     evidence=("FLUSH-01", "FLUSH-02", "ASK-09", "INNA-14"),
     docs=Docs(
-        why="With buffered files every page that the pool reads is in the page cache too, so memory for two pages "
-        "holds one. MySQL 8.4 and MariaDB 10.6 made direct I/O their default. On MariaDB 11 "
-        "innodb_flush_method = fsync switches innodb_data_file_buffering on, also where another line says OFF. The "
-        "rule reports pools that hold more than the page cache could beside them, and pools of 4G or more where the "
-        "memory is unknown.",
-        fix="Set innodb_flush_method to O_DIRECT, which needs a restart. MariaDB 11: take innodb_flush_method out and "
-        "set innodb_data_file_buffering to OFF, which a running server takes too.",
-        risk="Reads that the page cache answered go to the disk: with a pool of 32M and the data in the "
-        "page cache direct I/O halved throughput. Make the pool large enough first.",
-        exceptions="Pools that are small beside memory, ZFS, and file systems without direct I/O such as tmpfs.",
+        why="With buffered I/O every page that the pool reads is in the page cache too, so it takes memory twice. "
+        "MySQL 8.4 and MariaDB 10.6 made direct I/O their default. On MariaDB 11 innodb_flush_method = fsync switches "
+        "innodb_data_file_buffering on, also where another line says OFF. The rule reports pools that are larger than "
+        "the memory they leave to the page cache, and pools of 4G or more where the memory is unknown.",
+        fix="Set innodb_flush_method to O_DIRECT, which needs a restart. On MariaDB 11, remove innodb_flush_method and "
+        "set innodb_data_file_buffering to OFF, which needs no restart.",
+        risk="Reads that the page cache answered go to the disk: with a pool of 32M and the data in the page cache, "
+        "direct I/O halved throughput. Make the pool large enough first.",
+        exceptions="Pools that are small compared with the memory, ZFS, and file systems without direct I/O such as "
+        "tmpfs.",
         reconsider_when="A run on this host that is faster with buffered files.",
         disagree="MariaDB's documentation notes that the page cache and its read-ahead can help a small pool.",
     ),
@@ -271,13 +274,13 @@ def _is_large(context: RuleContext, pool: int) -> bool:
     options=(POOL, INSTANCES, CHUNK),
     evidence=("ASK-06", "BPI-04", "INNA-03"),
     docs=Docs(
-        why="The pool is made of chunks, as many in each instance, so its size is rounded up to a multiple of "
+        why="The pool is made of chunks, the same number in each instance, so its size is rounded up to a multiple of "
         "innodb_buffer_pool_chunk_size times innodb_buffer_pool_instances: 1100M with 8 instances runs as 2048M. The "
         "rule reports more than a tenth above the configured size; that threshold is our choice.",
         fix="Choose a size that is such a multiple, fewer instances, or smaller chunks.",
         risk="A smaller pool reads more from disk.",
         restart=True,
-        exceptions="Hosts on which the memory is there.",
+        exceptions="Hosts that have the memory to spare.",
         reconsider_when="innodb_buffer_pool_size as the running server shows it.",
     ),
 )
@@ -309,7 +312,9 @@ def _nearest_sizes(context: RuleContext, asked: int, running: int) -> str:
 
     step = (context.number(CHUNK) or running) * (1 if asked < GIB else instances(context, asked))
     smaller = asked // step * step
-    return f"{exact_size(smaller)}, or {exact_size(running)} if the memory is there" if smaller else exact_size(running)
+    return (
+        f"{exact_size(smaller)}, or {exact_size(running)} if there is enough memory" if smaller else exact_size(running)
+    )
 
 
 @rule(
@@ -317,15 +322,15 @@ def _nearest_sizes(context: RuleContext, asked: int, running: int) -> str:
     "scans-displace-the-pool",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="A page that a scan reads counts as often used at once, so scans push out the pages in use.",
+    summary="Pages that a scan reads move to the young sublist at once, so scans evict the pages in use.",
     options=("innodb_old_blocks_time",),
     evidence=("INNV-03", "INNA-02"),
     docs=Docs(
-        why="A page enters the pool in its older part and moves to the front when it is used again after "
-        "innodb_old_blocks_time milliseconds. A scan uses each page for all its rows within a moment: with 0 "
-        "the second row moves it to the front, where it pushes out pages that others use all the time.",
+        why="A page enters the pool in the old sublist and moves to the young sublist when it is used again after "
+        "innodb_old_blocks_time milliseconds. A scan uses each page for all its rows within a moment: with 0 the "
+        "second row moves the page to the young sublist, where it evicts pages that others use all the time.",
         fix="Remove the line; the default is 1000.",
-        risk="Pages that are used often and only within one second at a time stay in the older part.",
+        risk="Pages that are used often, but only within one second at a time, stay in the old sublist.",
         exceptions="Servers whose data fits in the pool, and tables that are scanned again and again and should stay.",
         reconsider_when="Innodb_buffer_pool_reads that don't rise while a backup or a report scans.",
     ),
@@ -336,10 +341,10 @@ def scans_displace_the_pool(context: RuleContext) -> Iterator[Finding]:
     if context.is_set(name) and context.number(name) == 0:
         action = advise(
             context, name, USUAL_TIME, watch="Innodb_buffer_pool_reads",
-            risk="pages used only within one second at a time stay in the older part",
+            risk="pages used only within one second at a time stay in the old sublist",
         )  # fmt: skip
         yield scans_displace_the_pool.finding(
-            "Pages that a scan reads once count as often used at once and push out those in use.",
+            "Pages that a scan reads once move to the young sublist at once and evict those in use.",
             variable_subject(context, name),
             help=help_line(action),
             actions=present(action),
@@ -357,12 +362,12 @@ def scans_displace_the_pool(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="At shutdown the server saves which pages the pool holds, a small file of numbers: by default the quarter "
         "that was used last (innodb_buffer_pool_dump_pct). It reads those pages again at start-up in the background. "
-        "Without either the pool fills one page at a time as sessions ask: 1 GiB is 65,536 pages, more than five "
+        "Without either, the pool fills one page at a time, as sessions read: 1 GiB is 65,536 pages, more than five "
         "minutes for a disk of 200 reads a second. The rule reports from that size on.",
         fix="Remove the line; both are on by default.",
-        risk="Reads in the background after a start, beside those of sessions.",
+        risk="Reads in the background after a start, in addition to those of sessions.",
         exceptions="Replicas and test servers without waiting clients, and data that differs after each restart.",
-        reconsider_when="A restart under load after which answers are as quick as before within a minute.",
+        reconsider_when="A restart under load after which response times are back to normal within a minute.",
     ),
 )
 def cold_pool_after_restart(context: RuleContext) -> Iterator[Finding]:

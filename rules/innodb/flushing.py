@@ -52,14 +52,14 @@ FOUND_PERCENT = 50
     evidence=("INNV-01", "INNV-09", "INNA-11"),
     docs=Docs(
         why="A session that reads or makes a page needs a free one. In the background the server keeps some ready, by "
-        "writing and evicting pages that were not used for long. Innodb_buffer_pool_wait_free counts the sessions "
-        "that found none and waited for a page to be written. The rule reports one a second or more, which is our "
-        "threshold: a server that keeps up has none.",
-        fix="Look at the pool first: one that holds the pages in use needs few free ones. Else keep more pages "
-        "ready with a higher innodb_lru_scan_depth, where the disk has room; innodb_io_capacity doesn't bound "
-        "this kind of writing.",
+        "writing and evicting pages that were not used for a long time. Innodb_buffer_pool_wait_free counts the "
+        "sessions that found none and waited for a page to be written. The rule reports one a second or more, which is "
+        "our threshold: a server that keeps up has none.",
+        fix="Look at the pool first: a pool that holds the pages in use needs few free pages. Otherwise keep more "
+        "pages free with a higher innodb_lru_scan_depth, if the disk can take more writes; innodb_io_capacity does not "
+        "limit these writes.",
         risk="Memory for a larger pool, or more writes in the background.",
-        exceptions="A load of much data or a table rebuilt within the window.",
+        exceptions="A bulk load or a table rebuild within the window.",
         reconsider_when="Innodb_buffer_pool_wait_free that rises as fast with a larger pool.",
     ),
 )
@@ -72,7 +72,8 @@ def free_page_waits(context: RuleContext) -> Iterator[Finding]:
         yield free_page_waits.finding(
             f"{waits:,} waits for a free page in the buffer pool{holding} {window_text(window)}.",
             variable_subject(context, "innodb_buffer_pool_size"),
-            help="enlarge the pool if memory is free, else raise innodb_lru_scan_depth if the disk has room",
+            help="enlarge the pool if memory is free; otherwise raise innodb_lru_scan_depth if the disk can take more "
+            "writes",
         )
 
 
@@ -86,20 +87,21 @@ def free_page_waits(context: RuleContext) -> Iterator[Finding]:
     evidence=("INNA-13", "INNA-31", "INNA-32", "IOC-01", "IOC-02", "IOC-03"),
     probe="io-capacity",
     docs=Docs(
-        why="Changed pages must be written before their redo can be overwritten. innodb_io_capacity limits how "
-        "many a second are written in the background; where that is less than what changes, the redo log "
-        "fills, and sessions wait. Under one load a MariaDB server with a capacity of 100 stood at 93 percent "
-        "of its checkpoint age, and with 4000 at 8. On MySQL, and on MariaDB with innodb_max_dirty_pages_pct_lwm "
-        "above 0, the age raises the rate up to innodb_io_capacity_max. From innodb_max_dirty_pages_pct on pages are "
-        "written at innodb_io_capacity. The default counts too. A redo log that is half full is a note, where MySQL "
-        "writes twice as much as a value below 2000 on solid-state disks: the age then falls by a tenth to a third.",
-        fix="Raise innodb_io_capacity, and its maximum with it, until the checkpoint age stays below three "
-        "quarters; no further, because every page that is written too early may be written twice. The rule advises "
-        "2000 where it knows that the disks are solid-state, else twice the value.",
-        risk="More writes in the background, which other users of the disk feel.",
+        why="Changed pages must be written before their redo can be overwritten. innodb_io_capacity limits how many a "
+        "second are written in the background; where that is less than what changes, the redo log fills, and sessions "
+        "wait. Under one load the checkpoint age of a MariaDB server was at 93 percent of its limit with a capacity of "
+        "100, and at 8 percent with 4000. On MySQL, and on MariaDB with innodb_max_dirty_pages_pct_lwm above 0, the "
+        "age raises the rate up to innodb_io_capacity_max. Once innodb_max_dirty_pages_pct is reached, pages are "
+        "written at innodb_io_capacity. The rule applies to the default too. A redo log that is half full is a note "
+        "where MySQL, on solid-state disks, writes at twice an innodb_io_capacity of less than 2000: there a higher "
+        "value lowered the age by a tenth to a third.",
+        fix="Raise innodb_io_capacity, and its maximum with it, until the checkpoint age stays below three quarters of "
+        "its limit. Do not raise it further: a page that is written too early may be written twice. The rule advises "
+        "2000 where it knows that the disks are solid-state, otherwise twice the value.",
+        risk="More writes in the background, which slow down other users of the disk.",
         exceptions="Spinning disks, which write a few hundred pages a second at most, and loads that end in minutes. "
-        "Where a minute fills the redo log it is a note: enlarge the log first. With 32M and 2 MB of redo a second "
-        "MariaDB 11.8 stood at 93 percent with 200 and with 2000.",
+        "Where the redo log fills within a minute, the finding is a note: enlarge the log first. With 32M and 2 MB of "
+        "redo a second, the checkpoint age of MariaDB 11.8 was at 93 percent both with 200 and with 2000.",
         reconsider_when="A checkpoint age that is as high with the larger capacity: then the disk or the size of the "
         "redo log is the limit.",
         disagree="Percona: lower than most people set it. MariaDB: 2000 and more on solid-state disks. The rule "
@@ -121,7 +123,7 @@ def starved_flushing(context: RuleContext) -> Iterator[Finding]:
     # A redo log that a minute fills has to be larger first, as redo-pressure advises.
     tiny = bool(log) and _fills_in_a_minute(context, window)
     default = "" if context.is_set(CAPACITY) else ", the default"
-    before = "enlarge the redo log first; where it is still full, " if tiny else ""
+    before = "enlarge the redo log first; if it is still full, " if tiny else ""
     times = f"at the limit of {capacity:,}{default}" if full else f"with a limit of {capacity:,}{default}"
     yield starved_flushing.finding(
         f"{full or half}, while {written:,.0f} pages a second were written {window_text(window)}, {times}.",
@@ -181,19 +183,19 @@ def _full_of_dirty_pages(context: RuleContext, window: Workload) -> str:
     options=(LOW_MARK, "innodb_adaptive_flushing"),
     evidence=("INNA-33", "INNV-31"),
     docs=Docs(
-        why="With innodb_max_dirty_pages_pct_lwm at 0, the default, MariaDB's adaptive flushing stays out until the "
-        "redo log is nearly full or innodb_max_dirty_pages_pct is reached. Then sessions wait while pages are written "
-        "in bursts. Under one load MariaDB 11.8 with a redo log of 32M stood at 91 percent of its checkpoint age with "
-        "innodb_io_capacity at 200, and at 89 with 2000; with a mark of 10 percent at 48 and 13. It then wrote two "
-        "to four times as many pages.",
-        fix="Give the redo log room for the writes of the busiest hour first. Where stalls remain, set "
+        why="With innodb_max_dirty_pages_pct_lwm at 0, the default, MariaDB's adaptive flushing does not start until "
+        "the redo log is nearly full or innodb_max_dirty_pages_pct is reached. Then sessions wait while pages are "
+        "written in bursts. Under one load, with a redo log of 32M, the checkpoint age of MariaDB 11.8 was at 91 "
+        "percent of its limit with innodb_io_capacity at 200, and at 89 with 2000; with a low-water mark of 10 percent "
+        "it was at 48 and 13. The server then wrote two to four times as many pages.",
+        fix="First enlarge the redo log to hold the writes of the busiest hour. Where stalls remain, set "
         "innodb_max_dirty_pages_pct_lwm to 10, the default of MySQL.",
         risk="More page writes: pages that change often are written several times. An idle server writes its dirty "
         "pages too.",
         exceptions="Servers without stalls: MariaDB keeps pages unwritten to save writes. Disks whose writes are "
         "rationed or paid for, and loads that end in minutes.",
-        reconsider_when="A checkpoint age and a time of commits that are the same with the mark.",
-        disagree="MariaDB chose 0 to write less; MySQL has 10 since 8.0.",
+        reconsider_when="A checkpoint age and a commit latency that are the same with the low-water mark.",
+        disagree="MariaDB chose 0 to write less; MySQL's default has been 10 since 8.0.",
     ),
 )
 def late_flushing(context: RuleContext) -> Iterator[Finding]:
@@ -208,7 +210,7 @@ def late_flushing(context: RuleContext) -> Iterator[Finding]:
         f"{_full_log(context, window)} {window_text(window)}; {LOW_MARK} is 0, so pages are written only near that "
         "point.",
         variable_subject(context, LOW_MARK),
-        help=f"enlarge the redo log first; where sessions still stall, {help_line(action)}",
+        help=f"enlarge the redo log first; if sessions still stall, {help_line(action)}",
         actions=present(action),
     )
 
@@ -222,14 +224,14 @@ def late_flushing(context: RuleContext) -> Iterator[Finding]:
     options=("innodb_purge_threads",),
     evidence=("INNA-12", "INNV-07", "UNDO-01"),
     docs=Docs(
-        why="Every change keeps the old version of its row until no transaction can need it and purge has thrown it "
-        "away. Behind a transaction that stays open they pile up: they fill the undo files, and reads in old "
-        "transactions walk back through them. Behind 1,060,000 updates the sum of a hundred rows took 2 to 5 seconds "
-        "in the old transaction and 1 to 3 milliseconds in a new one. The rule reports a million or more, which is "
-        "our threshold.",
-        fix="Look for the oldest transaction (information_schema.INNODB_TRX, by trx_started) and end it: often a "
-        "session that was left open, a backup or a long report. Only where there is none, more "
-        "innodb_purge_threads help, for which MySQL needs a restart.",
+        why="Every change keeps the old version of its row until no transaction can need it and purge has removed it. "
+        "While a transaction stays open, old versions accumulate: they fill the undo files, and reads in old "
+        "transactions must go back through them. After 1,060,000 updates the sum of a hundred rows took 2 to 5 seconds "
+        "in the old transaction and 1 to 3 milliseconds in a new one. The rule reports a million or more, which is our "
+        "threshold.",
+        fix="Look for the oldest transaction (information_schema.INNODB_TRX, by trx_started) and end it. Often it is a "
+        "session that was left open, a backup or a long report. Only where there is none, more innodb_purge_threads "
+        "help, for which MySQL needs a restart.",
         risk="A transaction that is ended is rolled back.",
         exceptions="A backup or a dump that is under way; the history shrinks when it is done.",
         reconsider_when="A history that falls by itself within an hour.",
@@ -242,7 +244,9 @@ def long_undo_history(context: RuleContext) -> Iterator[Finding]:
         from rules.blocking.blockers import held_text, look_action, session_name  # lazily: lint sees no session
         from rules.blocking.transactions import oldest_transaction
 
-        message = f"The old rows of {length:,} transactions are still kept (history list)."
+        message = (
+            f"The history list length is {length:,}: purge has not yet removed the old rows of that many transactions."
+        )
         oldest = oldest_transaction(context)
         blocking = context.server.blocking
         if blocking is None or not blocking.transactions_read or (oldest is None and blocking.detached):
@@ -257,7 +261,7 @@ def long_undo_history(context: RuleContext) -> Iterator[Finding]:
         else:
             yield long_undo_history.finding(
                 f"{message} The oldest transaction is that of {session_name(oldest)}.{held_text(oldest)}",
-                help="look at the oldest transaction, and end it if it is no backup or report",
+                help="look at the oldest transaction, and end it if it is not a backup or a report",
                 actions=(look_action(context, oldest),),
             )
 
@@ -273,21 +277,21 @@ def _history_list_length(server: Server) -> int | None:
     "small-doublewrite-batches",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="Many pages are written, each few of them with a doublewrite of their own.",
+    summary="Many pages are written in small doublewrite batches.",
     needs=("server", "workload"),
     targets=(Span("mysql", since=(8, 0, 20)),),
     options=(BATCH, "innodb_write_io_threads"),
     evidence=("DBLW-01", "DBLW-02"),
     docs=Docs(
-        why="Each page is written to the doublewrite files first, in batches that are synced once. MySQL 8.0.20 to "
-        "8.3 take as many pages a batch as there are write threads, usually 4; 8.4 takes 128. In a published test 128 "
-        "in place of 8 gave up to 10 percent more throughput. The rule reports it from 200 pages a second on, the "
+        why="Each page is written to the doublewrite files first, in batches that are synced once. MySQL 8.0.20 to 8.3 "
+        "put as many pages into a batch as there are write threads, usually 4; 8.4 puts 128. In a published test "
+        "throughput was up to 10 percent higher with 128 than with 8. The rule applies from 200 pages a second on, the "
         "default of innodb_io_capacity before 8.4; that is our choice.",
         fix="Set innodb_doublewrite_pages to 128, the default from 8.4 on.",
         risk="None known; the doublewrite files become somewhat larger.",
         restart=True,
         exceptions="Loads that write as much for a few minutes only.",
-        reconsider_when="Innodb_dblwr_pages_written over Innodb_dblwr_writes that stays where it is.",
+        reconsider_when="A ratio of Innodb_dblwr_pages_written to Innodb_dblwr_writes that does not change.",
     ),
 )
 def small_doublewrite_batches(context: RuleContext) -> Iterator[Finding]:
@@ -318,12 +322,12 @@ def small_doublewrite_batches(context: RuleContext) -> Iterator[Finding]:
     evidence=("AHI-01",),
     docs=Docs(
         why="The index costs memory of the buffer pool and work at each change. MariaDB switched it off in 10.5, "
-        "because it helped mostly read-only loads and slowed others down, DROP and ALTER TABLE most of all. "
-        "Half of the lookups is our choice: no published number says how many must succeed.",
+        "because it helped mostly read-only loads and slowed others down, DROP and ALTER TABLE most of all. The "
+        "threshold, half of the lookups, is our choice: no published number says how many must succeed.",
         fix="Remove the line, or set innodb_adaptive_hash_index to OFF.",
         risk="The lookups that did find their row by it search the tree instead.",
-        exceptions="Servers on which only a few statements matter, and these gain from it.",
-        reconsider_when="A run of your load that is slower without it.",
+        exceptions="Servers where only a few statements matter, and these benefit from it.",
+        reconsider_when="A run of your workload that is slower without it.",
         disagree="Percona's monitoring warns of the index whether it is on or off.",
     ),
 )
@@ -359,9 +363,8 @@ def _hash_index_lookups(window: Workload) -> tuple[int, int]:
     options=("innodb_adaptive_flushing",),
     evidence=("INNV-01", "INNV-02"),
     docs=Docs(
-        why="With adaptive flushing the server looks at how fast the redo log fills and writes changed pages "
-        "at that rate. Both makers say that it is there to avoid bursts of writing, and it is on by default "
-        "in every version.",
+        why="With adaptive flushing the server looks at how fast the redo log fills and writes changed pages at that "
+        "rate. Both vendors say that it is there to avoid bursts of writes, and it is on by default in every version.",
         fix="Remove the line, or set innodb_adaptive_flushing to ON.",
         risk="None known.",
         exceptions="Experiments that compare the two.",
@@ -374,8 +377,8 @@ def no_adaptive_flushing(context: RuleContext) -> Iterator[Finding]:
     if context.explicit_switch(name) is False:
         action = advise(context, name, "ON", watch="Innodb_buffer_pool_pages_dirty")
         yield no_adaptive_flushing.finding(
-            "Changed pages are not written at the rate at which the redo log fills; they wait for limits and are then "
-            "written in bursts.",
+            "Changed pages are not written at the rate at which the redo log fills, but in bursts when a limit is "
+            "reached.",
             variable_subject(context, name),
             help=help_line(action),
             actions=present(action),
@@ -389,10 +392,10 @@ def no_adaptive_flushing(context: RuleContext) -> Iterator[Finding]:
     options=("innodb_max_dirty_pages_pct_lwm", "innodb_max_dirty_pages_pct"),
     evidence=("INNA-01", "INNV-02"),
     docs=Docs(
-        why="innodb_max_dirty_pages_pct_lwm says from which share of changed pages on they are written early, "
-        "so that innodb_max_dirty_pages_pct is never reached. A mark above it is lowered to it at start-up, "
-        "with a warning in the log: 60 with a maximum of 40 runs as 40, and nothing is written early.",
-        fix="Set the mark well below the maximum, or take both lines out.",
+        why="innodb_max_dirty_pages_pct_lwm is the percentage of dirty pages from which the server writes them early, "
+        "so that innodb_max_dirty_pages_pct is never reached. A low-water mark above that maximum is lowered to it at "
+        "start-up, with a warning in the log: 60 with a maximum of 40 runs as 40, and nothing is written early.",
+        fix="Set the low-water mark well below the maximum, or remove both lines.",
         risk="None: the server lowers the mark anyway.",
         exceptions="None.",
         reconsider_when="A server of this version that runs with the higher mark.",
@@ -405,10 +408,10 @@ def low_mark_above_dirty_maximum(context: RuleContext) -> Iterator[Finding]:
     asked = float(line.value) if line is not None and line.value else None
     if asked is not None and most is not None and asked > most:
         yield low_mark_above_dirty_maximum.finding(
-            f"innodb_max_dirty_pages_pct is {most:g}, so the mark for early writing runs as {most:g} instead of "
-            f"{asked:g}.",
+            f"innodb_max_dirty_pages_pct is {most:g}, so the server lowers this low-water mark from {asked:g} to "
+            f"{most:g}.",
             variable_subject(context, "innodb_max_dirty_pages_pct_lwm"),
-            help="set the mark below innodb_max_dirty_pages_pct",
+            help="set the low-water mark below innodb_max_dirty_pages_pct",
         )
 
 
@@ -421,12 +424,12 @@ def low_mark_above_dirty_maximum(context: RuleContext) -> Iterator[Finding]:
     options=("innodb_flush_sync",),
     evidence=("INNV-01", "INNV-02"),
     docs=Docs(
-        why="When the redo log is nearly full, sessions wait until pages are written. With innodb_flush_sync "
-        "on, the default, the server then ignores innodb_io_capacity and writes as fast as it can; without "
-        "it the waiting lasts as long as the limit says.",
+        why="When the redo log is nearly full, sessions wait until pages are written. With innodb_flush_sync on, the "
+        "default, the server then ignores innodb_io_capacity and writes as fast as it can. With it off, the limit "
+        "applies and sessions wait longer.",
         fix="Remove the line, or set innodb_flush_sync to ON.",
-        risk="Bursts of writes at checkpoints, which other users of the disk feel.",
-        exceptions="Disks shared with others that must not feel those bursts, with a redo log that is never nearly "
+        risk="Bursts of writes at checkpoints, which slow down other users of the disk.",
+        exceptions="Shared disks whose other users those bursts must not disturb, with a redo log that is never nearly "
         "full.",
         reconsider_when="A checkpoint age that stays far below its maximum over the busiest hour.",
     ),

@@ -29,19 +29,20 @@ if TYPE_CHECKING:
     "undersized-io-capacity",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="innodb_io_capacity is set to what a spinning disk does, and the data lies on solid-state disks.",
+    summary="innodb_io_capacity is set for a spinning disk, but the data is on solid-state disks.",
     needs=("host",),
     options=(CAPACITY,),
     evidence=("IOC-02", "IOC-03", "INNA-13", "IOC-01"),
     probe="random-write",
     docs=Docs(
-        why="It limits how many pages a second are written in the background. Where more pages change than that, the "
-        "redo log fills and sessions wait: under one load a server with 100 stood at 93 percent of its checkpoint "
-        "age, and with 4000 at 8. MariaDB's documentation recommends 2000 to 20000 for SATA and more for NVMe; MySQL's "
-        "default is 10000 from 8.4 on. The rule reports 200 or less, and only where it is explicitly configured. Where "
-        "writes are measured (an audit with a window), starved-flushing judges by them instead.",
-        fix="Start with 2000, and raise it only while the checkpoint age comes near its limit.",
-        risk="More writes in the background, which wear out the disk.",
+        why="innodb_io_capacity limits how many pages a second are written in the background. Where more pages change "
+        "than that, the redo log fills and sessions wait: under one load the checkpoint age was at 93 percent of its "
+        "limit with 100, and at 8 percent with 4000. MariaDB's documentation recommends 2000 to 20000 for SATA and "
+        "more for NVMe; MySQL's default is 10000 from 8.4 on. The rule reports 200 or less, and only where it is "
+        "explicitly configured. Where writes are measured (an audit with a window), starved-flushing judges by them "
+        "instead.",
+        fix="Start with 2000, and raise it only if the checkpoint age still comes near its limit.",
+        risk="More writes in the background, which wear out the disk sooner.",
         exceptions="Servers that write little, and disks whose writes are rationed or paid for.",
         reconsider_when="A checkpoint age that stays below half of its limit over the busiest hour.",
         disagree="Percona: lower than most people set it.",
@@ -59,7 +60,7 @@ def undersized_io_capacity(context: RuleContext) -> Iterator[Finding]:
         return
     if is_solid_state(context) and (measured is None or measured[0] >= SOLID_CAPACITY):
         yield undersized_io_capacity.finding(
-            f"{value:,} page writes a second in the background suit a spinning disk; the data lies on solid-state "
+            f"{value:,} page writes a second in the background suit a spinning disk, but the data is on solid-state "
             f"disks ({disk_names(context.host)}).",
             variable_subject(context, CAPACITY),
             help=f"try {CAPACITY} = {SOLID_CAPACITY}, with {CAPACITY_MAX} at least as high",
@@ -76,14 +77,14 @@ def undersized_io_capacity(context: RuleContext) -> Iterator[Finding]:
     evidence=("IOC-01", "IOC-02", "IOC-03", "IOC-04"),
     probe="random-write",
     docs=Docs(
-        why="It is how many pages a second the server writes in the background, in idle times too. Too high a value "
-        "writes pages that would have changed again, which wears out solid-state disks. MySQL's manual advises "
-        "against more than 20000 without need. MariaDB's documentation recommends 100 to 200 for a spinning disk, 2000 "
-        "to 20000 for SATA and 20000 to 80000 for NVMe. On one host with a SATA disk 10000 was 11 percent slower "
-        "than 5000; no other disk was measured. The default, 10000 from MySQL 8.4 on, is reported on spinning disks "
-        "that 100 pages a second or more are written to, and innodb_io_capacity_max where it is set to more than "
-        "twice the recommendation.",
-        fix="Lower it to the smallest value with which the checkpoint age stays away from its limit.",
+        why="innodb_io_capacity is how many pages a second the server writes in the background, even when it is idle. "
+        "Too high a value writes pages that would have changed again, which wears out solid-state disks. MySQL's "
+        "manual advises against more than 20000 without need. MariaDB's documentation recommends 100 to 200 for a "
+        "spinning disk, 2000 to 20000 for SATA and 20000 to 80000 for NVMe. On one host with a SATA disk 10000 was 11 "
+        "percent slower than 5000; no other disk was measured. The default, 10000 from MySQL 8.4 on, is reported on "
+        "spinning disks to which 100 pages a second or more are written. innodb_io_capacity_max is reported where it "
+        "is set to more than twice the recommendation.",
+        fix="Lower it to the smallest value that keeps the checkpoint age away from its limit.",
         risk="Too low a value lets dirty pages pile up until sessions must wait; watch the checkpoint age.",
         exceptions="NVMe under a heavy steady write load. Disks behind a RAID controller: the kernel sees one disk, "
         "which may be an array of many, with a cache.",
@@ -100,7 +101,7 @@ def oversized_io_capacity(context: RuleContext) -> Iterator[Finding]:
     if value is not None and (context.is_set(CAPACITY) or _is_costly_default(context)):
         measured, (most, source) = _measured_write_rate(context), recommended_capacity(context)
         default = "" if context.is_set(CAPACITY) else f" ({CAPACITY}, the default of {context.target.label})"
-        too_much = f"the disk takes {measured:,.0f} at most" if measured and value > measured else ""
+        too_much = f"the disk reaches {measured:,.0f} at most" if measured and value > measured else ""
         if too_much or value > most:
             yield oversized_io_capacity.finding(
                 f"The server may write {value:,} pages a second in the background{default}"
@@ -152,7 +153,7 @@ def _measured_write_rate(context: RuleContext) -> float | None:
     docs=Docs(
         why="At start-up the server lowers innodb_io_capacity to innodb_io_capacity_max where it is larger, "
         "with a warning in its log: 4000 with a maximum of 3000 runs as 3000.",
-        fix="Set the maximum to what is meant, or lower the capacity.",
+        fix="Set the maximum to the value that you want, or lower the capacity.",
         risk="None.",
         exceptions="None.",
         reconsider_when="A server of this version that runs with the larger capacity.",

@@ -49,8 +49,8 @@ ROW_READS = ("handler_read_key", "handler_read_next", "handler_read_prev", "hand
     evidence=("IO-01", "RA-01", "RA-02", "ASK-07"),
     probe="read-ahead",
     docs=Docs(
-        why="A page that is read ahead and evicted unread cost a read and pushed out another page. A higher "
-        "innodb_read_ahead_threshold reads ahead less often; 0 was seen to read ahead not at all.",
+        why="A page that is read ahead and evicted unread costs a read and evicts another page. A higher "
+        "innodb_read_ahead_threshold reads ahead less often; with 0, servers were observed not to read ahead at all.",
         fix="Set innodb_read_ahead_threshold to 64, the highest, and look at the counters again; 0 switches it off.",
         risk="Scans of cold tables read page by page: with read-ahead off, long scans took a third longer on a virtual "
         "disk.",
@@ -71,7 +71,7 @@ def wasted_read_ahead(context: RuleContext) -> Iterator[Finding]:
         watch="Innodb_buffer_pool_read_ahead_evicted",
     )  # fmt: skip
     yield wasted_read_ahead.finding(
-        f"{evicted * 100 // ahead} % of {ahead:,} pages read ahead were thrown out unread {window_text(window)}.",
+        f"{evicted * 100 // ahead} % of {ahead:,} pages read ahead were evicted unread {window_text(window)}.",
         variable_subject(context, "innodb_read_ahead_threshold"),
         help=help_line(action),
         actions=present(action),
@@ -91,10 +91,10 @@ def wasted_read_ahead(context: RuleContext) -> Iterator[Finding]:
     evidence=("NB-01", "INNA-14"),
     probe="ab",
     docs=Docs(
-        why="Writing the dirty pages beside a page saves a spinning disk seeks. Without seeks it is writing "
-        "that could have waited, and a page that changes again is written twice. It is the default of MySQL 5.7; "
-        "the default is reported where 100 pages a second or more are written, which is our choice, and in option "
-        "files that set the size of the pool. MariaDB leaves it out on disks that it knows to be solid-state.",
+        why="Writing the dirty pages next to a page saves seeks on a spinning disk. Without seeks these writes could "
+        "have waited, and a page that changes again is written twice. MySQL 5.7 does it by default; the default is "
+        "reported where 100 pages a second or more are written, which is our choice, and in option files that set the "
+        "size of the pool. MariaDB skips it on disks that it knows to be solid-state.",
         fix="Set innodb_flush_neighbors to 0.",
         risk="None known on solid-state disks.",
         exceptions="Spinning disks, and volumes of unknown kind.",
@@ -108,7 +108,7 @@ def flush_neighbors_on_ssd(context: RuleContext) -> Iterator[Finding]:
         action = advise(context, NEIGHBOURS, 0, watch="Innodb_data_writes")
         default = "" if context.is_set(NEIGHBOURS) else f", the default of {context.target.label}"
         yield flush_neighbors_on_ssd.finding(
-            f"{NEIGHBOURS} is {value}{default}, and the data lies on solid-state disks ({disk_names(context.host)}), "
+            f"{NEIGHBOURS} is {value}{default}, and the data is on solid-state disks ({disk_names(context.host)}), "
             f"which have no seeks to save{written_text(context)}.",
             variable_subject(context, NEIGHBOURS),
             help=help_line(action),
@@ -127,12 +127,12 @@ def flush_neighbors_on_ssd(context: RuleContext) -> Iterator[Finding]:
     evidence=("INNA-35", "INNV-01"),
     docs=Docs(
         why="The page cleaner evicts pages until innodb_lru_scan_depth of them are free: in the whole pool on MariaDB, "
-        "in each instance on MySQL. In a small pool that is much. With a depth of 6000 in a pool of 128M a third to a "
-        "half of the pages stayed free on three servers, and twice as many pages were read from disk as with the "
-        "default. The rule reports a target of a quarter of the pool or more, and 100 reads a second; both are our "
-        "choice.",
+        "in each instance on MySQL. In a small pool that is a large share. With a depth of 6000 in a pool of 128M a "
+        "third to a half of the pages stayed free on three servers, and twice as many pages were read from disk as "
+        "with the default. The rule reports a target of a quarter of the pool or more, and 100 reads a second; both "
+        "are our choice.",
         fix="Lower innodb_lru_scan_depth, or enlarge the pool.",
-        risk="With too few free pages sessions wait for one: watch Innodb_buffer_pool_wait_free.",
+        risk="With too few free pages, sessions wait for one: watch Innodb_buffer_pool_wait_free.",
         exceptions="Loads that need thousands of new pages a second.",
         reconsider_when="Innodb_buffer_pool_wait_free that rises with the lower depth.",
     ),
@@ -156,7 +156,7 @@ def pages_kept_free(context: RuleContext) -> Iterator[Finding]:
     )
     yield pages_kept_free.finding(
         f"{free * 100 // pages} % of the pool's pages are free, while {reads:,.0f} pages a second are read from disk "
-        f"{window_text(window)}: {DEPTH} asks for {target:,} free of {pages:,}.",
+        f"{window_text(window)}: {DEPTH} asks for {target:,} free pages out of {pages:,}.",
         variable_subject(context, DEPTH),
         help=help_line(action),
         actions=present(action),
@@ -175,13 +175,13 @@ def pages_kept_free(context: RuleContext) -> Iterator[Finding]:
     evidence=("INNV-32",),
     docs=Docs(
         why="A page cleaner works for one instance of the pool at a time, so with fewer cleaners than instances some "
-        "wait for their turn. The default is 4 cleaners before MySQL 8.4, beside 8 instances in a pool of 1G or more; "
-        "8.4 takes as many as instances. Default or configured, it is reported where sessions wait for free pages, "
-        "and where the server may use as many processors as instances.",
+        "wait for their turn. Before MySQL 8.4 the default is 4 cleaners, with 8 instances in a pool of 1G or more; "
+        "8.4 has as many cleaners as instances. The rule reports a default or configured value where sessions wait for "
+        "free pages and the server may use as many processors as there are instances.",
         fix="Set innodb_page_cleaners to innodb_buffer_pool_instances.",
         risk="More threads write at the same time.",
         restart=True,
-        exceptions="Disks that take no more writes: more cleaners then change nothing.",
+        exceptions="Disks that cannot take more writes: more cleaners then change nothing.",
         reconsider_when="Innodb_buffer_pool_wait_free that rises as fast with more cleaners.",
         disagree="A larger pool avoids the waits where memory is free.",
     ),
@@ -196,7 +196,7 @@ def few_page_cleaners(context: RuleContext) -> Iterator[Finding]:
     default = "" if context.is_set(CLEANERS) else " (the default)"
     action = advise(context, CLEANERS, instances, watch="Innodb_buffer_pool_wait_free")
     yield few_page_cleaners.finding(
-        f"{cleaners} page cleaner{'s' if cleaners > 1 else ''}{default} for {instances} instances of the pool, and "
+        f"{cleaners} page cleaner{'s' if cleaners > 1 else ''}{default} for {instances} buffer pool instances, and "
         f"{waits:,} waits for a free page {window_text(window)}.",
         variable_subject(context, CLEANERS),
         help=help_line(action),
@@ -208,18 +208,18 @@ def few_page_cleaners(context: RuleContext) -> Iterator[Finding]:
     "INN010",
     "page-across-stripes",
     confidence=Confidence.OPINION,
-    summary="A stripe unit of the array is smaller than a page, so each page lies on several disks.",
+    summary="A stripe unit of the array is smaller than a page, so each page is spread over several disks.",
     needs=("host",),
     options=(PAGE,),
     evidence=("RAID-01", "RAID-02"),
     probe="random-read",
     docs=Docs(
-        why="A page is read and written whole. Where the array's chunk is smaller, one page keeps several "
-        "disks busy, and the array does as many pages fewer at once.",
-        fix="Lay the array out with a chunk of a page or more, usually 256K to 1M, at the next reinstallation.",
+        why="A page is read and written whole. Where the array's chunk is smaller, one page keeps several disks busy, "
+        "and the array can serve fewer pages at once.",
+        fix="Create the array with a chunk of a page or more, usually 256K to 1M, at the next reinstallation.",
         risk="Rebuilding an array destroys its data.",
         restart=True,
-        exceptions="Solid-state arrays lose less by it.",
+        exceptions="Solid-state arrays, which lose less by it.",
         reconsider_when="A random-read probe on this array that is no slower than on one with large chunks.",
     ),
 )
@@ -229,8 +229,8 @@ def page_across_stripes(context: RuleContext) -> Iterator[Finding]:
     if page is None or stripe is None or not stripe.chunk or stripe.data_disks == 1 or stripe.chunk >= page:
         return
     yield page_across_stripes.finding(
-        f"{stripe.device} has chunks of {format_size(stripe.chunk)}, so each page of {format_size(page)} lies on "
-        f"{-(-page // stripe.chunk)} disks.",
+        f"{stripe.device} has chunks of {format_size(stripe.chunk)}, so each page of {format_size(page)} is spread "
+        f"over {-(-page // stripe.chunk)} disks.",
         variable_subject(context, PAGE),
         help="use a chunk of a page or more when you rebuild the array",
     )
@@ -240,14 +240,14 @@ def page_across_stripes(context: RuleContext) -> Iterator[Finding]:
     "INN011",
     "misaligned-data",
     confidence=Confidence.OPINION,
-    summary="The file system begins within a stripe, so pages that would fit in one lie across two.",
+    summary="The file system starts inside a stripe, so pages that would fit into one stripe span two.",
     needs=("host",),
     options=(PAGE,),
     evidence=("RAID-01",),
     docs=Docs(
         why="Aligning partition, volume, file system and stripe to InnoDB's pages is reported to speed "
         "random reads and writes up by about 15 to 23 percent.",
-        fix="Begin partitions and volumes at a multiple of the stripe's chunk, at the next reinstallation.",
+        fix="Start partitions and volumes at a multiple of the stripe's chunk, at the next reinstallation.",
         risk="Moving a partition means copying the data.",
         restart=True,
         exceptions="Offsets that are a multiple of the page size split no page.",
@@ -259,10 +259,9 @@ def misaligned_data(context: RuleContext) -> Iterator[Finding]:
     page, stripe = context.number(PAGE), context.host.storage.stripe if context.host.storage else None
     if page is not None and stripe is not None and stripe.offset and stripe.offset % page:
         yield misaligned_data.finding(
-            f"The file system on {stripe.device} begins {format_size(stripe.offset)} into a stripe "
-            f"of {format_size(stripe.size)}, "
-            f"which is no multiple of the page of {format_size(page)}.",
-            help="align partition and volume when you recreate them",
+            f"The file system on {stripe.device} starts {format_size(stripe.offset)} into a stripe of "
+            f"{format_size(stripe.size)}; that offset is not a multiple of the page size ({format_size(page)}).",
+            help="align the partition and the volume when you recreate them",
         )
 
 
@@ -286,9 +285,8 @@ def misaligned_data(context: RuleContext) -> Iterator[Finding]:
         "creation slow in a published test.",
         restart=True,
         exceptions="Rows above 500 bytes, scans, and data that fits in the pool.",
-        reconsider_when="Pages a row near or below one over a busy hour. The counters give an upper bound "
-        "only, because "
-        "the levels of an index count as pages; where rows are written too they say nothing.",
+        reconsider_when="Pages per row near or below one over a busy hour. The counters give only an upper bound, "
+        "because the levels of an index count as pages; where rows are also written, they prove nothing.",
         disagree="On a consumer SSD 4K pages were slower from a pool of 75 GB on, and index creation was "
         "slower with MySQL 8.0.",
     ),
@@ -302,10 +300,10 @@ def large_pages_for_single_rows(context: RuleContext) -> Iterator[Finding]:
         return
     if PAGES_A_ROW <= pages_a_row <= MOST_PAGES_A_ROW and reads >= DISK_READS:
         yield large_pages_for_single_rows.finding(
-            f"About {pages_a_row:.1f} pages are looked at for each row, and {reads:,.0f} pages a second come from disk "
-            f"{window_text(window)}: single rows, each in a page of {format_size(page)}.",
+            f"About {pages_a_row:.1f} pages are accessed for each row, and {reads:,.0f} pages a second are read from "
+            f"disk {window_text(window)}: single rows, each in a page of {format_size(page)}.",
             variable_subject(context, PAGE),
-            help="enlarge the pool first; think of 4K or 8K pages when a new server is set up",
+            help="enlarge the pool first; consider 4K or 8K pages when you set up a new server",
         )
 
 
@@ -328,14 +326,15 @@ def _pages_per_row(window: Workload) -> float | None:
     evidence=("BP-04", "BP-03", "BP-07", "INNA-37"),
     docs=Docs(
         why="The server asks the system for all of the machine's memory and takes up to three quarters of it for the "
-        "pool, also where a control group allows a fraction. The kernel then kills it. MySQL 9.7 goes by the control "
-        "group only with container_aware = ON, and the default is OFF. MySQL's manual says of 9.3 to 9.6 that they go "
-        "by it: the rule is silent there.",
+        "pool, even where a control group allows only a fraction. The kernel then kills the server. MySQL 9.7 respects "
+        "the control group only with container_aware = ON, and the default is OFF. According to MySQL's manual, 9.3 to "
+        "9.6 respect it, so the rule does not apply to them.",
         fix="Switch innodb_dedicated_server off and size the pool for the limit. On MySQL 9.7 container_aware = ON "
         "does it too.",
         risk="None.",
         restart=True,
-        exceptions="innodb_buffer_pool_size set in the file outranks it, and so does server_memory on MySQL 9.7.",
+        exceptions="innodb_buffer_pool_size in the option file takes precedence, and so does server_memory on MySQL "
+        "9.7.",
         reconsider_when="A server of this version that shows a pool within the limit.",
     ),
 )

@@ -58,10 +58,10 @@ BUSY = 10 * MIB  # bytes of redo a second; about what the log took in the publis
     docs=Docs(
         why="Innodb_log_waits counts sessions that had to wait until the buffer was written. Large "
         "transactions and slow log devices cause it.",
-        fix="Double innodb_log_buffer_size, up to 128M; if waits go on, the log's device is too slow. MySQL 8.0 and "
-        "later change it while they run, MySQL 5.7 and MariaDB need a restart.",
+        fix="Double innodb_log_buffer_size, up to 128M; if the waits continue, the log's device is too slow. MySQL 8.0 "
+        "and later can change it at run time; MySQL 5.7 and MariaDB need a restart.",
         risk="The memory of the buffer.",
-        exceptions="A single load of much data in the window.",
+        exceptions="A single bulk load in the window.",
         reconsider_when="Innodb_log_waits that rises as fast with the larger buffer.",
     ),
 )
@@ -78,9 +78,9 @@ def log_buffer_waits(context: RuleContext) -> Iterator[Finding]:
         if size * 2 <= LARGEST_BUFFER:
             action = advise(context, "innodb_log_buffer_size", size * 2, size=True, watch="Innodb_log_waits")
         yield log_buffer_waits.finding(
-            f"{waits:,} waits for a full log buffer of {format_size(size)} {when}.",
+            f"{waits:,} waits because the log buffer of {format_size(size)} was full {when}.",
             variable_subject(context, "innodb_log_buffer_size"),
-            help=help_line(action) or "the log buffer is large already: look at the latency of the redo log's device",
+            help=help_line(action) or "the log buffer is already large: look at the latency of the redo log's device",
             actions=present(action),
         )
         return
@@ -95,20 +95,21 @@ def log_buffer_waits(context: RuleContext) -> Iterator[Finding]:
     options=("innodb_redo_log_capacity", "innodb_log_file_size"),
     evidence=("REDO-01", "REDO-02", "REDO-03", "REDO-04", "REDO-05", "REDO-06", "REDO-07", "REDO-08", "REDO-11"),
     docs=Docs(
-        why="When the redo log is nearly full, dirty pages must be written before sessions may go on, and pages that "
-        "change often are written again and again. Seven times the log gave 30 percent more throughput in a published "
-        "test. The rate is taken from the log sequence number over the busiest hour or the window, and from "
+        why="When the redo log is nearly full, dirty pages must be written before sessions can continue, and pages "
+        "that change often are written again and again. In a published test a log seven times as large gave 30 percent "
+        "more throughput. The rate is taken from the log sequence number over the busiest hour or the window, and from "
         "Innodb_os_log_written since the server started. On MySQL that counter also counts blocks that are written "
-        "again: up to four times the redo where commits are small. A quarter of it judges, all of it sizes the log. "
-        "MySQL's error log says when sessions waited ('Threads are unable to reserve space'); the one counter of "
-        "these waits, log_on_file_space_waits of INNODB_METRICS, is off by default.",
+        "again: up to four times the redo where commits are small. The rule therefore decides by a quarter of that "
+        "counter, and sizes the log by all of it. MySQL's error log shows when sessions waited ('Threads are unable to "
+        "reserve space'); the only counter of these waits, log_on_file_space_waits of INNODB_METRICS, is off by "
+        "default.",
         fix="Make the log hold about an hour of writes at the busiest time. mycnf advises at most 4G on spinning "
         "disks and 16G elsewhere, because recovery after a crash takes longer with more, and leaves half of the free "
         "disk space. On hosts with fast disks a larger log can be right: measure a recovery first. Before MySQL 8.0.30 "
         "and MariaDB 10.9 a new size needs a restart.",
         risk="Recovery after a crash reads more log, and the disk must hold it.",
-        exceptions="A load that happens once; a window of seconds says nothing of the other hours.",
-        reconsider_when="The rate over the busiest hour: where mycnf sample knows it, it is what counts here.",
+        exceptions="A load that happens once. A window of seconds shows nothing about other hours.",
+        reconsider_when="The rate over the busiest hour. If mycnf sample has recorded it, the rule already uses it.",
         disagree="A quarter of the buffer pool, which others recommend, has nothing to do with the rate of writes.",
     ),
 )
@@ -133,7 +134,7 @@ def small_redo_log(context: RuleContext) -> Iterator[Finding]:
         f"{format_duration(fills)}.",
         variable_subject(context, size_option(context)),
         severity=Severity.WARNING if fills < SHORT else Severity.NOTE,
-        help=help_line(action) or f"let the redo log hold {format_size(wanted)} in all",
+        help=help_line(action) or f"size the redo log to {format_size(wanted)} in total",
         actions=present(action),
     )
 
@@ -150,7 +151,7 @@ def _log_was_full(context: RuleContext, capacity: int, waits: str) -> Finding:
         variable_subject(context, size_option(context)),
         severity=Severity.NOTE if _is_old_warning(context) else Severity.WARNING,
         confidence=Confidence.MEASURED,
-        help=help_line(action) or "let more pages be written in the background: raise innodb_io_capacity",
+        help=help_line(action) or "write more pages in the background: raise innodb_io_capacity",
         actions=present(action),
     )
 
@@ -197,16 +198,16 @@ def _require_busy_hour(context: RuleContext) -> None:
     options=("innodb_redo_log_capacity", "innodb_log_file_size", "innodb_io_capacity"),
     evidence=("REDO-01", "REDO-04", "REDO-05", "ASK-11"),
     docs=Docs(
-        why="Near the limit the server writes pages as fast as it can and lets sessions wait for them.",
-        fix="Enlarge the redo log to an hour of writes, by the busiest hour, the window or the counters since the "
-        "start; if the rate is unknown, double it. Where it holds an hour already, let more pages be written in the "
-        "background: double innodb_io_capacity, where the disks can do more. Before MySQL 8.0.30 and MariaDB 10.9 a "
-        "new size of the log needs a restart.",
+        why="Near the limit the server writes pages as fast as it can and makes sessions wait for them.",
+        fix="Enlarge the redo log to an hour of writes, as measured in the busiest hour, in the window or since the "
+        "start; if the rate is unknown, double the log. If it already holds an hour, write more pages in the "
+        "background: double innodb_io_capacity if the disks can take it. Before MySQL 8.0.30 and MariaDB 10.9 a new "
+        "size of the log needs a restart.",
         risk="Recovery after a crash takes longer with a larger log.",
         exceptions="A load that ends in minutes. MariaDB with innodb_max_dirty_pages_pct_lwm at 0, the default, leaves "
-        "pages unwritten until the log is nearly full (INN047): there it is a note, worth a change where commits "
+        "pages unwritten until the log is nearly full (INN047). There the finding is a note; act on it if commits "
         "stall.",
-        reconsider_when="A checkpoint age that stays below three quarters over the busiest hour.",
+        reconsider_when="A checkpoint age that stays below three quarters of its limit over the busiest hour.",
     ),
 )
 def checkpoint_pressure(context: RuleContext) -> Iterator[Finding]:
@@ -216,10 +217,10 @@ def checkpoint_pressure(context: RuleContext) -> Iterator[Finding]:
             actions, remedy = _pressure_help(context)
             usual = context.target.is_mariadb and context.settings.real("innodb_max_dirty_pages_pct_lwm") == 0
             near = (
-                "MariaDB lets it come near that under writes, because innodb_max_dirty_pages_pct_lwm is 0, and the age "
-                "does not show whether sessions wait."
+                "under writes MariaDB lets it come this near the limit, because innodb_max_dirty_pages_pct_lwm is 0, "
+                "and the age does not show whether sessions wait."
                 if usual
-                else "near that sessions wait for pages to be written."
+                else "near the limit, sessions wait for pages to be written."
             )
             yield checkpoint_pressure.finding(
                 f"The checkpoint age {when} {format_size(ages[0])} of at most {format_size(ages[1])}; {near}"
@@ -246,8 +247,8 @@ def _rate_sentence(context: RuleContext) -> str:
     if uptime >= MINIMUM_UPTIME:
         return ""
     return (
-        f" How much is written in an hour is known once the server has been up for {format_duration(MINIMUM_UPTIME)}: "
-        f"audit again in {format_duration(MINIMUM_UPTIME - uptime)}."
+        f" The hourly rate is known once the server has been up for {format_duration(MINIMUM_UPTIME)}: audit again in "
+        f"{format_duration(MINIMUM_UPTIME - uptime)}."
     )
 
 
@@ -259,7 +260,7 @@ def _pressure_help(context: RuleContext) -> tuple[tuple[Action, ...], str]:
     wanted = _size_after_waits(context, rates_or_none(context), capacity)
     if wanted > capacity:
         action = larger_log_action(context, wanted)
-        return present(action), help_line(action) or f"let the redo log hold {format_size(wanted)} in all"
+        return present(action), help_line(action) or f"size the redo log to {format_size(wanted)} in total"
     return _background_write_help(context, capacity)
 
 
@@ -295,9 +296,9 @@ def _checkpoint_ages(context: RuleContext) -> Iterator[tuple[tuple[int, int] | N
     options=("innodb_log_file_size", "innodb_log_files_in_group", "innodb_redo_log_capacity"),
     evidence=("REDO-04",),
     docs=Docs(
-        why="From MySQL 8.0.30 on innodb_redo_log_capacity sizes the log. Where it is set, "
-        "innodb_log_file_size and innodb_log_files_in_group are not looked at. It is a note where they come to the "
-        "same size, or where innodb_redo_log_capacity is written with loose_: such a file is for older versions too.",
+        why="From MySQL 8.0.30 on innodb_redo_log_capacity sizes the log. Where it is set, innodb_log_file_size and "
+        "innodb_log_files_in_group are ignored. The finding is a note where they give the same size, or where "
+        "innodb_redo_log_capacity is written with loose_: such a file is for older versions too.",
         fix="Keep innodb_redo_log_capacity alone.",
         risk="None: the server ignores the other two.",
         restart=True,
@@ -316,7 +317,7 @@ def overridden_redo_size(context: RuleContext) -> Iterator[Finding]:
     for name in ("innodb_log_file_size", "innodb_log_files_in_group"):
         if context.is_set(name):
             yield overridden_redo_size.finding(
-                "innodb_redo_log_capacity sizes the redo log; this line is ignored beside it.",
+                "The server ignores this line: innodb_redo_log_capacity sets the size of the redo log.",
                 variable_subject(context, name),
                 severity=Severity.NOTE if shared else None,
                 help="remove the line" + (", unless servers before 8.0.30 read the file too" if shared else ""),
@@ -332,18 +333,18 @@ def overridden_redo_size(context: RuleContext) -> Iterator[Finding]:
     evidence=("REDO-01", "REDO-02", "REDO-04", "REDO-05", "REDO-08", "REDO-09", "REDO-10", "REDO-11"),
     docs=Docs(
         why="The pool was sized for much data, and the redo log was left at its default (100M or 96M, by version) or "
-        "at an old value. When many rows change, such a log is full within seconds. The server must then write "
-        "dirty pages before sessions may go on, however large the pool is. It is a warning below 256M for a pool of "
-        "16G or more, below 512M for 64G and below 1G for 256G, and a note up to 100M for a pool of 4G or more, up to "
-        "512M for 16G and up to 1G for 64G. These limits are our choice, and low: with innodb_dedicated_server MySQL "
-        "8.0.30 to 8.3 gives such pools a log of 12G to 128G. The rule is silent where the busiest sampled hour fits "
-        "into the log, or an hour at ten times the mean of a day or more. A window of seconds is no evidence for other "
-        "hours: a quiet one doesn't silence the rule, and a busy one is judged by small-redo-log.",
+        "at an old value. When many rows change, such a log is full within seconds. The server must then write dirty "
+        "pages before sessions can continue, however large the pool is. The finding is a warning below 256M for a pool "
+        "of 16G or more, below 512M for 64G and below 1G for 256G, and a note up to 100M for a pool of 4G or more, up "
+        "to 512M for 16G and up to 1G for 64G. These limits are our choice, and low: with innodb_dedicated_server "
+        "MySQL 8.0.30 to 8.3 gives such pools a log of 12G to 128G. There is no finding where the log holds the "
+        "busiest sampled hour, or an hour at ten times the mean of a day or more. A window of seconds is no evidence "
+        "for other hours: a quiet window does not suppress the finding, and a busy one is reported by small-redo-log.",
         fix="Start with 1G for a pool of 4G, 2G for 16G, 4G for 64G and 8G for 256G. Then let mycnf audit or mycnf "
         "sample measure how much is written, and size it for an hour of that. Before MySQL 8.0.30 and MariaDB 10.9 a "
         "new size needs a restart.",
-        risk="Recovery after a crash reads more log: in published runs a minute for each gigabyte on flash and two on "
-        "a RAID 10, on a busy machine of two processors three. The advised log leaves half of the free disk space "
+        risk="Recovery after a crash reads more log: in published runs a minute per gigabyte on flash and two on a "
+        "RAID 10; on a busy machine with two processors, three. The advised log leaves half of the free disk space "
         "where that is known.",
         exceptions="Servers that mostly read.",
         reconsider_when="The measured rate of redo at the busiest hour: a log that holds an hour of it is "
@@ -417,15 +418,15 @@ def _is_judged_by_rate(context: RuleContext, capacity: int) -> bool:
     options=(POOL, *SIZES),
     evidence=("REDO-01", "REDO-08", "REDO-11"),
     docs=Docs(
-        why="The server does not accept connections until the recovery has read the redo that no checkpoint has "
-        "passed. In published runs that was a minute for each gigabyte on flash and two on a RAID 10, on a busy "
-        "machine of two processors three. The gain of a larger log was measured up to 30G. That a log above 16G is no "
-        "use beside a smaller pool is an opinion.",
+        why="The server does not accept connections until recovery has read all redo since the last checkpoint. In "
+        "published runs that took a minute per gigabyte on flash and two on a RAID 10; on a busy machine with two "
+        "processors, three. The benefit of a larger log was measured up to 30G. That a log above 16G is of no use with "
+        "a smaller pool is our opinion.",
         fix="Let mycnf audit or mycnf sample measure how much is written, and size the log for the busiest hour. "
         "Before MySQL 8.0.30 and MariaDB 10.9 a new size needs a restart.",
         risk="A log that holds less than the busiest minutes makes sessions wait for pages to be written.",
         exceptions="Servers whose busiest hour writes that much.",
-        reconsider_when="A recovery that was tried, after a kill under load, and was short enough.",
+        reconsider_when="A test recovery, after a kill under load, that was short enough.",
     ),
 )
 def redo_log_beyond_buffer_pool(context: RuleContext) -> Iterator[Finding]:
@@ -436,7 +437,7 @@ def redo_log_beyond_buffer_pool(context: RuleContext) -> Iterator[Finding]:
         return
     yield redo_log_beyond_buffer_pool.finding(
         f"The redo log of {format_size(capacity)} is larger than the buffer pool of {format_size(pool)}; recovery "
-        "after a crash may read all of it, at a minute or more for each gigabyte.",
+        "after a crash may read all of it, at a minute or more per gigabyte.",
         variable_subject(context, name),
         help="measure the writes with mycnf audit, and size it for the busiest hour",
     )

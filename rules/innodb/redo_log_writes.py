@@ -65,9 +65,9 @@ def narrow_write_ahead(context: RuleContext) -> Iterator[Finding]:
     options=("innodb_flush_log_at_timeout",),
     evidence=("DUR-02", "INNV-01"),
     docs=Docs(
-        why="With innodb_flush_log_at_trx_commit at 0 or 2 the redo log is synced by the clock, every second. "
-        "innodb_flush_log_at_timeout makes that every so many seconds, and as many seconds of commits are "
-        "lost when the machine fails. With 1 every commit is synced, and the timeout loses nothing.",
+        why="With innodb_flush_log_at_trx_commit at 0 or 2 the redo log is synced once a second, not at each commit. "
+        "innodb_flush_log_at_timeout changes that interval, and when the machine fails, the commits since the last "
+        "sync are lost. With 1 every commit is synced, and none is lost.",
         fix="Remove the line; the default is one second.",
         risk="One sync a second.",
         exceptions="Data that can be loaded again.",
@@ -81,9 +81,8 @@ def delayed_log_flush(context: RuleContext) -> Iterator[Finding]:
     if seconds is not None and seconds > EACH_SECOND and context.is_set(name) and commit in UNSYNCED:
         action = advise(context, name, EACH_SECOND, risk="one sync a second", watch="Innodb_os_log_fsyncs")
         yield delayed_log_flush.finding(
-            f"With innodb_flush_log_at_trx_commit = {commit} the redo log is synced every "
-            f"{format_duration(seconds)}; a crash "
-            "loses as much of commits.",
+            f"With innodb_flush_log_at_trx_commit = {commit} the redo log is synced every {format_duration(seconds)}; "
+            "a crash can lose the commits since the last sync.",
             variable_subject(context, name),
             help=help_line(action),
             actions=present(action),

@@ -28,10 +28,9 @@ SIZES = (POOL, "innodb_redo_log_capacity", "innodb_log_file_size")
     options=("innodb_fast_shutdown",),
     evidence=("INNV-05", "INNV-01"),
     docs=Docs(
-        why="With innodb_fast_shutdown = 2 the server writes its redo log and ends, without writing changed "
-        "pages. No committed transaction is lost, but the next start is a crash recovery, and a copy of the "
-        "data files or an upgrade to another version finds them unclean. MariaDB's documentation keeps it "
-        "for emergencies.",
+        why="With innodb_fast_shutdown = 2 the server writes its redo log and ends, without writing changed pages. No "
+        "committed transaction is lost, but the next start is a crash recovery, and a copy of the data files or an "
+        "upgrade to another version finds them unclean. MariaDB's documentation recommends it only for emergencies.",
         fix="Remove the line; the default is 1.",
         risk="A shutdown takes as long as writing the changed pages.",
         exceptions="An emergency, set by hand right before it.",
@@ -55,18 +54,18 @@ def shutdown_like_a_crash(context: RuleContext) -> Iterator[Finding]:
     "INN022",
     "overruled-dedicated-server",
     severity=Severity.NOTE,
-    summary="innodb_dedicated_server sizes nothing that the file sizes itself.",
+    summary="innodb_dedicated_server does not size what the option file sets explicitly.",
     targets=(Span("mysql", since=(8, 0)),),
     options=("innodb_dedicated_server",),
     evidence=("INNA-04", "BP-03"),
     docs=Docs(
         why="innodb_dedicated_server sizes the buffer pool by the machine's memory, and the redo log by the memory "
-        "(before 8.4) or by the processors (8.4 and later). What the file sets itself it leaves alone, with a warning "
-        "in the server's log.",
+        "(before 8.4) or by the processors (8.4 and later). It leaves alone what the option file sets explicitly, with "
+        "a warning in the error log.",
         fix="Keep one of the two: the sizes, or innodb_dedicated_server.",
         risk="Without the sizes the server takes half to three quarters of memory for the pool.",
         restart=True,
-        exceptions="A file that means to size one of them by hand and leave the other to the server.",
+        exceptions="A file that deliberately sizes one of them and leaves the other to the server.",
         reconsider_when="A server of this version that ignores the size.",
     ),
 )
@@ -76,7 +75,7 @@ def overruled_dedicated_server(context: RuleContext) -> Iterator[Finding]:
     sizes = [size for size in SIZES if context.is_set(size)]
     if sizes and context.explicit_switch(name):
         yield overruled_dedicated_server.finding(
-            f"innodb_dedicated_server does not size what is set by hand: {', '.join(sizes)}.",
+            f"innodb_dedicated_server does not size what is set explicitly: {', '.join(sizes)}.",
             variable_subject(context, name),
             help="keep either the sizes or innodb_dedicated_server",
         )
@@ -92,7 +91,7 @@ def overruled_dedicated_server(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="Values from 1 on skip parts of recovery and of checking; from 4 on they can destroy data. MySQL refuses "
         "to change rows from 1 on, MariaDB from 5 on. It is meant for dumping tables of a damaged server.",
-        fix="Remove the line when the data is rescued.",
+        fix="Remove the line once the data is rescued.",
         risk="A server that is still damaged may not start without it.",
         restart=True,
         exceptions="While data is being rescued.",
@@ -106,13 +105,13 @@ def forced_recovery(context: RuleContext) -> Iterator[Finding]:
         yield forced_recovery.finding(
             f"Recovery is forced at level {value}: {_recovery_effect(context.target, value)}",
             variable_subject(context, "innodb_force_recovery"),
-            help="remove the line when the data is rescued",
+            help="remove the line once the data is rescued",
         )
 
 
 def _recovery_effect(target: Target, level: int) -> str:
     if target.is_mariadb and level <= READ_ONLY_LEVEL:
-        return "checks are skipped, and rows are written all the same, so damage can spread."
+        return "checks are skipped, but rows can still be changed, so damage can spread."
     return (
         "InnoDB is read-only." if level >= READ_ONLY_LEVEL else "checks are skipped, and changes of rows are refused."
     )

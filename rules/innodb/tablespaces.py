@@ -27,12 +27,11 @@ TEMPORARY = "innodb_temp_data_file_path"
     options=("innodb_strict_mode",),
     evidence=("INNA-05", "INNV-01"),
     docs=Docs(
-        why="Without innodb_strict_mode CREATE TABLE and ALTER TABLE succeed where an option is impossible, and "
-        "make another table than was asked for: the servers that were asked took KEY_BLOCK_SIZE=3 with a "
-        "warning and made an uncompressed table. Schema tools rarely look at warnings. The mode is on by "
-        "default in every version.",
+        why="Without innodb_strict_mode CREATE TABLE and ALTER TABLE succeed even if an option is impossible, and "
+        "create a different table: the servers that we tested accepted KEY_BLOCK_SIZE=3 with a warning and created an "
+        "uncompressed table. Schema tools rarely look at warnings. The mode is on by default in every version.",
         fix="Remove the line, or set innodb_strict_mode to ON.",
-        risk="Scripts with impossible options stop with an error where they went on.",
+        risk="Scripts with impossible options stop with an error where they used to continue.",
         exceptions="Loading the dump of an old server whose options cannot be corrected.",
         reconsider_when="Dumps and migrations that run without a warning.",
     ),
@@ -43,8 +42,7 @@ def lax_table_options(context: RuleContext) -> Iterator[Finding]:
     if context.explicit_switch(name) is False:
         action = advise(context, name, "ON", risk="scripts with impossible table options stop with an error")
         yield lax_table_options.finding(
-            "Table options that InnoDB can't follow are dropped with a warning, and another table is made than was "
-            "asked for.",
+            "InnoDB ignores table options that it cannot apply, with only a warning, and creates a different table.",
             variable_subject(context, name),
             help=help_line(action),
             actions=present(action),
@@ -92,17 +90,17 @@ def tables_in_the_system_tablespace(context: RuleContext) -> Iterator[Finding]:
     options=("innodb_data_file_path", TEMPORARY),
     evidence=("INNA-07", "INNA-39"),
     docs=Docs(
-        why="The last file of the system tablespace grows only with autoextend, and with max up to that size. A "
-        "server whose tables lay in one of 24M, and another in one of at most 30M, refused rows with error "
-        "1114 (the table is full) although the disk was nearly empty. MySQL 5.7 and MariaDB before 11.0 also keep "
-        "undo logs there by default. Temporary tables of MariaDB and MySQL 5.7 share the file of "
-        "innodb_temp_data_file_path, which a maximum should bound, and not a fixed size of megabytes.",
-        fix="Let the last file end with autoextend and without max; the earlier files must stay as they are.",
+        why="The last file of the system tablespace grows only with autoextend, and with max up to that size. A server "
+        "with a file of 24M, and another with a maximum of 30M, refused rows with error 1114 (the table is full) "
+        "although the disk was nearly empty. MySQL 5.7 and MariaDB before 11.0 also keep undo logs there by default. "
+        "Temporary tables of MariaDB and MySQL 5.7 share the file of innodb_temp_data_file_path, which should have a "
+        "maximum rather than a fixed size of a few megabytes.",
+        fix="End the last file with autoextend, without max; do not change the earlier files.",
         risk="The tablespace may fill the disk; watch the disk instead.",
         restart=True,
-        exceptions="Raw partitions, and servers whose undo logs and tables lie elsewhere.",
-        reconsider_when="An alarm that is raised in time.",
-        disagree="Percona's advisor warns of the end only where it is near.",
+        exceptions="Raw partitions, and servers whose undo logs and tables are elsewhere.",
+        reconsider_when="Monitoring that raises an alarm in time.",
+        disagree="Percona's advisor warns only when the tablespace is nearly full.",
     ),
 )
 def system_tablespace_with_an_end(context: RuleContext) -> Iterator[Finding]:
@@ -118,7 +116,7 @@ def system_tablespace_with_an_end(context: RuleContext) -> Iterator[Finding]:
     yield system_tablespace_with_an_end.finding(
         f"The last file of the system tablespace ends at {end}; when it is full, statements fail with error 1114.",
         variable_subject(context, name),
-        help="let the last file end with autoextend, without max",
+        help="end the last file with autoextend, without max",
     )
 
 
@@ -143,8 +141,8 @@ def _small_temporary_file(context: RuleContext) -> Iterator[Finding]:
     evidence=("INNV-06", "INNV-01"),
     docs=Docs(
         why="SHOW TABLE STATUS, SHOW INDEX and queries of information_schema then read sample pages of every table, "
-        "which takes long with many tables, and plans may change because of a metadata query. It concerns tables "
-        "without persistent statistics, so with those on, the default, it is a note.",
+        "which takes long with many tables, and plans may change because of a metadata query. Only tables without "
+        "persistent statistics are affected, so with persistent statistics on, the default, the finding is a note.",
         fix="Remove the line, or set innodb_stats_on_metadata to OFF.",
         risk="None known: estimates are still renewed by ANALYZE TABLE and when tables change.",
         exceptions="None.",
@@ -177,12 +175,12 @@ def statistics_on_metadata_queries(context: RuleContext) -> Iterator[Finding]:
     options=("innodb_stats_persistent",),
     evidence=("INNV-06", "INNV-01"),
     docs=Docs(
-        why="Without persistent statistics they are kept in memory, thrown away at shutdown, and estimated again "
-        "from a few sample pages when a table is first opened. Another sample can give another plan for the same "
+        why="Without innodb_stats_persistent, statistics are kept in memory, discarded at shutdown, and estimated "
+        "again from a few sample pages when a table is first opened. Another sample can give another plan for the same "
         "query.",
         fix="Remove the line, or set innodb_stats_persistent to ON.",
         risk="Small writes to two tables of the mysql schema.",
-        exceptions="Servers that create and drop tables all the time, and never the same.",
+        exceptions="Servers that constantly create and drop tables, never the same ones.",
         reconsider_when="Plans that stay the same over many restarts.",
     ),
 )
@@ -216,7 +214,8 @@ FEW_PAGES = 5
         "hundredfold is planned as if it were small. The server samples 20 pages of each index by default; fewer than "
         "5 (our choice) estimate badly how many different values an index has.",
         fix="Remove the line.",
-        risk="Plans may change when statistics are renewed, a tenth of a table's rows after the last time.",
+        risk="Plans may change when statistics are renewed, which happens after a tenth of a table's rows have "
+        "changed.",
         exceptions="Servers whose tables are analyzed by a job, so that plans change only then.",
         reconsider_when="A job that runs ANALYZE TABLE after each large change.",
     ),
@@ -253,15 +252,15 @@ def poor_statistics(context: RuleContext) -> Iterator[Finding]:
     options=("innodb_undo_log_truncate", "innodb_undo_tablespaces"),
     evidence=("INNV-07", "UNDO-01", "INNA-08"),
     docs=Docs(
-        why="Only undo tablespaces can be truncated, and it takes two of them, because one must serve while the "
-        "other is emptied. With innodb_undo_tablespaces = 0 the undo logs lie in the system tablespace, "
-        "which never shrinks; MariaDB takes 1 as 0.",
-        fix="Give the server two or more undo tablespaces: MySQL 5.7 and MariaDB before 10.11 only when the data "
-        "directory is made, MariaDB from 10.11 on after a clean shutdown. Or remove the line.",
+        why="Only undo tablespaces can be truncated, and it takes two of them, because one must serve while the other "
+        "is emptied. With innodb_undo_tablespaces = 0 the undo logs lie in the system tablespace, which never shrinks; "
+        "MariaDB treats 1 as 0.",
+        fix="Give the server two or more undo tablespaces: on MySQL 5.7 and MariaDB before 10.11 only when the data "
+        "directory is created, on MariaDB 10.11 and later after a clean shutdown. Or remove the line.",
         risk="A new number of undo tablespaces may need a dump and a load.",
         restart=True,
         exceptions="A file that other servers with undo tablespaces read too.",
-        reconsider_when="Files named undo001 and on in the data directory.",
+        reconsider_when="Files named undo001 and so on in the data directory.",
     ),
 )
 def undo_truncation_without_tablespaces(context: RuleContext) -> Iterator[Finding]:
@@ -285,14 +284,14 @@ def undo_truncation_without_tablespaces(context: RuleContext) -> Iterator[Findin
     options=("innodb_undo_log_truncate",),
     evidence=("INNV-07",),
     docs=Docs(
-        why="Old versions of rows are kept while a transaction may need them, and one that is forgotten open for a "
-        "day makes the undo files grow. With truncation, the default of MySQL 8.0 and later, files above "
+        why="Old versions of rows are kept while a transaction may need them, and a transaction left open for a day "
+        "makes the undo files grow. With truncation, the default of MySQL 8.0 and later, files above "
         "innodb_max_undo_log_size are truncated in turn when no transaction needs them; without it they keep their "
         "size.",
         fix="Remove the line, or set innodb_undo_log_truncate to ON.",
         risk="Truncating a file can slow the server down for a moment under heavy writes.",
         exceptions="Servers that truncate by hand, with ALTER UNDO TABLESPACE ... SET INACTIVE.",
-        reconsider_when="The size of the undo files, level over months.",
+        reconsider_when="Undo files whose size is stable over months.",
         disagree="MariaDB leaves truncation off by default and warns of stalls.",
     ),
 )
@@ -320,8 +319,8 @@ def growing_undo_files(context: RuleContext) -> Iterator[Finding]:
     options=("innodb_change_buffering",),
     evidence=("CHB-02", "CHB-01", "CHB-03"),
     docs=Docs(
-        why="MariaDB set the default to none in 10.5.15 and 10.6.7 after bugs that corrupted secondary indexes, "
-        "and removed the change buffer in 11.0. Its makers call it useful on spinning disks at most.",
+        why="MariaDB set the default to none in 10.5.15 and 10.6.7 after bugs that corrupted secondary indexes, and "
+        "removed the change buffer in 11.0. MariaDB's developers call it useful on spinning disks at most.",
         fix="Remove the line, or set innodb_change_buffering to none.",
         risk="Inserts into large tables with many secondary indexes read index pages from disk: in a published "
         "test on MySQL 8.0 they were more than three times slower.",
@@ -338,7 +337,8 @@ def corrupting_change_buffer(context: RuleContext) -> Iterator[Finding]:
             context, name, "none", risk="inserts may read index pages from disk", watch="Innodb_buffer_pool_reads"
         )
         yield corrupting_change_buffer.finding(
-            "MariaDB switched the change buffer off because it corrupted secondary indexes; this switches it on again.",
+            "MariaDB switched the change buffer off because it corrupted secondary indexes; this line switches it on "
+            "again.",
             variable_subject(context, name),
             help=help_line(action),
             actions=present(action),

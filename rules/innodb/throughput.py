@@ -32,22 +32,22 @@ COMPRESSED_PAGES = "innodb_log_compressed_pages"
     "native-aio-off",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="Asynchronous I/O of the system is off, so each of InnoDB's I/O threads waits for one request at a time.",
+    summary="Native asynchronous I/O is off, so each of InnoDB's I/O threads waits for one request at a time.",
     options=(AIO,),
     evidence=("AIO-01", "AIO-03", "INNA-34"),
     docs=Docs(
         why="With native asynchronous I/O a thread hands many reads or writes to the kernel at once. Without it InnoDB "
         "simulates that with its read and write threads, four or more of each by default, and a disk that could serve "
         "a hundred requests gets a few. It is on by default where the platform has it. A server that gets none from "
-        "the kernel at its start writes a warning and runs with OFF, though no line says so: that is a warning here. "
-        "MySQL 5.7, 8.0 and 9.7 and MariaDB 11.4 and 11.8 did so when io_setup failed because no requests "
+        "the kernel at start-up writes a warning and runs with OFF, although no line sets it; the rule reports that as "
+        "a warning. MySQL 5.7, 8.0 and 9.7 and MariaDB 11.4 and 11.8 did so when io_setup failed because no requests "
         "were left (fs.aio-max-nr).",
         fix="Remove the line. Where no line sets it, read the error log of the start: raise fs.aio-max-nr, or let the "
         "container's seccomp profile allow the calls, and restart.",
         risk="The kernel's limit on requests (fs.aio-max-nr) counts all servers of a host; at the limit a start fails.",
         restart=True,
         exceptions="File systems on which it fails, such as tmpfs with old kernels, and hosts near fs.aio-max-nr. "
-        "MariaDB with io_uring leaves it out on Linux 5.11 to 5.15.2.",
+        "MariaDB with io_uring does not use it on Linux 5.11 to 5.15.2.",
         reconsider_when="A run on this host that is as fast with it off.",
         disagree="One published insert benchmark was slower with it off, and its queries faster.",
     ),
@@ -58,7 +58,7 @@ def native_aio_off(context: RuleContext) -> Iterator[Finding]:
         return
     if _is_refused_aio(context):
         yield native_aio_off.finding(
-            f"{AIO} is OFF though no line sets it: the server got no asynchronous I/O from the kernel when it "
+            f"{AIO} is OFF although no line sets it: the server got no asynchronous I/O from the kernel when it "
             f"started.{_requests_text(context)}",
             variable_subject(context, AIO),
             severity=Severity.WARNING,
@@ -109,10 +109,10 @@ def _requests_text(context: RuleContext) -> str:
     options=(LAG, LAG_DELAY),
     evidence=("INNA-15",),
     docs=Docs(
-        why="Beyond innodb_max_purge_lag old versions of rows the server is to slow changes down until purge has "
-        "caught up. innodb_max_purge_lag_delay is the longest delay, in microseconds, and 0, the default, leaves none: "
-        "with four times the lag an update took as long as ever on all servers that were asked. With a delay of 100 ms "
-        "MySQL took 30 to 47 ms an update, MariaDB as long as without.",
+        why="Beyond innodb_max_purge_lag old row versions, the server should delay changes until purge has caught up. "
+        "innodb_max_purge_lag_delay is the longest delay, in microseconds, and 0, the default, allows none: with four "
+        "times the lag an update took no longer than before on all servers that we tested. With a delay of 100 ms an "
+        "update took 30 to 47 ms on MySQL; on MariaDB, as long as without a delay.",
         fix="Remove the line. To slow changes down on purpose, set the delay as well, after a test.",
         risk="None: the line does nothing.",
         exceptions="Servers whose delay is set at run time.",
@@ -138,11 +138,11 @@ def purge_lag_without_delay(context: RuleContext) -> Iterator[Finding]:
     options=(LAG, LAG_DELAY),
     evidence=("INNA-15", "INNA-36", "INNV-07"),
     docs=Docs(
-        why="Beyond innodb_max_purge_lag MySQL delays each INSERT, UPDATE and DELETE, up to "
-        "innodb_max_purge_lag_delay microseconds. That gives purge time where it is only slow. Behind a transaction "
-        "that stays open purge cannot go on, and changes wait until that ends: with a lag of 1,000 and a delay of 100 "
-        "ms an update took 30 to 47 ms in place of 1.5 to 9. The delay grows with the history list, so that a limit of "
-        "seconds is none: an option file that allows a second or more is a note.",
+        why="Beyond innodb_max_purge_lag MySQL delays each INSERT, UPDATE and DELETE, up to innodb_max_purge_lag_delay "
+        "microseconds. That gives purge time where it is only slow. Behind a transaction that stays open purge cannot "
+        "continue, and changes wait until that transaction ends: with a lag of 1,000 and a delay of 100 ms an update "
+        "took 30 to 47 ms instead of 1.5 to 9. The delay grows with the history list, so a limit of seconds is hardly "
+        "a limit: the rule reports an option file that allows a second or more as a note.",
         fix="End the oldest transaction first (information_schema.INNODB_TRX, by trx_started). Set "
         "innodb_max_purge_lag to 0, the default, if changes must not wait.",
         risk="Without the delay the history may grow faster.",
@@ -166,7 +166,7 @@ def changes_delayed_for_purge(context: RuleContext) -> Iterator[Finding]:
         f"The history list has {length:,} entries, more than {LAG} ({lag:,}): each change may wait up to "
         f"{delay / 1000:,.0f} ms.",
         variable_subject(context, LAG),
-        help=f"end the oldest transaction in information_schema.INNODB_TRX first; else {help_line(action)}",
+        help=f"end the oldest transaction in information_schema.INNODB_TRX first; otherwise {help_line(action)}",
         actions=present(action),
     )
 
@@ -176,7 +176,7 @@ def _long_delay(context: RuleContext, lag: int, delay: int) -> Iterator[Finding]
     if context.is_set(LAG) and delay >= LONG_DELAY:
         yield changes_delayed_for_purge.finding(
             f"Each change may wait up to {delay / 1_000_000:,.0f} s once the history list has more than {lag:,} "
-            "entries, as behind a transaction that stays open.",
+            "entries, as happens while a transaction stays open.",
             variable_subject(context, LAG),
             severity=Severity.NOTE,
             help=f"remove the line, or write a {LAG_DELAY} that clients can wait for, such as 100000 (0.1 s)",
@@ -208,7 +208,7 @@ def single_purge_thread(context: RuleContext) -> Iterator[Finding]:
     if context.number(PURGE_THREADS) == 1 and context.is_set(PURGE_THREADS) and (processors or 0) > MANY_PROCESSORS:
         action = advise(context, PURGE_THREADS, USUAL_THREADS, risk="more threads compete for pages")
         yield single_purge_thread.finding(
-            f"One thread purges what the sessions on {processors:g} processors leave behind.",
+            f"A single thread purges the old row versions of sessions on {processors:g} processors.",
             variable_subject(context, PURGE_THREADS),
             help=help_line(action),
             actions=present(action),
@@ -230,7 +230,7 @@ def single_purge_thread(context: RuleContext) -> Iterator[Finding]:
         fix="Remove the line.",
         risk="Truncating a file can slow the server down for a moment under heavy writes.",
         exceptions="Servers with as much room to spare for each undo tablespace.",
-        reconsider_when="Undo files that stay small all the same.",
+        reconsider_when="Undo files that stay small anyway.",
     ),
 )
 def undo_files_kept_large(context: RuleContext) -> Iterator[Finding]:
@@ -238,8 +238,8 @@ def undo_files_kept_large(context: RuleContext) -> Iterator[Finding]:
     value = context.number(UNDO_LIMIT)
     if value is not None and value > LARGE_UNDO and context.is_set(UNDO_LIMIT):
         yield undo_files_kept_large.finding(
-            f"Each undo file may keep up to {format_size(value)} after a long transaction, for none "
-            "below that is truncated.",
+            f"Each undo file may keep up to {format_size(value)} after a long transaction, because no smaller file is "
+            "truncated.",
             variable_subject(context, UNDO_LIMIT),
             help="remove the line",
         )
@@ -255,9 +255,9 @@ def undo_files_kept_large(context: RuleContext) -> Iterator[Finding]:
     options=(PATHS,),
     evidence=("PATH-01",),
     docs=Docs(
-        why="MySQL finds data files that were moved while it was stopped by comparing paths at the start. Without "
-        "that the manual warns of undefined behaviour once a file was moved. The option is there for servers with "
-        "very many tables, which start sooner without the comparison, and whose files are never moved.",
+        why="MySQL finds data files that were moved while it was stopped by comparing paths at the start. Without that "
+        "comparison, the manual warns of undefined behaviour after a file was moved. The option is there for servers "
+        "with very many tables, which start sooner without the comparison, and whose files are never moved.",
         fix="Remove the line, or never move data files while the server is stopped.",
         risk="Servers with a hundred thousand tables and more start later.",
         restart=True,
@@ -291,7 +291,7 @@ def moved_files_unnoticed(context: RuleContext) -> Iterator[Finding]:
         "at high concurrency and less at low; MySQL 9.5 switches them on by default from 32 processors. The rule "
         "applies from that number on.",
         fix="Set innodb_log_writer_threads to ON.",
-        risk="With few sessions at work a commit waits a little longer.",
+        risk="With few active sessions, a commit waits a little longer.",
         exceptions="Servers where few sessions commit at the same time.",
         reconsider_when="A measurement with your own load in which OFF commits more.",
     ),
@@ -300,7 +300,7 @@ def log_writers_switched_off(context: RuleContext) -> Iterator[Finding]:
     """Report disabled dedicated log writer threads on many processors."""
     processors = context.host.usable_cpus or 0
     if context.explicit_switch(LOG_WRITERS) is False and processors >= BUSY_PROCESSORS:
-        action = advise(context, LOG_WRITERS, "ON", risk="with few sessions at work a commit waits a little longer")
+        action = advise(context, LOG_WRITERS, "ON", risk="with few active sessions, a commit waits a little longer")
         yield log_writers_switched_off.finding(
             f"The redo log has no threads of its own; from {BUSY_PROCESSORS} processors on MySQL 9.5 starts them by "
             f"default, and this machine has {processors:g}.",
@@ -320,9 +320,9 @@ def log_writers_switched_off(context: RuleContext) -> Iterator[Finding]:
     options=(COMPRESSED_PAGES,),
     evidence=("ZLIB-01",),
     docs=Docs(
-        why="With OFF the redo log holds no image of a page that was compressed again, so crash recovery compresses "
-        "it once more. Another version of zlib, which a new package of the server can bring, may need more room than "
-        "the page has; recovery then fails. Tables without ROW_FORMAT = COMPRESSED are not concerned.",
+        why="With OFF the redo log holds no image of a page that was compressed again, so crash recovery compresses it "
+        "once more. Another version of zlib, which a new package of the server can bring, may need more room than the "
+        "page has; recovery then fails. Tables without ROW_FORMAT = COMPRESSED are not affected.",
         fix="Set innodb_log_compressed_pages to ON.",
         risk="Changes of compressed tables write more redo log.",
         exceptions="Servers without compressed tables, and servers that are always shut down cleanly before their "

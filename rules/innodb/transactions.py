@@ -30,11 +30,11 @@ INTERLEAVED = 2
     options=("innodb_autoinc_lock_mode",),
     evidence=("INNV-08",),
     docs=Docs(
-        why="Mode 0 is kept for programs of MySQL 5.0. With it a single-row INSERT, too, holds the table's "
-        "AUTO-INC lock until the statement ends, so sessions insert one after the other. Mode 1 takes a "
-        "light lock for inserts whose number of rows is known.",
+        why="Mode 0 is kept for programs of MySQL 5.0. With it even a single-row INSERT holds the table's AUTO-INC "
+        "lock until the statement ends, so sessions insert one after the other. Mode 1 takes a lightweight lock for "
+        "inserts whose number of rows is known.",
         fix="Remove the line: the default is 2 on MySQL 8.0 and later, 1 on MySQL 5.7 and MariaDB.",
-        risk="With mode 2 the numbers of one INSERT ... SELECT need not follow each other.",
+        risk="With mode 2 the numbers of one INSERT ... SELECT need not be consecutive.",
         restart=True,
         exceptions="Statement-based replication of statements that insert in an order that differs on the replica.",
         reconsider_when="Nothing.",
@@ -68,13 +68,12 @@ def _is_galera_finding(context: RuleContext) -> bool:
     options=("innodb_autoinc_lock_mode", "binlog_format"),
     evidence=("INNV-08",),
     docs=Docs(
-        why="With innodb_autoinc_lock_mode = 2, the default of MySQL 8.0 and later, statements that run at the "
-        "same time take numbers in turn. A binary log of statements doesn't say which got which, so a "
-        "replica, or a restore from the log, can number rows differently. Both makers call the two together "
-        "unsafe.",
+        why="With innodb_autoinc_lock_mode = 2, the default of MySQL 8.0 and later, statements that run at the same "
+        "time take numbers in turn. A statement-based binary log does not record which statement got which numbers, so "
+        "a replica, or a restore from the log, can number rows differently. Both vendors call the combination unsafe.",
         fix="Set binlog_format to ROW, or innodb_autoinc_lock_mode to 1, which needs a restart.",
         risk="Row events make larger logs; mode 1 makes bulk inserts wait for each other.",
-        exceptions="Servers whose binary log has no reader, and tables without AUTO_INCREMENT.",
+        exceptions="Servers whose binary log is never read, and tables without AUTO_INCREMENT.",
         reconsider_when="Nothing.",
     ),
 )
@@ -101,9 +100,9 @@ def interleaved_ids_in_statement_log(context: RuleContext) -> Iterator[Finding]:
     options=("transaction_isolation",),
     evidence=("INNA-09",),
     docs=Docs(
-        why="With READ-UNCOMMITTED as the default of all sessions a SELECT sees changes before they are "
-        "committed, and those that are rolled back later. The servers that were asked answered such a row. "
-        "It saves no locks: InnoDB's plain reads take none at READ-COMMITTED and REPEATABLE-READ either.",
+        why="With READ-UNCOMMITTED as the default of all sessions a SELECT sees changes before they are committed, and "
+        "those that are rolled back later. The servers that we tested returned such a row. It saves no locks: InnoDB's "
+        "plain reads take none at READ-COMMITTED and REPEATABLE-READ either.",
         fix="Remove the line, or set READ-COMMITTED; sessions that want dirty reads can ask for them.",
         risk="Sessions keep a view of the data while they read, which keeps old versions of rows a little longer.",
         exceptions="Servers that only run estimates, on data without concurrent writes.",

@@ -71,7 +71,7 @@ def test_pressure_in_the_first_minutes(tmp_path: Path) -> None:
     status = PRESSED | {"uptime": 240, "innodb_os_log_written": 864_000_000}
     found = first("checkpoint-pressure", "mariadb-10.11", tmp_path, server={"status": status})
     assert found.message.endswith(
-        " How much is written in an hour is known once the server has been up for 10 min: audit again in 6 min."
+        " The hourly rate is known once the server has been up for 10 min: audit again in 6 min."
     )
     assert lines(found) == ["innodb_log_file_size = 192M"]
 
