@@ -64,11 +64,11 @@ SHARED = (POOL, "innodb_log_buffer_size", "key_buffer_size", "aria_pagecache_buf
         "pool with its lists (8 percent more on MySQL, 2 on MariaDB), the idle server, and the system (256M, at most a "
         "quarter of the memory, and 2 percent; 64M and 2 percent in a control group), and reports a sum above the "
         "memory. It keeps no share free: a fifth would leave 100G idle on a machine of 512G, and too little on 2G.",
-        fix="Lower the pool to what remains beside the system, the server's other parts, its sessions and 6 percent "
-        "to spare, or give the server more.",
+        fix="Lower the pool to what remains after the system, the server's other parts, its sessions and a reserve of "
+        "6 percent, or give the server more memory.",
         risk="A smaller pool reads more from disk. Shrinking it at run time can stall statements for seconds.",
         exceptions="None.",
-        reconsider_when="Nothing: memory that isn't there can't be used.",
+        reconsider_when="Nothing: memory that does not exist cannot be used.",
         disagree="MySQL's manual says 50 to 75 percent of memory, MariaDB's 60 to 70 and up to 80.",
     ),
 )
@@ -101,7 +101,7 @@ def _others_first(context: RuleContext, usable_bytes: int, fits: int) -> str:
     name, taken = largest_part(context, 0, but=POOL)
     if not context.is_set(name) or taken * MUCH < usable_bytes or taken < fits:
         return ""
-    return f"lower {name} first, which may take {format_size(taken)}: it leaves {format_size(fits)} for the pool"
+    return f"lower {name} first, which may take {format_size(taken)}: that leaves {format_size(fits)} for the pool"
 
 
 @rule(
@@ -114,20 +114,20 @@ def _others_first(context: RuleContext, usable_bytes: int, fits: int) -> str:
     options=(*CHOSEN, *SCHEMA_SIZES),
     evidence=("MEM-01", "MEM-02", "MEM-03", "CONN-04", "VM-03", "BP-05"),
     docs=Docs(
-        why="Three numbers are compared with the memory: measured (the process's resident size), likely "
-        "(the program, shared buffers, the peak of connections, and those at work with the buffers that are in use) "
-        "and loaded (all connections that are allowed open, four of them for each processor at work with every buffer "
-        "and a temporary table). Measured near the limit is an error, likely beyond it a warning, loaded beyond it a "
-        "note. The ceiling, with every connection at work, is not reached in practice: a note names it from five times "
-        "the memory on, where a pile-up of sessions, as behind a lock, can end in an OOM kill. A session's buffers "
-        "include binlog_cache_size where the binary log is on. performance_schema takes its memory at the start: a "
-        "text of 1M for each of 20,000 statements is 20G.",
-        fix="Lower what is largest: the pool, max_connections, the buffers of each session, or the sizes of "
+        why="Three numbers are compared with the memory: measured (the process's resident size), likely (the program, "
+        "shared buffers, the connections at the peak, and the active ones with the buffers that are in use) and loaded "
+        "(all max_connections open, and four active ones per processor with every buffer and a temporary table). "
+        "Measured near the limit is an error, likely above it a warning, loaded above it a note. The ceiling, with "
+        "every connection active, is not reached in practice. A note reports it from five times the memory on, because "
+        "sessions that pile up behind a lock can then end in an OOM kill. A session's buffers include "
+        "binlog_cache_size where the binary log is on. performance_schema allocates its memory at start-up: texts of "
+        "1M for 20,000 statements take 20G.",
+        fix="Lower the largest part: the pool, max_connections, the buffers of each session, or the sizes of "
         "performance_schema, which need a restart.",
-        risk="Fewer connections may refuse clients; a smaller pool reads more from disk.",
+        risk="With fewer connections, clients may be refused; a smaller pool reads more from disk.",
         exceptions="Servers whose clients open far fewer connections than max_connections allows.",
         reconsider_when="The measured size over weeks of peak load.",
-        disagree="MySQLTuner and others warn of the ceiling alone, which flags most servers that run well.",
+        disagree="MySQLTuner and others warn by the ceiling alone, which flags most healthy servers.",
     ),
 )
 def memory_over_budget(context: RuleContext) -> Iterator[Finding]:
@@ -160,11 +160,11 @@ def _large_schema(context: RuleContext, size: int, where: str) -> Finding | None
     if not taken or memory_at_rest(context) + system_memory(context, size) <= size:
         return None
     return memory_over_budget.finding(
-        f"At its start performance_schema takes {format_size(taken)} more than by default ({', '.join(raised)}), and "
+        f"At start-up performance_schema takes {format_size(taken)} more than by default ({', '.join(raised)}), and "
         f"the server may use only {where}: it may be killed for memory, or run without performance_schema.",
         variable_subject(context, raised[0]),
         severity=Severity.WARNING,
-        help=f"remove {'this line' if len(raised) == 1 else 'these lines'}, or lower what the sizes come to together",
+        help=f"remove {'this line' if len(raised) == 1 else 'these lines'}, or lower the sizes",
     )
 
 
@@ -177,13 +177,13 @@ def _budget_finding(estimate: Budget, size: int, where: str) -> tuple[Severity, 
     if estimate.measured and _is_near(estimate.measured, size):
         return Severity.ERROR, Confidence.MEASURED, f"The server has taken {format_size(estimate.measured)}, and {only}"
     if estimate.likely and estimate.likely > size:
-        message = f"The server is likely to take {format_size(estimate.likely)} at its peak of connections, and {only}"
+        message = f"The server is likely to take {format_size(estimate.likely)} at peak connections, and {only}"
         return Severity.WARNING, Confidence.LIKELY, message
     if estimate.loaded <= size:
         return _ceiling_finding(estimate, size, where)
     message = (
-        f"With all {estimate.connections:,} connections open and {estimate.running:,} of them at work, the server "
-        f"takes up to {format_size(estimate.loaded)}, and {only}"
+        f"With all {estimate.connections:,} connections open and {estimate.running:,} of them active, the server takes "
+        f"up to {format_size(estimate.loaded)}, and {only}"
     )
     return Severity.NOTE, Confidence.LIKELY, message
 
@@ -193,8 +193,8 @@ def _ceiling_finding(estimate: Budget, size: int, where: str) -> tuple[Severity,
     if estimate.ceiling < size * FAR_BEYOND:
         return None
     message = (
-        f"The server may take up to {format_size(estimate.ceiling)} ({estimate.sessions}): only as long as few "
-        f"sessions are at work it stays within {where}."
+        f"The server may take up to {format_size(estimate.ceiling)} ({estimate.sessions}): it stays within {where} "
+        "only while few sessions are active."
     )
     return Severity.NOTE, Confidence.OPINION, message
 
@@ -212,22 +212,22 @@ def _is_near(measured: int, size: int) -> bool:
     "MEM003",
     "small-buffer-pool",
     confidence=Confidence.LIKELY,
-    summary="The buffer pool is full, pages come from disk all the time, and there is memory to spare.",
+    summary="The buffer pool is full, pages are constantly read from disk, and there is memory to spare.",
     needs=("server", "workload", "host"),
     options=(POOL,),
     evidence=("BP-01", "BP-02", "BP-05"),
     probe="pool-size",
     docs=Docs(
-        why="Throughput rises with the pool until it holds the data in use, about 70 percent of all data in "
-        "the published test; a tenth of it was 2.4 to 3.9 times slower. Too small a pool also makes "
-        "throughput collapse with many sessions. A hundred pages a second from disk count, and so do ten where they "
-        "are one in twenty of all page requests; these thresholds are ours.",
-        fix="Raise it, to what remains of the memory beside the system, the server's other parts and its sessions, and "
-        "to no more than the data and a quarter.",
+        why="Throughput rises with the pool until it holds the data in use, about 70 percent of all data in the "
+        "published test; a tenth of it was 2.4 to 3.9 times slower. Too small a pool also makes throughput collapse "
+        "with many sessions. The rule reports a hundred pages a second from disk, or ten where they are one in twenty "
+        "of all page requests; these thresholds are our choice.",
+        fix="Raise it to at most what remains after the system, the server's other parts and its sessions, and no "
+        "higher than the size of the data plus a quarter.",
         risk="Memory that other programs on the host need. Resizing at run time can stall statements for a moment.",
-        exceptions="A nightly scan reads from disk whatever the pool; look at the hours that matter. Where all data "
-        "fit into the pool that there is, each page is read once, and there is no finding.",
-        reconsider_when="Pages read a second that don't fall with the larger pool.",
+        exceptions="A nightly scan reads from disk however large the pool is; look at the hours that matter. Where all "
+        "data fits into the present pool, each page is read once, and there is no finding.",
+        reconsider_when="A rate of page reads that does not fall with the larger pool.",
         disagree="Rules of thumb (80 percent of memory, as large as the data) know neither the working set nor what "
         "else runs on the host.",
     ),
@@ -252,9 +252,8 @@ def small_buffer_pool(context: RuleContext) -> Iterator[Finding]:
     )
     of_all = f", {format_percent(reads / asked)} of all page requests," if asked else ""
     yield small_buffer_pool.finding(
-        f"{reads:,.0f} pages a second{of_all} come from disk {window_text(window)}; the pool of {format_size(pool)} is "
-        "full, and "
-        f"the server may use {room[1]}.",
+        f"{reads:,.0f} pages a second{of_all} are read from disk {window_text(window)}; the pool of "
+        f"{format_size(pool)} is full, and the server may use {room[1]}.",
         variable_subject(context, POOL),
         help=help_line(action),
         actions=present(action),
@@ -307,8 +306,8 @@ def _reserved_free_pages(context: RuleContext, total: int) -> int:
         why="Pages that were never filled since the server started a week ago are memory that nothing uses.",
         fix="Lower the pool where something else needs the memory.",
         risk="The data may grow. Shrinking the pool at run time can stall statements for seconds.",
-        exceptions="Memory that nothing else wants costs nothing.",
-        reconsider_when="Data in use that grows into the pool.",
+        exceptions="Memory that nothing else needs costs nothing.",
+        reconsider_when="A working set that grows into the pool.",
     ),
 )
 def idle_buffer_pool(context: RuleContext) -> Iterator[Finding]:
@@ -336,12 +335,12 @@ def idle_buffer_pool(context: RuleContext) -> Iterator[Finding]:
     needs=("host",),
     evidence=("VM-01", "NUMA-01"),
     docs=Docs(
-        why="A page of the buffer pool in swap costs a disk read where the server reckons with memory, "
-        "often under a lock.",
+        why="A buffer pool page in swap costs a disk read where the server expects a memory access, often while it "
+        "holds a lock.",
         fix="Make room first: a smaller pool or fewer other programs. Then set vm.swappiness = 1 in /etc/sysctl.d, "
-        "load it with sysctl -p FILE, and on machines with several memory nodes let the pool interleave.",
+        "load it with sysctl -p FILE, and on machines with several NUMA nodes let the pool interleave.",
         risk="None.",
-        exceptions="Memory of the server's that is never touched may lie in swap without harm.",
+        exceptions="Memory that the server never touches can be in swap without harm.",
         reconsider_when="No page coming in from swap (si of vmstat) over a busy hour.",
     ),
 )
@@ -350,7 +349,7 @@ def swapped_server(context: RuleContext) -> Iterator[Finding]:
     process = context.host.process
     if process is not None and process.swapped is not None and process.swapped > SWAPPED:
         yield swapped_server.finding(
-            f"{format_size(process.swapped)} of the server's memory lies in swap.",
+            f"{format_size(process.swapped)} of the server's memory is in swap.",
             help=f"make room in memory first{_swappiness_help(context)}",
         )
 
@@ -370,12 +369,12 @@ def _swappiness_help(context: RuleContext) -> str:
     needs=("host",),
     evidence=("VM-03", "BP-04"),
     docs=Docs(
-        why="A control group that reaches its limit has a process killed, which is mostly the server. It "
-        "comes back with a cold pool, after recovery, and grows to the limit again.",
+        why="When a control group reaches its limit, the kernel kills one of its processes, usually the server. The "
+        "server restarts, recovers, has a cold pool, and grows to the limit again.",
         fix="Lower the pool and the buffers of each session, or raise the limit of the control group.",
         risk="None.",
-        exceptions="The kernel's log names what was killed: it may be another process of the group. Without a limit it "
-        "is a note: the host's memory ran out, and the group may hold much more than the server.",
+        exceptions="The kernel's log names what was killed: it may be another process of the group. Without a limit "
+        "the finding is a note: the host's memory ran out, and the group may hold much more than the server.",
         reconsider_when="A kernel log that names another process.",
     ),
 )
@@ -386,7 +385,7 @@ def killed_for_memory(context: RuleContext) -> Iterator[Finding]:
         return
     killed = f"The kernel killed {group.oom_kills:,} process{'es' if group.oom_kills > 1 else ''}"
     limit = f"; the group's limit is {format_size(group.limit)}" if group.limit else " of the host"
-    lower, look = "lower the pool and the buffers of each session", "look in the kernel's log whether it was the server"
+    lower, look = "lower the pool and the buffers of each session", "check in the kernel's log if it was the server"
     yield killed_for_memory.finding(
         f"{killed} of the server's control group for lack of memory{limit}.",
         severity=None if group.limit else Severity.NOTE,
@@ -413,8 +412,8 @@ OTHER_ENGINES = ("rocksdb", "tokudb", "columnstore", "spider", "ndb")  # in name
         why="Pages that do not fit in the pool are read from disk again and again. A pool of an eighth of the memory "
         "or less is often left over from a smaller host. An option file cannot show how much data there is; mycnf "
         "audit of the running server measures whether the pool is too small (small-buffer-pool).",
-        fix="Where the server has the host for itself and its data is larger than the pool, enlarge the pool: half of "
-        "the memory to start with, and more after an audit.",
+        fix="Where the server has the host to itself and its data is larger than the pool, enlarge the pool: start "
+        "with half of the memory, and use more after an audit.",
         risk="Memory that other programs of the host use.",
         exceptions="Data that fits in the pool, and hosts that the server shares. Hosts of less than 8G, files for "
         "several servers, and servers with a large cache of another engine are not reported.",
@@ -433,7 +432,7 @@ def pool_far_below_memory(context: RuleContext) -> Iterator[Finding]:
         f"The buffer pool of {format_size(pool)} is {format_percent(pool / size)} of the {where} that the server may "
         "use: data that does not fit is read from disk again.",
         variable_subject(context, POOL),
-        help="enlarge it if the data is larger and the host is the server's own; mycnf audit measures it",
+        help="enlarge it if the data is larger and the server has the host to itself; mycnf audit measures it",
     )
 
 

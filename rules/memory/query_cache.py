@@ -15,17 +15,16 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
 QUERY_CACHE_DOCS = Docs(
-    why="One lock guards the whole cache, and every change of a table throws its results out. MySQL "
-    "switched it off by default in 5.6 and removed it in 8.0 because it doesn't scale with processors; "
-    "MariaDB keeps it, off. On a machine of two processors it was seen to make point selects faster and "
-    "mixed work slower.",
+    why="One lock guards the whole cache, and every change to a table removes its results. MySQL switched it off by "
+    "default in 5.6 and removed it in 8.0 because it doesn't scale with processors; MariaDB keeps it, off. On a "
+    "machine with two processors it made point selects faster and a mixed load slower.",
     fix="Set query_cache_type to OFF and query_cache_size to 0.",
-    risk="Switching it off waits for the cache's lock, which can stall statements for a moment on a busy "
-    "server; reads that it answered go to the tables.",
-    exceptions="Read-only servers with few processors and the same statements over and over.",
+    risk="Switching it off waits for the cache's lock, which can stall statements for a moment on a busy server; "
+    "queries that it answered read the tables again.",
+    exceptions="Read-only servers with few processors and the same statements again and again.",
     reconsider_when="Qcache_hits far above Com_select and Qcache_inserts on this server, and a test without "
     "it that is slower.",
-    disagree="phpMyAdmin and tuning-primer recommend to enable it, MySQLTuner to enlarge it.",
+    disagree="phpMyAdmin and tuning-primer recommend enabling it, MySQLTuner enlarging it.",
 )
 
 
@@ -51,9 +50,8 @@ def query_cache(context: RuleContext) -> Iterator[Finding]:
     ):
         return
     yield query_cache.finding(
-        f"The query cache is {kind} with {format_size(size)}: one lock serves all sessions, and "
-        "every change of a table "
-        "throws its results out.",
+        f"The query cache is {kind} with {format_size(size)}: all sessions share one lock, and every change to a table "
+        "removes its results.",
         variable_subject(context, "query_cache_type"),
         help="write query_cache_type = OFF and query_cache_size = 0",
         actions=_disable_actions(context),

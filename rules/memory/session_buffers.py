@@ -96,8 +96,8 @@ def _oversized_finding(
         "read_buffer_size. In the published sweep 128K was fastest; 2M took 52 percent longer from disk and 9 percent "
         "longer from cache. The cause is not confirmed; it may be the processor's cache, the size from which malloc "
         "maps fresh pages, or the stripe of the disks. At start-up the buffer also sets how much a small MEMORY table "
-        "takes. Without a sign of such tables (a line that sizes their caches, 10,000 requests to the key buffer) it "
-        "is a note.",
+        "takes. Without a sign of such tables (a line that sizes their caches, 10,000 requests to the key buffer) the "
+        "finding is a note.",
         fix="Go back to 128K, for all sessions. A session that loads or scans in bulk may set its own value.",
         risk="None known. Open sessions keep their own value. If a nightly scan matters, measure it before and after.",
         exceptions="Servers that scan MyISAM or Aria from network storage with a high latency per request. "
@@ -142,10 +142,10 @@ def _has_file_tables(context: RuleContext) -> bool:
     probe="read-buffer",
     fix=UNSAFE,
     docs=Docs(
-        why="Since MySQL 8.0 nothing reads the session's read_buffer_size: scans of MyISAM tables were seen "
-        "to read rows of the table's own length whatever it says. The value at start-up still sets the "
-        "block size of MEMORY tables, so a table of one row can take nearly that much. That is a warning only where "
-        "internal temporary tables are MEMORY tables too.",
+        why="Since MySQL 8.0 nothing reads the session's read_buffer_size: scans of MyISAM tables were observed to "
+        "read pieces of the table's row length, whatever its value. The value at start-up still sets the block size of "
+        "MEMORY tables, so a table of one row can take nearly that much. That is a warning only where internal "
+        "temporary tables are MEMORY tables too.",
         fix="Remove the line; the default is 128K.",
         risk="None known. MEMORY tables allocate in smaller steps.",
         restart=True,
@@ -161,11 +161,11 @@ def pointless_read_buffer(context: RuleContext) -> Iterator[Finding]:
         return
     if _is_set_at_runtime(context, "read_buffer_size"):
         yield pointless_read_buffer.finding(
-            "Since MySQL 8.0 no table scan reads with this buffer, and MEMORY tables go by its value at start-up; what "
-            "was set at run time does nothing.",
+            "Since MySQL 8.0 no table scan reads with this buffer, and MEMORY tables use its value at start-up, so the "
+            "value set at run time has no effect.",
             variable_subject(context, "read_buffer_size"),
             severity=Severity.NOTE,
-            help="leave it; nothing is gained by setting it",
+            help="leave it: setting it has no benefit",
         )
         return
     yield _oversized_finding(
@@ -194,23 +194,23 @@ def _is_set_at_runtime(context: RuleContext, name: str) -> bool:
     "BUF003",
     "oversized-sort-buffer",
     confidence=Confidence.LIKELY,
-    summary="sort_buffer_size is large for every session, and few sorts use all of it.",
+    summary="sort_buffer_size is large for every session, but few sorts use all of it.",
     options=("sort_buffer_size",),
     evidence=("SORT-01", "SORT-02", "SORT-03", "SORT-04", "SORT-07", "MALLOC-01"),
     probe="session-buffers",
     fix=UNSAFE,
     docs=Docs(
-        why="The buffer is allocated for each sort of each session. MySQL's manual says that raising it for all "
-        "slows most sorting queries, and a published measurement got slower with large buffers although merge passes "
-        "fell. A larger buffer helps where it takes a sort from many passes to one. Since MySQL 8.0.12 memory is "
-        "taken step by step, so there a large value costs only what a sort really uses, and matters for the most "
-        "that sessions can take together. Where all connections together can take no more than a hundredth of the "
-        "host's memory, that is not reported, and older versions get a note instead of a warning.",
-        fix="Leave the default for all, and raise it with SET SESSION for the statement that sorts much.",
-        risk="A large sort that fitted in one pass may need several; watch Sort_merge_passes.",
-        exceptions="A reporting server with few sessions that all sort much.",
-        reconsider_when="Sort_merge_passes rising with the smaller value, together with slower statements.",
-        disagree="MySQLTuner and others raise it when a tenth of all sorts merge, whatever that costs; "
+        why="The buffer is allocated for each sort of each session. MySQL's manual says that raising it for all slows "
+        "most sorting queries, and a published measurement got slower with large buffers although merge passes fell. A "
+        "larger buffer helps where it reduces a sort from many passes to one. Since MySQL 8.0.12 memory is allocated "
+        "step by step, so a large value costs only what a sort really uses, and matters only for the maximum that all "
+        "sessions can take. Where all connections together can take no more than a hundredth of the host's memory, "
+        "there is no finding on 8.0.12 and later, and a note instead of a warning on older versions.",
+        fix="Leave the default for all, and raise it with SET SESSION for statements with large sorts.",
+        risk="A large sort that took one pass may need several; watch Sort_merge_passes.",
+        exceptions="A reporting server with few sessions that all do large sorts.",
+        reconsider_when="Sort_merge_passes that rises with the smaller value, together with slower statements.",
+        disagree="MySQLTuner and others raise it when a tenth of all sorts need merge passes, whatever that costs; "
         "MySQL's own developers recommend 512K for utf8mb4 (CS-02).",
     ),
 )
@@ -223,7 +223,7 @@ def oversized_sort_buffer(context: RuleContext) -> Iterator[Finding]:
     cost = (
         "A sort allocates it step by step, so only large sorts cost this much."
         if stepwise
-        else "A sort allocates it at once, and most sorts get slower rather than faster with it."
+        else "A sort allocates all of it at once, which makes most sorts slower rather than faster."
     )
     small = _is_small_part(context, value)
     if stepwise and small:
@@ -237,25 +237,25 @@ def oversized_sort_buffer(context: RuleContext) -> Iterator[Finding]:
     "BUF004",
     "oversized-join-buffer",
     confidence=Confidence.LIKELY,
-    summary="join_buffer_size is large for every session, but such joins need an index instead.",
+    summary="join_buffer_size is large for every session, but joins that use it need an index instead.",
     options=("join_buffer_size",),
     evidence=("JOIN-01", "JOIN-02", "JOIN-03", "SORT-04"),
     probe="session-buffers",
     fix=UNSAFE,
     docs=Docs(
-        why="One buffer is taken for each join without a usable index, so a statement may take several. A join gains "
-        "nothing from a buffer beyond the rows that it holds. From MySQL 8.0.20 on such joins are hash joins, some of "
-        "them from 8.0.18 on: memory is taken as rows need it, up to join_buffer_size, and what doesn't fit goes to "
+        why="One buffer is taken for each join without a usable index, so a statement may take several. A buffer "
+        "larger than the rows of the join brings nothing. From MySQL 8.0.20 on such joins are hash joins, some of them "
+        "already from 8.0.18 on: memory is taken as rows need it, up to join_buffer_size, and what doesn't fit goes to "
         "files. MariaDB lets all joins of a statement have join_buffer_space_limit together, 2M by default, unless "
         "optimize_join_buffer_size is off in optimizer_switch. Where all connections together can take no more than a "
         "hundredth of the host's memory, the buffer of hash joins is not reported, and that of other joins is a note.",
-        fix="Leave the default for all, find the statements that join without an index, and set the buffer "
-        "with SET SESSION for those that must.",
+        fix="Leave the default for all, find the statements that join without an index, and set the buffer with SET "
+        "SESSION for those that need it.",
         risk="A hash join that fitted in memory may spill to disk.",
         exceptions="An analytic server on MySQL 8.0.18 or later with few sessions that join large tables.",
-        reconsider_when="Such joins slower with the smaller buffer, on this server.",
-        disagree="MySQLTuner and tuning-primer raise this buffer while joins without indexes are seen; the need "
-        "never ends that way.",
+        reconsider_when="Joins without an index that are slower with the smaller buffer, on this server.",
+        disagree="MySQLTuner and tuning-primer raise this buffer as long as they see joins without indexes, so they never "
+        "stop.",
     ),
 )
 def oversized_join_buffer(context: RuleContext) -> Iterator[Finding]:
@@ -277,9 +277,8 @@ def oversized_join_buffer(context: RuleContext) -> Iterator[Finding]:
             return
         severity = Severity.NOTE
         message = (
-            f"Each hash join may take up to {format_size(value)} of memory, as its rows need it; a "
-            "larger one goes to files. "
-            "An index helps such joins more than memory."
+            f"Each hash join may take up to {format_size(value)} of memory, as its rows need it; a larger join spills "
+            "to files. An index helps such joins more than memory."
         )
     else:
         message = (
@@ -306,12 +305,12 @@ def join_memory_limit(context: RuleContext) -> int | None:
     evidence=("RND-01", "RND-02"),
     fix=UNSAFE,
     docs=Docs(
-        why="It holds row pointers after a sort that doesn't carry its rows, which is rare, and on MySQL "
-        "the ranges of multi-range reads. MariaDB has mrr_buffer_size for those. Each use takes the whole "
-        "size. Where all connections together can take no more than a hundredth of the host's memory, only 8M and "
-        "more are reported, as a note.",
-        fix="Leave the default for all; set it with SET SESSION for the statement that profits.",
-        risk="Multi-range reads on MySQL go in smaller batches.",
+        why="The buffer holds row pointers after a sort that does not carry its rows, which is rare, and on MySQL the "
+        "ranges of multi-range reads. MariaDB uses mrr_buffer_size for these. Each use allocates the whole size. Where "
+        "all connections together can take no more than a hundredth of the host's memory, only 8M and more are "
+        "reported, as a note.",
+        fix="Leave the default for all; set it with SET SESSION for statements that benefit.",
+        risk="Multi-range reads on MySQL use smaller batches.",
         exceptions="MySQL servers with large multi-range reads from spinning disks.",
         reconsider_when="A statement with a multi-range read that is measurably slower with the default.",
     ),
@@ -342,17 +341,18 @@ def oversized_read_rnd_buffer(context: RuleContext) -> Iterator[Finding]:
     evidence=("TMP-01", "TMP-02"),
     probe="session-buffers",
     docs=Docs(
-        why="The limit applies to each temporary table, and a statement may have several. On MySQL 5.7 and MariaDB "
-        "the smaller of tmp_table_size and max_heap_table_size is the limit, which sessions can together take many "
-        "times over. Since MySQL 8.0 temptable_max_ram bounds them all together, and before 8.0.28 nothing else "
-        "does: with tmp_table_size at 1M a table of 8.0.15 took 18M, on 9.7.4 it went to disk. There the limit is "
-        "reported where four tables fill temptable_max_ram, so that those of other sessions go to disk.",
+        why="The limit applies to each temporary table, and a statement may have several. On MySQL 5.7 and MariaDB the "
+        "smaller of tmp_table_size and max_heap_table_size is the limit, and all sessions together can take it many "
+        "times over. Since MySQL 8.0 temptable_max_ram limits the sum for all sessions, and before 8.0.28 it is the "
+        "only limit: with tmp_table_size at 1M a table took 18M on 8.0.15, and went to disk on 9.7.4. On these "
+        "versions the rule reports a limit of which four tables fill temptable_max_ram, so that tables of other "
+        "sessions go to disk.",
         fix="Lower it to what the memory budget allows, and rewrite the statements that need such tables.",
         risk="More temporary tables go to disk; watch Created_tmp_disk_tables.",
         exceptions="Servers with few sessions and large reports.",
-        reconsider_when="Created_tmp_disk_tables a second rising with the lower limit, together with slower "
+        reconsider_when="A rate of Created_tmp_disk_tables that rises with the lower limit, together with slower "
         "statements.",
-        disagree="Advisors that raise this together with max_heap_table_size whenever tables go to disk.",
+        disagree="Other advisors raise this together with max_heap_table_size whenever tables go to disk.",
     ),
 )
 def oversized_temporary_tables(context: RuleContext) -> Iterator[Finding]:
@@ -378,7 +378,7 @@ def oversized_temporary_tables(context: RuleContext) -> Iterator[Finding]:
             variable_subject(context, names[0]),
             help="lower it, so that the tables of several sessions fit in temptable_max_ram"
             if shared
-            else "lower it to what the memory allows: sessions at work at once, times their tables, times this size",
+            else "lower it to what the memory allows: concurrent sessions times tables per session times this size",
         )
 
 
@@ -393,8 +393,8 @@ def oversized_temporary_tables(context: RuleContext) -> Iterator[Finding]:
     evidence=("TMP-02",),
     docs=Docs(
         why="Internal temporary tables in memory are MEMORY tables here, and the smaller of the two limits counts.",
-        fix="Set both to the size that is meant.",
-        risk="A raised max_heap_table_size also lets MEMORY tables of users grow that far.",
+        fix="Set both to the size that you want.",
+        risk="A higher max_heap_table_size also lets users' MEMORY tables grow to that size.",
         exceptions="None.",
         reconsider_when="A server of this version that keeps a larger temporary table in memory.",
     ),
@@ -405,8 +405,8 @@ def capped_temporary_tables(context: RuleContext) -> Iterator[Finding]:
     value = _explicit_above(context, "tmp_table_size", cap) if cap is not None else None
     if value is not None and cap is not None:
         yield capped_temporary_tables.finding(
-            f"max_heap_table_size of {format_size(cap)} is the limit that counts; the rest of "
-            f"{format_size(value)} has no effect.",
+            f"The effective limit is max_heap_table_size, {format_size(cap)}; the rest of {format_size(value)} has no "
+            "effect.",
             variable_subject(context, "tmp_table_size"),
-            help="set both to the size that is meant",
+            help="set both to the size that you want",
         )

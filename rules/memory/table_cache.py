@@ -31,22 +31,21 @@ FILES_A_CONNECTION = 5
     "tiny-table-cache",
     severity=Severity.NOTE,
     confidence=Confidence.MEASURED,
-    summary="The cache of open tables is smaller than the least that the server keeps by itself.",
+    summary="The table cache is smaller than the minimum that the server keeps by itself.",
     options=(CACHE,),
     evidence=("TAB-01", "TOC-01", "TAB-02"),
     docs=Docs(
         why="Each session that uses a table takes an entry of the cache for it, and each table of a join one more. "
-        "Where the cache is full a table is closed for each that is opened, under locks that sessions share. Squeezed "
-        "by the system's limit on files MySQL still keeps 400 entries and MariaDB 200; fewer are mostly left over from "
-        "versions whose default was 64. MySQL's manual asks for at least one table of each join for each connection "
-        "at work, so fewer entries than connections are reported too: as a warning below that least, or where as many "
-        "connections were in use at once.",
-        fix="Remove the line, or write 2000 or more and at least one for each connection. Where the system grants "
-        "too few files, raise LimitNOFILE in the service's unit with it: two for each table and one for each "
-        "connection.",
+        "When the cache is full, the server closes a table for each that it opens, under locks that sessions share. "
+        "Even when the system's limit on open files is low, MySQL keeps 400 entries and MariaDB 200; a lower value is "
+        "usually left over from versions whose default was 64. MySQL's manual asks for at least one entry per table of "
+        "a join for each concurrent connection, so fewer entries than connections are reported too: as a warning below "
+        "that minimum, or where that many connections were in use at once.",
+        fix="Remove the line, or write 2000 or more and at least one for each connection. Where the system allows too "
+        "few files, also raise LimitNOFILE in the service's unit: two for each table and one for each connection.",
         risk="Each open table takes memory and up to two file descriptors.",
         exceptions="Servers with a handful of tables and of sessions, on a machine with very little memory.",
-        reconsider_when="Table_open_cache_overflows that stays level through the busiest hour.",
+        reconsider_when="Table_open_cache_overflows that does not rise in the busiest hour.",
     ),
 )
 def tiny_table_cache(context: RuleContext) -> Iterator[Finding]:
@@ -136,16 +135,16 @@ NEARLY_ALL_PERCENT = 85  # percent of the open files; other tools begin to warn 
     evidence=("TOC-01", "TOC-03", "TAB-02"),
     docs=Docs(
         why="An overflow closes one table so that another can be opened, under locks that sessions share. In a "
-        "published run throughput fell once overflows outnumbered hits. The counter tells this apart from tables that "
-        "are opened for the first time, or again after FLUSH TABLES. An old rule of thumb "
-        "allows one opened table a second.",
-        fix="Raise table_open_cache, and LimitNOFILE in the service's unit with it where the system grants too few "
-        "files for that.",
+        "published run throughput fell once overflows outnumbered hits. The counter does not include tables that are "
+        "opened for the first time, or again after FLUSH TABLES. An old rule of thumb allows one opened table a "
+        "second.",
+        fix="Raise table_open_cache, and also LimitNOFILE in the service's unit if the system allows too few files for "
+        "that.",
         risk="Each open table takes memory and up to two file descriptors.",
         exceptions="A backup or a job that visits thousands of tables once: any cache overflows then.",
-        reconsider_when="Overflows that go on as before with twice the cache, over the same hours.",
-        disagree="Advisors compare Opened_tables with the uptime, or warn at a few an hour, which flags every server "
-        "that was started or flushed lately.",
+        reconsider_when="An unchanged rate of overflows with twice the cache, in the same hours.",
+        disagree="Other advisors compare Opened_tables with the uptime, or warn at a few an hour, which flags every "
+        "server that was started or flushed recently.",
     ),
 )
 def overflowing_table_cache(context: RuleContext) -> Iterator[Finding]:
@@ -182,20 +181,20 @@ def _instance_text(context: RuleContext, size: int) -> str:
     "overflowing-definition-cache",
     severity=Severity.NOTE,
     confidence=Confidence.OPINION,
-    summary="The table definition cache is full, so the server rereads definitions all the time.",
+    summary="The table definition cache is full, so the server constantly rereads definitions.",
     needs=("server", "workload"),
     options=(DEFINITIONS,),
     evidence=("TAB-03", "TOC-03"),
     docs=Docs(
         why="The cache holds one definition for each table that is in use by any session. With more tables than "
-        "entries servers that were asked read a definition for each table that was opened. Creating tables, temporary "
-        "ones too, counts in the same counter, so only a full cache is reported. The threshold of one a second is "
-        "that of opened tables.",
+        "entries, the servers that we tested read a definition for each table that was opened. The same counter also "
+        "counts created tables, including temporary ones, so only a full cache is reported. The threshold, one a "
+        "second, is the same as for opened tables.",
         fix="Raise table_definition_cache to the number of tables in use.",
         risk="Memory for each definition.",
         exceptions="Servers that create and drop tables all day; jobs that visit each of many tables once.",
-        reconsider_when="Opened_table_definitions that goes on as before with twice the cache.",
-        disagree="MySQLTuner wants the cache as large as the number of all tables, and counts them by opening each.",
+        reconsider_when="Opened_table_definitions that rises as fast with twice the cache.",
+        disagree="MySQLTuner recommends a cache as large as the number of all tables, and counts them by opening each.",
     ),
 )
 def overflowing_definition_cache(context: RuleContext) -> Iterator[Finding]:
@@ -217,7 +216,7 @@ def overflowing_definition_cache(context: RuleContext) -> Iterator[Finding]:
         f"{rate:,.0f} definitions of tables a second are read {window_text(window)}, and the cache of {size:,} is "
         "full.",
         variable_subject(context, DEFINITIONS),
-        help=help_line(action) or "use fewer tables at a time: the cache is as large as it can be",
+        help=help_line(action) or "use fewer tables at a time: the cache cannot be larger",
         actions=present(action),
     )
 
@@ -226,21 +225,21 @@ def overflowing_definition_cache(context: RuleContext) -> Iterator[Finding]:
     "TAB004",
     "open-files-near-limit",
     confidence=Confidence.LIKELY,
-    summary="The server has nearly as many files open as the system allows it.",
+    summary="The server has nearly as many files open as the system allows.",
     needs=("server",),
     options=(FILES,),
     evidence=("TAB-02", "TAB-03", "VM-02"),
     docs=Docs(
-        why="At the limit tables can't be opened, and clients that connect get errors or no answer. The count is that "
-        "of Open_files and Innodb_num_open_files, of which neither holds the other's, and one for each connection; "
-        "logs come on top.",
+        why="At the limit tables can't be opened, and clients that connect get errors or no answer. The count is the "
+        "sum of Open_files and Innodb_num_open_files, which do not overlap, and one for each connection; logs are not "
+        "included.",
         fix="Raise LimitNOFILE in the service's unit (systemctl edit SERVICE, under [Service]) and restart, or lower "
         "table_open_cache. In a container the limit is the runtime's (--ulimit nofile).",
         risk="None.",
         restart=True,
         exceptions="None: what was opened once is likely to be opened again.",
-        reconsider_when="A busiest day on which the three together stay far below the limit.",
-        disagree="Advisors that look at Open_files alone miss InnoDB's files, which are most of them.",
+        reconsider_when="A busy day on which the sum stays far below the limit.",
+        disagree="Advisors that use Open_files alone miss InnoDB's files, which are the majority.",
     ),
 )
 def open_files_near_limit(context: RuleContext) -> Iterator[Finding]:

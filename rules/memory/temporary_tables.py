@@ -42,20 +42,20 @@ DIRECTORIES = ("tmpdir", "innodb_tmpdir", "slave_load_tmpdir", "replica_load_tmp
     "padded-temporary-tables",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="Internal temporary tables are MEMORY tables, which hold each text at its greatest length.",
+    summary="Internal temporary tables are MEMORY tables, which store each VARCHAR at its declared length.",
     targets=(Span("mysql", since=(8, 0)),),
     options=(ENGINE,),
     evidence=("TMP-03", "TMP-04", "TEMP-03"),
     docs=Docs(
         why="A MEMORY table gives each VARCHAR the length that it was declared with, so a few thousand rows fill "
         "tmp_table_size and go to disk, and tables with BLOB or TEXT columns are on disk from the start. TempTable, "
-        "the default since 8.0, keeps texts at the length that they have.",
+        "the default since 8.0, stores them at their actual length.",
         fix="Remove the line: the default is TempTable.",
-        risk="TempTable takes memory from one store, which temptable_max_ram limits for all sessions together.",
-        exceptions="Versions about 8.0.19, in which TempTable was very slow once it overflowed into mapped files; "
-        "statements with fixed columns only, for which MEMORY can be somewhat faster.",
-        reconsider_when="Your own statements, measured with either engine: the variable can be set for one session.",
-        disagree="Advisors went back to MEMORY after a report of 2020 in which an overflowing TempTable of 8.0.19 "
+        risk="TempTable uses one pool of memory, which temptable_max_ram limits for all sessions together.",
+        exceptions="Versions around 8.0.19, in which TempTable was very slow once it overflowed into mapped files; "
+        "statements with fixed-length columns only, for which MEMORY can be somewhat faster.",
+        reconsider_when="Your own statements, measured with both engines: the variable can be set for one session.",
+        disagree="Some advisors went back to MEMORY after a report of 2020 in which an overflowing TempTable of 8.0.19 "
         "took four minutes where InnoDB took a quarter of a second; that bug has been fixed since.",
     ),
 )
@@ -67,7 +67,7 @@ def padded_temporary_tables(context: RuleContext) -> Iterator[Finding]:
         context, ENGINE, "TempTable", risk="memory up to temptable_max_ram", watch="Created_tmp_disk_tables"
     )
     yield padded_temporary_tables.finding(
-        "Temporary tables in memory hold each text at its declared length, and those with BLOB or TEXT go to disk.",
+        "Temporary tables in memory store each VARCHAR at its declared length, and those with BLOB or TEXT go to disk.",
         variable_subject(context, ENGINE),
         help=help_line(action),
         actions=present(action),
@@ -84,13 +84,13 @@ def padded_temporary_tables(context: RuleContext) -> Iterator[Finding]:
     options=LIMITS,
     evidence=("ASK-TMP-01", "TMP-04"),
     docs=Docs(
-        why="temptable_max_ram and temptable_max_mmap bound the engine TempTable. With "
-        "internal_tmp_mem_storage_engine = MEMORY only sessions that choose TempTable themselves are bound by them; "
-        "tmp_table_size and max_heap_table_size bound the others, each table by itself.",
-        fix="Take out internal_tmp_mem_storage_engine, or these lines.",
+        why="temptable_max_ram and temptable_max_mmap limit the TempTable engine. With internal_tmp_mem_storage_engine "
+        "= MEMORY they apply only to sessions that select TempTable themselves; for the others, tmp_table_size and "
+        "max_heap_table_size limit each table.",
+        fix="Remove internal_tmp_mem_storage_engine, or these lines.",
         risk="With TempTable the limits count for all sessions together: look at their size first.",
-        exceptions="Programs that choose TempTable in their sessions.",
-        reconsider_when="A count of TempTable's memory in the Performance Schema that rises.",
+        exceptions="Programs that select TempTable in their sessions.",
+        reconsider_when="TempTable memory in the Performance Schema that rises.",
     ),
 )
 def temptable_limits_unused(context: RuleContext) -> Iterator[Finding]:
@@ -98,7 +98,7 @@ def temptable_limits_unused(context: RuleContext) -> Iterator[Finding]:
     named = [name for name in LIMITS if context.is_set(name)]
     if named and context.text(ENGINE) == "MEMORY":
         yield temptable_limits_unused.finding(
-            f"{' and '.join(named)} bound{'s' if len(named) == 1 else ''} TempTable alone, and {ENGINE} is MEMORY.",
+            f"{' and '.join(named)} limit{'s' if len(named) == 1 else ''} only TempTable, but {ENGINE} is MEMORY.",
             variable_subject(context, named[0]),
             help=f"remove {ENGINE} or the limits",
         )
@@ -112,9 +112,9 @@ def temptable_limits_unused(context: RuleContext) -> Iterator[Finding]:
     options=("big_tables",),
     evidence=("TMP-05",),
     docs=Docs(
-        why="The option is from a time when a table that outgrew memory failed the statement. All supported versions "
-        "move such a table to disk by themselves. With big_tables all servers that were asked made every internal "
-        "temporary table on disk, and a grouping of 20 thousand rows took 1.6 to 28 times as long.",
+        why="The option is from a time when a statement failed if its table outgrew memory. All supported versions "
+        "move such a table to disk by themselves. With big_tables all servers that we tested created every internal "
+        "temporary table on disk, and a GROUP BY of 20,000 rows took 1.6 to 28 times as long.",
         fix="Remove the line: the default is OFF.",
         risk="Temporary tables take memory again, up to the limits for them.",
         exceptions="None known: a session that must go to disk can set it for itself.",
@@ -144,7 +144,7 @@ def temporary_tables_forced_to_disk(context: RuleContext) -> Iterator[Finding]:
     options=(*IN_MEMORY, USERS),
     evidence=("TMP-05", "TMP-02"),
     docs=Docs(
-        why="All versions allow 16M for each table by default. At 64K a grouping that needs about 2M went to disk, and "
+        why="All versions allow 16M for each table by default. At 64K a GROUP BY that needs about 2M went to disk, and "
         "took 1.8 to 14 times as long. The threshold of 1M is ours: below it the result of a few thousand rows is on "
         "disk.",
         fix="Remove the line, or allow the default of 16M.",
@@ -196,18 +196,19 @@ def default_limit(context: RuleContext, name: str) -> Action | None:
 @rule(
     "TMP004",
     "temporary-tables-too-large-for-disk",
-    summary="A temporary table may be no larger on disk than in memory, so that what outgrows memory fails.",
+    summary="A temporary table may be no larger on disk than in memory, so a statement whose table outgrows memory "
+    "fails.",
     targets=(MARIADB,),
     options=(ON_DISK, *IN_MEMORY, USERS),
     evidence=("TMP-06",),
     docs=Docs(
         why="MariaDB moves a temporary table to disk when it outgrows memory. Where tmp_disk_table_size is no larger "
-        "than the limit in memory the table doesn't fit there either, and the statement ends with error 1114, the "
-        "table is full. Servers that were asked did so.",
+        "than the limit in memory, the table does not fit on disk either, and the statement fails with error 1114 (the "
+        "table is full). The servers that we tested did so.",
         fix="Remove the line, or allow several times the limit in memory.",
-        risk="A statement may fill the disk under tmpdir; from 11.5 on max_tmp_total_space_usage bounds all of them.",
+        risk="A statement may fill the disk under tmpdir; from 11.5 on max_tmp_total_space_usage limits the total.",
         exceptions="Servers on which large statements are meant to fail.",
-        reconsider_when="A statement whose temporary table outgrows memory and that ends well.",
+        reconsider_when="A statement that succeeds although its temporary table outgrows memory.",
     ),
 )
 def temporary_tables_too_large_for_disk(context: RuleContext) -> Iterator[Finding]:
@@ -224,9 +225,8 @@ def temporary_tables_too_large_for_disk(context: RuleContext) -> Iterator[Findin
         watch="Created_tmp_disk_tables",
     )
     yield temporary_tables_too_large_for_disk.finding(
-        f"A temporary table of more than {format_size(min(sizes))} leaves memory, and on disk it "
-        f"may hold {format_size(disk)}: "
-        "the statement fails.",
+        f"A temporary table of more than {format_size(min(sizes))} does not fit in memory, and on disk it may be only "
+        f"{format_size(disk)}: the statement fails.",
         variable_subject(context, ON_DISK),
         help="remove the line, or allow several times the limit in memory",
         actions=present(action),
@@ -238,22 +238,21 @@ def temporary_tables_too_large_for_disk(context: RuleContext) -> Iterator[Findin
     "memory-backed-temporary-files",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="Temporary files lie in a file system that is kept in memory.",
+    summary="Temporary files are in a file system that is kept in memory.",
     options=DIRECTORIES,
     evidence=("TMP-07",),
     docs=Docs(
-        why="What sorts, temporary tables, index creation and large transactions write there takes memory that no "
-        "setting of the server bounds. When the file system is full the statements fail, and it is far smaller than "
-        "a disk. MySQL's manual asks that a replica keep the files of LOAD DATA on a disk, so that "
-        "they survive a restart of the machine.",
+        why="Sorts, temporary tables, index creation and large transactions write files there, and no setting of the "
+        "server limits the memory that they take. When the file system is full, statements fail, and it is far smaller "
+        "than a disk. According to MySQL's manual, a replica must keep the files of LOAD DATA on a disk, so that they "
+        "survive a restart of the machine.",
         fix="Use a directory on a disk with room for the largest sort or index creation.",
         risk="Temporary files are written to the disk: watch its load.",
         restart=True,
-        exceptions="Hosts with memory to spare for the whole file system, on which its size was reckoned into the "
-        "memory budget.",
+        exceptions="Hosts with memory to spare for the whole file system, if its size is part of the memory budget.",
         reconsider_when="A file system that is never more than half full, on a host that never swaps.",
-        disagree="Many guides put tmpdir into memory for speed. Linux keeps short-lived files of a disk in memory too, "
-        "as long as there is room.",
+        disagree="Many guides put tmpdir into memory for speed. Linux keeps short-lived files on disk in its page "
+        "cache anyway, as long as there is room.",
     ),
 )
 def memory_backed_temporary_files(context: RuleContext) -> Iterator[Finding]:
@@ -279,14 +278,14 @@ def memory_backed_temporary_files(context: RuleContext) -> Iterator[Finding]:
     options=(FILE,),
     evidence=("TMP-08",),
     docs=Docs(
-        why="All temporary InnoDB tables share the file. It is recreated at each start, and one statement can make "
-        "it grow until the disk is full. Add a limit (max) to the same line.",
+        why="All temporary InnoDB tables share the file, which is recreated at each start. One statement can make it "
+        "grow until the disk is full. Add a limit (max) to the same line.",
         fix="End the line with autoextend:max:SIZE, where SIZE is what the disk can spare.",
-        risk="A statement that would go beyond the limit fails; the server and its other statements go on.",
+        risk="A statement that would go beyond the limit fails; the server and its other statements continue.",
         restart=True,
         exceptions="A file system of its own for the file.",
-        reconsider_when="A file that has kept its size over months.",
-        disagree="The default grows without limit too. It is not reported, since it is not explicitly configured.",
+        reconsider_when="A file whose size has not changed for months.",
+        disagree="The default grows without limit too, but is not reported because it is not explicitly configured.",
     ),
 )
 def endless_temporary_tablespace(context: RuleContext) -> Iterator[Finding]:
@@ -312,19 +311,19 @@ def endless_temporary_tablespace(context: RuleContext) -> Iterator[Finding]:
     evidence=("TMP-05", "TMP-04"),
     probe="session-buffers",
     docs=Docs(
-        why="A temporary table on disk was 1.8 to 14 times as slow as one in memory where servers were measured. What "
-        "counts as on disk depends on the version: MySQL 5.7 and MariaDB count each table that left memory, MySQL 8.0 "
-        "and later only those of InnoDB, not the mapped files of TempTable. The thresholds, ten a second "
-        "and a quarter of all, are ours.",
+        why="In our measurements a temporary table on disk was 1.8 to 14 times as slow as one in memory. What counts "
+        "as on disk depends on the version: MySQL 5.7 and MariaDB count each table that left memory, MySQL 8.0 and "
+        "later only those of InnoDB, not the mapped files of TempTable. The thresholds, ten a second and a quarter of "
+        "all, are ours.",
         fix="Find the statements: in performance_schema.events_statements_summary_by_digest, or in the slow log of "
         "MariaDB and Percona Server. Fetch fewer columns and rows, leave BLOB and TEXT out of GROUP BY and DISTINCT, "
         "or add an index that yields the order.",
         risk="None from looking. A higher limit takes memory for each temporary table.",
-        exceptions="Reports by night. Tables with BLOB or TEXT columns, which only TempTable keeps in memory, since "
+        exceptions="Nightly reports. Tables with BLOB or TEXT columns, which only TempTable keeps in memory, since "
         "MySQL 8.0.13.",
-        reconsider_when="Statements that aren't faster when one session raises the limit for itself.",
-        disagree="Most advisors advise to raise tmp_table_size and max_heap_table_size together until the share "
-        "falls, which no size achieves for BLOB columns, and which MySQL 8.0 applies only in part.",
+        reconsider_when="Statements that are no faster when a session raises its own limit.",
+        disagree="Most advisors recommend raising tmp_table_size and max_heap_table_size together until the share "
+        "falls. No size achieves that for BLOB columns, and MySQL 8.0 applies these limits only in part.",
     ),
 )
 def temporary_tables_on_disk(context: RuleContext) -> Iterator[Finding]:
@@ -343,9 +342,9 @@ def temporary_tables_on_disk(context: RuleContext) -> Iterator[Finding]:
                 if _lowered_by_system(context, name)
             )
         )
-        rest = "find the statements that need them; a higher limit for all comes last"
+        rest = "find the statements that need them; raise the limit for all sessions only as a last resort"
         yield temporary_tables_on_disk.finding(
-            f"{rate:,.0f} temporary tables a second are made on disk {when}, {disk:,} of {max(total, disk):,}.",
+            f"{rate:,.0f} temporary tables a second are created on disk {when}, {disk:,} of {max(total, disk):,}.",
             help=help_line(actions[0]) if actions else rest,
             actions=actions,
         )
@@ -361,20 +360,20 @@ def _lowered_by_system(context: RuleContext, name: str) -> bool:
     "TMP008",
     "exhausted-temporary-memory",
     confidence=Confidence.CERTAIN,
-    summary="The memory that all TempTable tables share is used up, so that new ones go to disk.",
+    summary="The memory that all TempTable tables share is used up, so new tables go to disk.",
     needs=("server",),
     targets=(Span("mysql", since=(8, 4)),),
     options=(STORE,),
     evidence=("TMP-05", "TMP-01"),
     docs=Docs(
-        why="temptable_max_ram bounds the temporary tables of all sessions together. Beyond it even a small table "
-        "goes to disk, whichever session made the large ones. The server counts it in TempTable_count_hit_max_ram; "
-        "where it has no such counter this stays silent.",
-        fix="Find the statement with the large tables; lower tmp_table_size, so that one table can't take the store; "
-        "only then allow more memory.",
+        why="temptable_max_ram limits the temporary tables of all sessions together. Beyond it even a small table goes "
+        "to disk, whichever session created the large ones. The server counts this in TempTable_count_hit_max_ram; "
+        "servers without that counter have no finding.",
+        fix="Find the statement with the large tables, and lower tmp_table_size so that one table cannot take all the "
+        "memory. Allow more memory only after that.",
         risk="More memory for the server: up to the new limit.",
         exceptions="A large report that runs alone.",
-        reconsider_when="A counter that stands still over the busiest hour.",
+        reconsider_when="A counter that does not rise in the busiest hour.",
     ),
 )
 def exhausted_temporary_memory(context: RuleContext) -> Iterator[Finding]:
@@ -390,8 +389,8 @@ def exhausted_temporary_memory(context: RuleContext) -> Iterator[Finding]:
         if store < GIB and context.is_set(STORE):
             action = advise(context, STORE, GIB, size=True, risk=risk, watch="TempTable_count_hit_max_ram")
         yield exhausted_temporary_memory.finding(
-            f"{rate:,.0f} times a second a temporary table found the {format_size(store)} that all "
-            f"share used up {when}.",
+            f"{rate:,.0f} times a second a temporary table went to disk because the {format_size(store)} that all "
+            f"tables share was used up {when}.",
             variable_subject(context, STORE),
             help=help_line(action) or "find the statement with the large tables, and lower tmp_table_size",
             actions=present(action),
@@ -410,10 +409,11 @@ def exhausted_temporary_memory(context: RuleContext) -> Iterator[Finding]:
     options=(STORE,),
     evidence=("TMP-01",),
     docs=Docs(
-        why="temptable_max_ram counts for all sessions together, beside the buffer pool. Since 8.4 MySQL takes 3 "
-        "percent of the machine's memory, between 1G and 4G. The rule reports more than 1G that is more than a tenth "
-        "of the memory, and also a quarter of it or half of what the buffer pool leaves; that is our choice. The "
-        "default can be as much in a control group, because it is taken from the machine.",
+        why="temptable_max_ram applies to all sessions together, in addition to the buffer pool. Since 8.4 its default "
+        "is 3 percent of the machine's memory, between 1G and 4G. The rule reports a value above 1G that is more than "
+        "a tenth of the memory, and also a quarter of the memory or half of what the buffer pool leaves; these "
+        "thresholds are our choice. In a control group the default can be that large too, because it is based on the "
+        "machine's memory.",
         fix="Set temptable_max_ram to 3 percent of the memory, between 1G and 4G; with less than 4G of memory, to a "
         "quarter of it.",
         risk="Larger temporary tables go to disk sooner.",

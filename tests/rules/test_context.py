@@ -161,5 +161,5 @@ def test_the_largest_part_is_named(file: str, helps: str, tmp_path: Path) -> Non
     assert rule is not None
     (found,) = rule.check(known("mysql-5.7.22", tmp_path, file=file, host={"memory": {"total": 10 << 30}, "cpus": 16}))
     assert helps in found.help
-    assert found.message.startswith("With all 151 connections open and 64 of them at work, the server takes up to ")
+    assert found.message.startswith("With all 151 connections open and 64 of them active, the server takes up to ")
     assert found.message.endswith(", and may use only 10G of memory.")

@@ -174,7 +174,7 @@ def test_only_a_lowered_limit_is_put_back(file: str, advised: list[str], tmp_pat
         workload={"rises": {"created_tmp_disk_tables": 400, "created_tmp_tables": 1000}},
     )
     assert lines(found) == advised
-    assert "40 temporary tables a second are made on disk" in found.message
+    assert "40 temporary tables a second are created on disk" in found.message
     assert "400 of 1,000" in found.message
     assert bool(advised) == found.help.startswith("write ")
 
@@ -355,5 +355,5 @@ def test_the_smaller_limit_in_memory_is_told(tmp_path: Path) -> None:
         tmp_path,
         file="tmp_disk_table_size = 1M\ntmp_table_size = 4M\nmax_heap_table_size = 2M",
     )
-    assert "more than 2M leaves memory, and on disk it may hold 1M" in found.message
+    assert "more than 2M does not fit in memory, and on disk it may be only 1M" in found.message
     assert lines(found) == ["tmp_disk_table_size = 18446744073709551615"]
