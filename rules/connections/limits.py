@@ -29,17 +29,17 @@ FEW_ERRORS = 10  # broken handshakes, of which health checks make many
 @rule(
     "CON001",
     "user-limit-without-effect",
-    summary="The limit of connections for one account is no lower than the limit for all of them.",
+    summary="The connection limit of one account is no lower than the limit for all accounts.",
     options=("max_user_connections",),
     evidence=("CONA-01",),
     docs=Docs(
-        why="max_user_connections keeps one account from taking every connection. Where it is as high as "
-        "max_connections, one account can take them all: with both at 12 the next account was refused "
-        "with error 1040 on the servers that were asked.",
+        why="max_user_connections prevents one account from using every connection. Where it is as high as "
+        "max_connections, it prevents nothing: with both at 12, the servers that we tested refused the next account "
+        "with error 1040.",
         fix="Set max_user_connections below max_connections by as many connections as the others need.",
         risk="An account that opens more is refused with error 1203.",
         exceptions="Servers with a single account, which need no such limit at all.",
-        reconsider_when="Limits for single accounts, given by MAX_USER_CONNECTIONS.",
+        reconsider_when="Limits of single accounts, set with MAX_USER_CONNECTIONS.",
     ),
 )
 def user_limit_without_effect(context: RuleContext) -> Iterator[Finding]:
@@ -47,7 +47,8 @@ def user_limit_without_effect(context: RuleContext) -> Iterator[Finding]:
     each, together = context.number("max_user_connections"), context.number("max_connections")
     if each and together and each >= together and context.is_set("max_user_connections"):
         yield user_limit_without_effect.finding(
-            f"One account may open {each:,} connections and all accounts together {together:,}: one can take them all.",
+            f"One account may open {each:,} connections and all accounts together {together:,}: one account can use "
+            "them all.",
             variable_subject(context, "max_user_connections"),
             help="set it below max_connections by as many as other accounts need",
         )
@@ -57,19 +58,19 @@ def user_limit_without_effect(context: RuleContext) -> Iterator[Finding]:
     "CON002",
     "small-thread-stack",
     confidence=Confidence.LIKELY,
-    summary="Threads get a smaller stack than this version was built for, so nested statements fail.",
+    summary="The thread stack is smaller than this version needs, so nested statements fail.",
     options=("thread_stack",),
     evidence=("CONA-02", "CONA-15"),
     docs=Docs(
-        why="Each version wants a part of the stack free before it runs a statement, 112 to 160 kB on the "
-        "servers that were asked. With 192K procedures that call each other failed with error 1436 three to twelve "
-        "levels deep, with 256K twelve to twenty, and with 128K at the first or second; MySQL then refused views of "
-        "sys as well. The line comes from files of old versions, whose default was 192K. Up to 192K is a warning, up "
-        "to 256K a note; more is enough for ordinary statements.",
+        why="Each version requires a part of the stack to be free before it runs a statement, 112 to 160 kB on the "
+        "servers that we tested. With 192K, procedures that call each other failed with error 1436 at a depth of three "
+        "to twelve levels, with 256K at twelve to twenty, and with 128K at one or two; MySQL then also refused views "
+        "of sys. The line usually comes from files of old versions, whose default was 192K. Up to 192K the finding is "
+        "a warning, up to 256K a note; more is enough for ordinary statements.",
         fix="Remove the line, or write the default of this version.",
-        risk="Address space for each connection; the kernel gives memory only for pages that are touched.",
+        risk="Address space for each connection; the kernel allocates memory only for pages that are touched.",
         restart=True,
-        exceptions="MySQL 5.7 as Ubuntu packed it, whose own file says 192K: there it is a note.",
+        exceptions="Ubuntu's package of MySQL 5.7, whose own option file sets 192K: there the finding is a note.",
         reconsider_when="A version whose default is no larger.",
     ),
 )
@@ -81,7 +82,7 @@ def small_thread_stack(context: RuleContext) -> Iterator[Finding]:
     action = advise(context, "thread_stack", usual, size=True, risk="address space for each connection")
     packed = stack == OLD_STACK and context.target.is_mysql and not context.target.since("mysql", 8, 0)
     yield small_thread_stack.finding(
-        f"Threads get {format_size(stack)} of stack where this version takes {format_size(usual)} by default; deeply "
+        f"Threads get {format_size(stack)} of stack; the default of this version is {format_size(usual)}. Deeply "
         "nested statements fail with error 1436.",
         variable_subject(context, "thread_stack"),
         severity=Severity.NOTE if packed or stack > OLD_STACK else None,
@@ -98,13 +99,13 @@ def small_thread_stack(context: RuleContext) -> Iterator[Finding]:
     options=("host_cache_size", "skip_host_cache"),
     evidence=("CONV-01",),
     docs=Docs(
-        why="While names are resolved, a TCP connection from another host waits for two look-ups, from "
-        "address to name and back. The host cache spares all but the first; without it every connection "
-        "waits for the name server, and none can be made while that is away.",
-        fix="Remove the line, or switch skip_name_resolve on where no account is given by host name.",
-        risk="With skip_name_resolve accounts given by host name, other than localhost, can't log in.",
-        exceptions="Servers without clients on other hosts, though they listen for some.",
-        reconsider_when="A name server that answers on this very host.",
+        why="While names are resolved, a TCP connection from another host waits for two lookups, from address to name "
+        "and back. With the host cache only the first connection of a host waits; without it every connection waits "
+        "for the name server, and none succeeds while the name server is down.",
+        fix="Remove the line, or set skip_name_resolve = ON if no account is defined by host name.",
+        risk="With skip_name_resolve, accounts that are defined by a host name other than localhost cannot log in.",
+        exceptions="Servers that listen on the network but have no clients on other hosts.",
+        reconsider_when="A name server that runs on this host.",
     ),
 )
 def uncached_host_names(context: RuleContext) -> Iterator[Finding]:
@@ -116,9 +117,9 @@ def uncached_host_names(context: RuleContext) -> Iterator[Finding]:
         and listens_to_other_hosts(context)
     ):
         yield uncached_host_names.finding(
-            "Each TCP connection from another host waits for the name server, for no answer of it is kept.",
+            "Each TCP connection from another host waits for the name server, because no answer is cached.",
             about_it,
-            help="remove the line, or set skip_name_resolve = ON where no account is given by host name",
+            help="remove the line, or set skip_name_resolve = ON if no account is defined by host name",
         )
 
 
@@ -139,12 +140,11 @@ def _disabled_host_cache(context: RuleContext) -> Subject | None:
     options=("max_connect_errors",),
     evidence=("CONA-03", "CONV-01"),
     docs=Docs(
-        why="Broken connections are counted in the host cache. With host_cache_size = 0 or with "
-        "skip_name_resolve the servers that were asked let a host go on after any number of them, and "
-        "with the cache they blocked it after max_connect_errors.",
-        fix="Remove the line. Where hosts shall be blocked, the host cache and name resolution must be on.",
-        risk="None: the server does the same without it.",
-        exceptions="A file that serves hosts with other settings as well.",
+        why="Broken connections are counted in the host cache. With host_cache_size = 0 or with skip_name_resolve, the "
+        "servers that we tested never blocked a host; with the cache they blocked it after max_connect_errors.",
+        fix="Remove the line. To block hosts, the host cache and name resolution must be on.",
+        risk="None: the line has no effect.",
+        exceptions="A file that is also used on hosts with other settings.",
         reconsider_when="A host that this server blocks with error 1129.",
     ),
 )
@@ -157,7 +157,7 @@ def uncounted_connect_errors(context: RuleContext) -> Iterator[Finding]:
     if context.is_set("max_connect_errors") and (unresolved or _disabled_host_cache(context) is not None):
         why = "skip_name_resolve is on" if unresolved else "the host cache is off"
         yield uncounted_connect_errors.finding(
-            f"max_connect_errors does nothing while {why}: broken connections are counted in the host cache.",
+            f"max_connect_errors has no effect while {why}: broken connections are counted in the host cache.",
             variable_subject(context, "max_connect_errors"),
             help="remove the line",
         )
@@ -171,11 +171,11 @@ def uncounted_connect_errors(context: RuleContext) -> Iterator[Finding]:
     options=("create_admin_listener_thread", "admin_port", "extra_max_connections"),
     evidence=("CONA-05",),
     docs=Docs(
-        why="MySQL opens its administrative port only where admin_address names an address, MariaDB its "
-        "extra port only where extra_port names a port. Without that the other options of the port do "
-        "nothing, and on the day when all connections are taken the spare way in isn't there.",
+        why="MySQL opens its administrative port only where admin_address names an address, MariaDB its extra port "
+        "only where extra_port names a port. Without that the other options of the port have no effect, and when "
+        "max_connections is reached, administrators cannot connect either.",
         fix="Set admin_address = 127.0.0.1 on MySQL, or a free extra_port on MariaDB, or remove the line.",
-        risk="Another port to guard: keep it to addresses that administrators come from.",
+        risk="One more port to protect: restrict it to the addresses of administrators.",
         restart=True,
         exceptions="None.",
         reconsider_when="A server that listens there (ss -ltn).",
@@ -193,7 +193,7 @@ def spare_port_without_address(context: RuleContext) -> Iterator[Finding]:
         if without and context.is_set(name):
             missing = "extra_port" if name == "extra_max_connections" else "admin_address"
             yield spare_port_without_address.finding(
-                f"{name} does nothing: no port is opened for it, as {missing} isn't set.",
+                f"{name} has no effect: no port is opened for it, because {missing} is not set.",
                 variable_subject(context, name),
                 help=f"set {missing}, or remove the line",
             )
@@ -211,19 +211,20 @@ CONNECTION_BURST = 64  # threads inside InnoDB up to which throughput was seen t
     options=("back_log", "max_connections"),
     evidence=("CONA-13", "CONN-01"),
     docs=Docs(
-        why="back_log is how many connections may wait until the server takes them, and the kernel cuts it to "
-        "net.core.somaxconn silently: with back_log = 5000 under a somaxconn of 4096 every server that was asked "
-        "listened with 4096, while it showed 5000. Where no line sets back_log it follows max_connections (MySQL 8.0 "
-        "and 8.4 take all of them, MySQL 5.7 and MariaDB 50 and a fifth, up to 900); cutting that is a note. MySQL 9.7 "
-        "has 10,000 by default, whose cut is not reported.",
+        why="back_log is how many connections may wait until the server accepts them, and the kernel silently limits "
+        "it to net.core.somaxconn: with back_log = 5000 and a somaxconn of 4096, every server that we tested listened "
+        "with 4096 but showed 5000. Where no line sets back_log, it follows max_connections (the same number on MySQL "
+        "8.0 and 8.4; 50 plus a fifth of it, up to 900, on MySQL 5.7 and MariaDB); a limit below that is a note. The "
+        "default of MySQL 9.7, 10,000, is not reported.",
         fix="Write net.core.somaxconn to a file in /etc/sysctl.d, load it with sysctl -p FILE, and restart the server: "
-        "the queue gets its length when the server begins to listen, and keeps it. For a container, give --sysctl to "
-        "the runtime. Or lower back_log to the kernel's limit.",
+        "the length of the queue is fixed when the server begins to listen. For a container, give --sysctl to the "
+        "runtime. Or lower back_log to the kernel's limit.",
         risk="None known; each waiting connection takes a little of the kernel's memory.",
         restart=True,
         exceptions="Servers whose clients keep their connections: the queue fills only while many connect at once. "
-        "The limit belongs to a network namespace: of a server in a container, mycnf on its host reads the host's.",
-        reconsider_when="The server's own line in ss -ltn, whose Send-Q is what it really got.",
+        "Each network namespace has its own limit: for a server in a container, mycnf on the host reads the host's "
+        "limit.",
+        reconsider_when="The server's line in ss -ltn: its Send-Q is the effective length.",
     ),
 )
 def backlog_cut_by_kernel(context: RuleContext) -> Iterator[Finding]:
@@ -239,7 +240,7 @@ def backlog_cut_by_kernel(context: RuleContext) -> Iterator[Finding]:
         raise MissingFact("net.core.somaxconn of the server's container (mycnf runs outside of it)")
     asks = "back_log asks" if own else "back_log follows max_connections and asks"
     yield backlog_cut_by_kernel.finding(
-        f"{asks} for {wanted:,} waiting connections, the kernel allows {most:,} (net.core.somaxconn).",
+        f"{asks} for {wanted:,} waiting connections, but the kernel allows {most:,} (net.core.somaxconn).",
         variable_subject(context, "back_log" if own else "max_connections"),
         severity=None if own else Severity.NOTE,
         help=f"{kernel_setting_help(context, 'net.core.somaxconn', wanted)}, and restart the server"
@@ -257,16 +258,16 @@ def _is_derived_backlog(context: RuleContext) -> bool:
     "thread-pool-unlike-processors",
     severity=Severity.NOTE,
     confidence=Confidence.OPINION,
-    summary="The pool runs far more statements at once than there are processors, or far fewer.",
+    summary="The thread pool runs far more statements at once than there are processors, or far fewer.",
     needs=("host",),
     targets=MARIADB,
     options=("thread_pool_size",),
     evidence=("CONV-03", "TP-01"),
     docs=Docs(
-        why="thread_pool_size is about how many statements run at once, and MariaDB takes the number of "
-        "processors by default: one running thread for each is what the pool is for. More than twice as "
-        "many let threads compete as without a pool, less than half leaves processors idle until a group "
-        "is found to stall. Twice and half are opinions.",
+        why="thread_pool_size is about how many statements run at once, and its default on MariaDB is the number of "
+        "processors: the pool is designed for one running thread per processor. With more than twice as many, threads "
+        "compete as without a pool; with less than half, processors stay idle until the pool detects a stalled group. "
+        "The limits, twice and half, are our choice.",
         fix="Remove the line.",
         risk="Statements wait longer for a thread while long ones run.",
         exceptions="Statements that wait for slow disks most of the time.",
@@ -284,7 +285,7 @@ def thread_pool_unlike_processors(context: RuleContext) -> Iterator[Finding]:
             risk="statements wait longer for a thread while long ones run",
         )  # fmt: skip
         yield thread_pool_unlike_processors.finding(
-            f"The pool runs about {size:,} statement{'s' if size > 1 else ''} at once, on {cpus:g} "
+            f"The thread pool runs about {size:,} statement{'s' if size > 1 else ''} at once, on {cpus:g} "
             f"processor{'' if cpus == 1 else 's'}.",
             variable_subject(context, "thread_pool_size"),
             help=help_line(action),
@@ -302,15 +303,16 @@ def thread_pool_unlike_processors(context: RuleContext) -> Iterator[Finding]:
     options=("innodb_thread_concurrency",),
     evidence=("CONV-05", "TC-01"),
     docs=Docs(
-        why="innodb_thread_concurrency is how many threads may be inside InnoDB; others sleep and try again. The "
-        "value is often carried over from old hosts: 8 was once the default. MySQL says that most work runs well "
-        "without a limit. Half of the processors or more is a note, because half of those that the kernel counts may "
-        "be second threads of a core. A limit of 64 or more bounds only very many sessions, and is not reported.",
+        why="innodb_thread_concurrency is how many threads may be inside InnoDB; others sleep and try again. The value "
+        "is often carried over from old hosts: 8 was once the default. According to MySQL, most workloads run well "
+        "without a limit. A limit of half of the processors or more is a note, because half of the processors that the "
+        "kernel counts may be hyper-threads. A limit of 64 or more affects only very many sessions, and is not "
+        "reported.",
         fix="Set 0, which is no limit and the default.",
         risk="More threads compete inside InnoDB where many sessions run at once.",
         exceptions="Servers that leave processors to other programs on purpose.",
         reconsider_when="A run on this host that is no slower with the limit.",
-        disagree="An old advice starts at twice the cores, which this rule leaves alone.",
+        disagree="Old advice is to start at twice the number of cores, which this rule does not report.",
     ),
 )
 def idle_processors_by_limit(context: RuleContext) -> Iterator[Finding]:
@@ -341,13 +343,13 @@ def idle_processors_by_limit(context: RuleContext) -> Iterator[Finding]:
     evidence=("CONA-17",),
     docs=Docs(
         why="With offline_mode = ON only accounts with SUPER, or CONNECTION_ADMIN on MySQL 8.0 and later, can connect. "
-        "Sessions of all others are ended, and new ones get error 3032. Replicas of this server are refused too. It is "
-        "meant for maintenance and easily left on after it. A group's member that fails sets it with "
+        "Sessions of all others are ended, and new ones get error 3032. Replicas of this server are refused too. The "
+        "mode is meant for maintenance and easily left on afterwards. A group member that fails sets it with "
         "group_replication_exit_state_action = OFFLINE_MODE.",
         fix="SET GLOBAL offline_mode = OFF, and remove the line from the option file.",
         risk="Applications connect again at once.",
-        exceptions="Maintenance. A member that left its group: let it join again first.",
-        reconsider_when="Maintenance that is still going on.",
+        exceptions="Maintenance. A member that left its group: let it rejoin first.",
+        reconsider_when="Maintenance that is still in progress.",
     ),
 )
 def offline_mode(context: RuleContext) -> Iterator[Finding]:
@@ -360,9 +362,7 @@ def offline_mode(context: RuleContext) -> Iterator[Finding]:
         yield offline_mode.finding(
             f"The server is in offline mode: it refuses all accounts without {privilege} with error 3032.",
             variable_subject(context, OFFLINE),
-            help="let this member join its group again first: its data is not current"
-            if outside
-            else help_line(action),
+            help="let this member rejoin its group first: its data is not current" if outside else help_line(action),
             actions=present(action),
         )
 
@@ -371,18 +371,19 @@ def offline_mode(context: RuleContext) -> Iterator[Finding]:
     "CON031",
     "hosts-blocked-early",
     confidence=Confidence.LIKELY,
-    summary="A few connections that break off in the handshake block their host until the host cache is emptied.",
+    summary="A few connections that break off in the handshake block their host until the host cache is flushed.",
     options=(ERRORS,),
     evidence=("CONA-19", "CONA-03"),
     docs=Docs(
         why="A host is blocked with error 1129 after max_connect_errors broken handshakes in a row. A port scan, a "
-        "health check that opens the port and closes it again, or a lost packet is one. With 1 the servers that were "
-        "asked refused all further connections of a host after the first, until the host cache was emptied. Wrong "
-        "passwords do not count. The default is 100. That fewer than 10 are too few is our choice.",
+        "health check that opens the port and closes it again, or a lost packet can cause one. With 1, the servers "
+        "that we tested refused all further connections of a host after the first broken handshake, until the host "
+        "cache was flushed. Wrong passwords do not count. The default is 100. That fewer than 10 are too few is our "
+        "choice.",
         fix="Remove the line.",
         risk="None known: the limit is no protection against guessed passwords.",
-        exceptions="Servers that answer no check of a load balancer, if a few blocked hosts do no harm.",
-        reconsider_when="A sum of SUM_CONNECT_ERRORS in performance_schema.host_cache that stays 0.",
+        exceptions="Servers without load balancer checks, if a few blocked hosts do no harm.",
+        reconsider_when="SUM_CONNECT_ERRORS in performance_schema.host_cache that stays 0 for all hosts.",
     ),
 )
 def hosts_blocked_early(context: RuleContext) -> Iterator[Finding]:
@@ -395,7 +396,7 @@ def hosts_blocked_early(context: RuleContext) -> Iterator[Finding]:
     action = advise(context, ERRORS, usual, risk="none known", watch="Aborted_connects")
     after = "the first broken handshake" if most <= 1 else f"{most} broken handshakes in a row"
     yield hosts_blocked_early.finding(
-        f"A host is blocked after {after}, such as a port check by a load balancer, until the host cache is emptied.",
+        f"A host is blocked after {after}, such as a port check by a load balancer, until the host cache is flushed.",
         variable_subject(context, ERRORS),
         help=help_line(action),
         actions=present(action),

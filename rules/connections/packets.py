@@ -25,9 +25,9 @@ OF_REPLICAS = ("replica_max_allowed_packet", "slave_max_allowed_packet")
     options=("max_allowed_packet",),
     evidence=("CONA-04",),
     docs=Docs(
-        why="mysqldump and mariadb-dump gather rows into statements of up to 1,046,528 bytes. A server "
-        "whose max_allowed_packet is smaller breaks the connection at such a statement: MariaDB 11.4 "
-        "loaded a dump at 1,046,528 bytes and refused it at 1,045,504.",
+        why="mysqldump and mariadb-dump combine rows into statements of up to 1,046,528 bytes. A server whose "
+        "max_allowed_packet is smaller closes the connection at such a statement: MariaDB 11.4 loaded a dump at "
+        "1,046,528 bytes and refused it at 1,045,504.",
         fix="Remove the line, or write the default of this version.",
         risk="A client may send longer statements, and the server takes memory for one while it runs.",
         exceptions="Servers that are never loaded from a dump.",
@@ -53,12 +53,12 @@ def packet_below_dump(context: RuleContext) -> Iterator[Finding]:
     "CON007",
     "replica-packet-below-statements",
     confidence=Confidence.LIKELY,
-    summary="The replica takes smaller packets from its source than clients may send there.",
+    summary="The replica accepts smaller packets from its source than clients may send to the source.",
     options=OF_REPLICAS,
     evidence=("CONV-02",),
     docs=Docs(
         why="A replica stops when an event of its source is larger than the replica's own limit. That limit was "
-        "lowered below max_allowed_packet, so a row or statement that a client may well write stops replication. By "
+        "lowered below max_allowed_packet, so a row or statement that clients may send can stop replication. By "
         "default the limit is 1G, which is also the highest.",
         fix="Remove the line.",
         risk="A large event takes as much memory while it is applied.",
@@ -76,9 +76,8 @@ def replica_packet_below_statements(context: RuleContext) -> Iterator[Finding]:
             risk = "memory for large events while they are applied"
             action = advise(context, name, usual, size=True, risk=risk) if usual else None
             yield replica_packet_below_statements.finding(
-                f"As a replica the server takes events of {exact_size(taken)}, while clients may "
-                f"write {exact_size(packet)} at "
-                "once: a larger one stops replication.",
+                f"As a replica the server accepts events of up to {exact_size(taken)}, but clients may write "
+                f"{exact_size(packet)} at once: a larger event stops replication.",
                 variable_subject(context, name),
                 help=help_line(action),
                 actions=present(action),

@@ -40,20 +40,20 @@ def uses_thread_pool(context: RuleContext) -> bool:
     "thread-cache-off",
     severity=Severity.NOTE,
     confidence=Confidence.OPINION,
-    summary="thread_cache_size is 0, so each connection creates a thread and destroys it.",
+    summary="thread_cache_size is 0, so a thread is created and destroyed for each connection.",
     options=("thread_cache_size",),
     evidence=("CONN-01",),
     probe="connections",
     docs=Docs(
-        why="With thread_cache_size = 0 every connection makes a thread of its own. MySQL sizes the cache by "
-        "itself, to 9 for 151 connections, and MariaDB keeps up to 256. What a new thread costs was too "
-        "small to distinguish from noise on a busy machine of two processors; it matters to clients that "
+        why="With thread_cache_size = 0 the server creates a thread for every connection. By default MySQL sizes the "
+        "cache by itself, to 9 for 151 connections, and MariaDB keeps up to 256 threads. On a busy machine with two "
+        "processors the cost of a new thread was too small to distinguish from noise; it matters to clients that "
         "connect for each request.",
         fix="Remove the line.",
-        risk="The stacks of threads that wait, of which the kernel keeps the touched pages.",
-        exceptions="Clients that stay connected, and a pool of threads, which has no use for the cache.",
+        risk="The stacks of the cached threads, of which the kernel keeps the touched pages.",
+        exceptions="Clients that stay connected, and servers with a thread pool, which does not use the cache.",
         reconsider_when="A rate of Threads_created near zero.",
-        disagree="MySQLTuner starts at 4 and raises the cache by a ratio of totals since the start.",
+        disagree="MySQLTuner starts at 4 and raises the cache by a ratio of counters since the start.",
     ),
 )
 def thread_cache_off(context: RuleContext) -> Iterator[Finding]:
@@ -65,10 +65,10 @@ def thread_cache_off(context: RuleContext) -> Iterator[Finding]:
     ):
         action = advise(
             context, "thread_cache_size", advised_thread_cache(context), watch="Threads_created",
-            risk="memory for the stacks of threads that wait",
+            risk="memory for the stacks of the cached threads",
         )  # fmt: skip
         yield thread_cache_off.finding(
-            "Each connection starts a thread and ends it, for none is kept.",
+            "The server creates a thread for each connection and destroys it afterwards: none is cached.",
             variable_subject(context, "thread_cache_size"),
             help=help_line(action),
             actions=present(action),
@@ -93,10 +93,10 @@ def advised_thread_cache(context: RuleContext) -> int:
     options=OF_THE_POOL,
     evidence=("CONA-06", "CONV-03", "CONV-06"),
     docs=Docs(
-        why="MariaDB and Percona Server use their pool of threads only with thread_handling = pool-of-threads; on Unix "
-        "the default is a thread for each connection. A MariaDB server with thread_pool_size alone showed no thread "
-        "in the pool.",
-        fix="Set thread_handling = pool-of-threads to use the pool, else remove the lines.",
+        why="MariaDB and Percona Server use their thread pool only with thread_handling = pool-of-threads; on Unix the "
+        "default is one thread per connection. A MariaDB server with thread_pool_size alone showed no thread in the "
+        "pool.",
+        fix="Set thread_handling = pool-of-threads to use the pool, otherwise remove the lines.",
         risk="The pool holds short statements back while many long ones run.",
         restart=True,
         exceptions="Windows, where the pool is the default.",
@@ -110,8 +110,8 @@ def unused_thread_pool(context: RuleContext) -> Iterator[Finding]:
         return  # the default is the pool
     if sized and context.text("thread_handling") is not None and not uses_thread_pool(context):
         yield unused_thread_pool.finding(
-            f"{' and '.join(sized)} {'do' if len(sized) > 1 else 'does'} nothing: each connection has a thread of its "
-            "own, and there is no pool.",
+            f"{' and '.join(sized)} {'have' if len(sized) > 1 else 'has'} no effect: each connection has its own "
+            "thread, and there is no thread pool.",
             variable_subject(context, sized[0]),
             help="set thread_handling = pool-of-threads, or remove the line",
         )
@@ -120,19 +120,19 @@ def unused_thread_pool(context: RuleContext) -> Iterator[Finding]:
 @rule(
     "CON010",
     "starved-thread-pool",
-    summary="The pool may hold fewer threads than connections, so sessions that wait can lock all others out.",
+    summary="The thread pool may have fewer threads than connections, so waiting sessions can block all others.",
     targets=MARIADB,
     options=("thread_pool_max_threads",),
     evidence=("CONA-07", "CONV-03"),
     docs=Docs(
-        why="A session that waits for a lock keeps its thread. Where the pool may make no more, the session "
-        "that holds the lock finds no thread to give it back. With 4 threads and 8 sessions waiting for a "
-        "table, UNLOCK TABLES stood still until waits ended by their timeouts, on 10.11 and 11.8.",
+        why="A session that waits for a lock keeps its thread. Where the pool may create no more, the session that "
+        "holds the lock gets no thread to release it. With 4 threads and 8 sessions waiting for a table, UNLOCK TABLES "
+        "hung until the waits timed out, on 10.11 and 11.8.",
         fix="Allow as many threads as connections, or remove the line.",
         risk="Memory for the threads, while so many sessions wait.",
-        exceptions="Pools of 500 threads or more: that so many sessions wait at once is rare, so there it is a note. "
-        "The limit is our choice.",
-        reconsider_when="An extra_port by which the holder of a lock can be ended.",
+        exceptions="Pools of 500 threads or more: so many sessions rarely wait at once, so there the finding is a "
+        "note. The threshold is our choice.",
+        reconsider_when="An extra_port through which the holder of a lock can be killed.",
     ),
 )
 def starved_thread_pool(context: RuleContext) -> Iterator[Finding]:
@@ -146,8 +146,8 @@ def starved_thread_pool(context: RuleContext) -> Iterator[Finding]:
             risk="memory for the threads while so many sessions wait",
         )  # fmt: skip
         yield starved_thread_pool.finding(
-            f"The pool may make {threads:,} threads for {connections:,} connections: once that many wait for a lock, "
-            "its holder finds no thread to release it.",
+            f"The thread pool may create {threads:,} threads for {connections:,} connections: once that many sessions "
+            "wait for a lock, its holder gets no thread to release it.",
             variable_subject(context, "thread_pool_max_threads"),
             severity=Severity.NOTE if threads >= AMPLE_THREADS else None,
             help=help_line(action),

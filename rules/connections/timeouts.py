@@ -32,16 +32,16 @@ LOCK_WAITS = ("innodb_lock_wait_timeout", "lock_wait_timeout")
     "idle-connections-cut",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="The server ends idle sessions sooner than connection pools can refresh them.",
+    summary="The server closes idle sessions sooner than connection pools can refresh them.",
     options=("wait_timeout",),
     evidence=("CONV-04",),
     docs=Docs(
-        why="A pool of connections must ping or replace an idle connection before the server ends it, or the "
-        "next statement fails (the server has gone away). HikariCP, a pool for Java, takes no interval of "
-        "pings and no lifetime below 30 seconds, and asks to stay several seconds below the server's limit.",
-        fix="Set wait_timeout above 30 by some seconds, and the pools' lifetime below it.",
+        why="A connection pool must ping or replace an idle connection before the server closes it, or the next "
+        "statement fails (the server has gone away). HikariCP, a pool for Java, accepts no ping interval and no "
+        "lifetime below 30 seconds, and recommends a lifetime several seconds below the server's limit.",
+        fix="Set wait_timeout a few seconds above 30, and the pools' lifetime below it.",
         risk="Sessions that clients forgot stay a little longer.",
-        exceptions="Programs that connect for each request and end their sessions, such as most of PHP's.",
+        exceptions="Programs that connect for each request and close their sessions, such as most PHP programs.",
         reconsider_when="A rate of Aborted_clients near zero.",
     ),
 )
@@ -50,11 +50,10 @@ def idle_connections_cut(context: RuleContext) -> Iterator[Finding]:
     seconds = context.number("wait_timeout")
     if seconds and seconds <= KEPT_ALIVE and context.is_set("wait_timeout"):
         yield idle_connections_cut.finding(
-            f"Sessions end after {format_duration(seconds)} without a statement, before a pool of "
-            "connections that pings every "
-            "30 s finds them alive.",
+            f"The server closes sessions after {format_duration(seconds)} without a statement, before a connection "
+            "pool that pings every 30 s can keep them alive.",
             variable_subject(context, "wait_timeout"),
-            help="set it some seconds above 30, and the lifetime of the clients' pools below it",
+            help="set it a few seconds above 30, and the lifetime of the clients' pools below it",
         )
 
 
@@ -66,12 +65,12 @@ def idle_connections_cut(context: RuleContext) -> Iterator[Finding]:
     options=("interactive_timeout",),
     evidence=("CONA-08",),
     docs=Docs(
-        why="interactive_timeout is for clients that call themselves interactive when they connect, as the "
-        "mysql program does. A session of any other program ends after wait_timeout: with "
-        "interactive_timeout = 60 alone it got 28800 seconds on the servers that were asked.",
+        why="interactive_timeout applies to clients that identify themselves as interactive when they connect, as the "
+        "mysql program does. A session of any other program ends after wait_timeout: with interactive_timeout = 60 "
+        "alone that was 28800 seconds on the servers that we tested.",
         fix="Set wait_timeout as well, or remove the line.",
         risk="A shorter wait_timeout ends idle connections of pools, which must refresh them sooner.",
-        exceptions="Files that are meant for people at the mysql program alone.",
+        exceptions="Servers that are used only interactively, with the mysql program.",
         reconsider_when="Nothing.",
     ),
 )
@@ -98,12 +97,12 @@ def interactive_timeout_alone(context: RuleContext) -> Iterator[Finding]:
     options=LOCK_WAITS,
     evidence=("CONA-09",),
     docs=Docs(
-        why="On MariaDB 0 doesn't mean no limit: a statement that meets a locked row or table fails at once with "
-        "error 1205. With innodb_lock_wait_timeout = 0 every conflict of two writers is an error, with "
-        "lock_wait_timeout = 0 every change of a table that is being read.",
+        why="On MariaDB, 0 does not mean unlimited: a statement that meets a locked row or table fails at once with "
+        "error 1205. With innodb_lock_wait_timeout = 0 every conflict between two writers is an error; with "
+        "lock_wait_timeout = 0, so is every change to a table that is being read.",
         fix="Remove the line.",
-        risk="Statements wait again for locks, each with its thread and the locks that it holds.",
-        exceptions="Programs that try again at once; SELECT with NOWAIT does it for one statement.",
+        risk="Statements wait for locks again, and keep their threads and their own locks meanwhile.",
+        exceptions="Programs that retry at once. SELECT ... NOWAIT does the same for one statement.",
         reconsider_when="Nothing.",
     ),
 )
@@ -116,7 +115,7 @@ def no_lock_wait(context: RuleContext) -> Iterator[Finding]:
             action = advise(context, name, usual, risk=risk, watch="Innodb_row_lock_waits") if usual else None
             what = "row" if name.startswith("innodb") else "table"
             yield no_lock_wait.finding(
-                f"{name} = 0 is no wait at all: a statement that meets a locked {what} fails with error 1205.",
+                f"{name} = 0 means no wait at all: a statement that meets a locked {what} fails with error 1205.",
                 variable_subject(context, name),
                 help=help_line(action),
                 actions=present(action),
@@ -131,12 +130,11 @@ def no_lock_wait(context: RuleContext) -> Iterator[Finding]:
     summary="A statement may wait more than an hour for a row that another session holds.",
     options=("innodb_lock_wait_timeout",),
     docs=Docs(
-        why="While it waits a statement keeps its connection and the locks that it has, so others queue up "
-        "behind it; its client has long given up. The default is 50 seconds. That an hour is too long is "
-        "an opinion.",
+        why="While it waits, a statement keeps its connection and its locks, so others queue up behind it, although "
+        "its client has long given up. The default is 50 seconds. That an hour is too long is an opinion.",
         fix="Remove the line, and set the time in the session of the job that needs it.",
         risk="A job that relied on the long wait fails with error 1205.",
-        exceptions="Servers for batch jobs that never meet users.",
+        exceptions="Servers for batch jobs, without interactive users.",
         reconsider_when="Innodb_row_lock_time_max far below the limit.",
     ),
 )
@@ -161,17 +159,18 @@ def row_waits_for_hours(context: RuleContext) -> Iterator[Finding]:
     "metadata-wait-for-days",
     severity=Severity.NOTE,
     confidence=Confidence.OPINION,
-    summary="DDL may wait more than a day for its metadata lock, and blocks all later statements on the table.",
+    summary="DDL may wait more than a day for its metadata lock, and meanwhile blocks all later statements on the "
+    "table.",
     options=("lock_wait_timeout",),
     evidence=("CONA-16",),
     docs=Docs(
-        why="ALTER TABLE waits for the sessions that use the table, and while it waits later statements on the table "
-        "wait behind it, reading ones too. lock_wait_timeout ends the wait of both. The default is a year on MySQL and "
-        "a day on MariaDB; that more than a day is too long is an opinion.",
-        fix="Set lock_wait_timeout to an hour or less, or in the sessions that change tables.",
-        risk="Changes of tables and backups that wait longer fail with error 1205.",
-        exceptions="Servers whose changes of tables set the time in their own session.",
-        reconsider_when="No statement that ever waited for a metadata lock for long.",
+        why="ALTER TABLE waits for the sessions that use the table, and while it waits, later statements on the table "
+        "wait behind it, even reads. lock_wait_timeout ends both waits. The default is a year on MySQL and a day on "
+        "MariaDB; that more than a day is too long is an opinion.",
+        fix="Set lock_wait_timeout to an hour or less, globally or in the sessions that run DDL.",
+        risk="DDL and backups that wait longer fail with error 1205.",
+        exceptions="Servers whose DDL sessions set the timeout themselves.",
+        reconsider_when="No statement that ever waited long for a metadata lock.",
     ),
 )
 def metadata_wait_for_days(context: RuleContext) -> Iterator[Finding]:
@@ -183,8 +182,8 @@ def metadata_wait_for_days(context: RuleContext) -> Iterator[Finding]:
             context, name, HOUR, risk="statements that wait longer fail with error 1205; open sessions keep their limit"
         )
         yield metadata_wait_for_days.finding(
-            f"A change of a table may wait {format_duration(seconds)} for its lock, and later "
-            "statements on it wait behind it.",
+            f"DDL may wait {format_duration(seconds)} for its metadata lock, and later statements on the table wait "
+            "behind it.",
             variable_subject(context, name),
             help=help_line(action),
             actions=present(action),
@@ -200,13 +199,12 @@ def metadata_wait_for_days(context: RuleContext) -> Iterator[Finding]:
     options=("connect_timeout",),
     evidence=("CONA-10",),
     docs=Docs(
-        why="A TCP connection counts from its first packet, before the login. On the servers that "
-        "were asked, as many silent connections as max_connections kept every account out with error 1040 "
-        "until connect_timeout ended them. The default is 10 seconds. That a minute is too long is an "
-        "opinion.",
+        why="A TCP connection counts from its first packet, before the login. On the servers that we tested, "
+        "max_connections silent connections kept every account out with error 1040 until connect_timeout ended them. "
+        "The default is 10 seconds. That a minute is too long is an opinion.",
         fix="Remove the line; fix slow name resolution at the name server.",
         risk="Clients on very slow links fail to log in.",
-        exceptions="Servers that only trusted hosts reach.",
+        exceptions="Servers that only trusted hosts can reach.",
         reconsider_when="A firewall that limits new connections.",
         disagree="pt-variable-advisor warns from 11 seconds on.",
     ),
@@ -218,7 +216,7 @@ def slow_handshakes(context: RuleContext) -> Iterator[Finding]:
         risk = "clients on very slow links fail to log in"
         action = advise(context, "connect_timeout", usual, risk=risk, watch="Aborted_connects") if usual else None
         yield slow_handshakes.finding(
-            f"A client that says nothing holds a connection for {seconds:,} s; enough of them keep all others out.",
+            f"A client that never logs in holds a connection for {seconds:,} s; enough of them keep all others out.",
             variable_subject(context, "connect_timeout"),
             help=help_line(action),
             actions=present(action),
@@ -233,13 +231,13 @@ def slow_handshakes(context: RuleContext) -> Iterator[Finding]:
     options=("autocommit",),
     evidence=("CONA-11",),
     docs=Docs(
-        why="Without autocommit a session that has read a table keeps a transaction and a lock on the table's "
-        "definition, also while it is idle. On the servers that were asked ALTER TABLE waited for such a "
-        "session until its timeout; old row versions can't be purged meanwhile, and changes of programs "
-        "that don't say COMMIT are lost when they end.",
+        why="Without autocommit a session that has read a table keeps a transaction and a metadata lock on the table, "
+        "even while it is idle. On the servers that we tested, ALTER TABLE waited for such a session until its "
+        "timeout. Old row versions cannot be purged meanwhile, and changes of programs that do not commit are lost "
+        "when they end.",
         fix="Leave autocommit on, and switch it off or begin transactions in the programs that need it.",
-        risk="A program that relies on it commits each statement by itself: look at each before the change.",
-        exceptions="Programs that were written for it and end each transaction, reading ones too.",
+        risk="Programs that rely on it then commit each statement separately: check each program before the change.",
+        exceptions="Programs that were written for it and end each transaction, even read-only ones.",
         reconsider_when="No transaction older than a minute over a busy day.",
     ),
 )
@@ -247,8 +245,8 @@ def autocommit_off(context: RuleContext) -> Iterator[Finding]:
     """Report autocommit = OFF for all sessions."""
     if context.settings.on("autocommit") is False and context.is_set("autocommit"):
         yield autocommit_off.finding(
-            "Every session keeps a transaction open from its first statement on, idle ones and those that only read "
-            "included; changes of tables wait for them.",
+            "Every session keeps a transaction open from its first statement on, even if it is idle or only reads; DDL "
+            "waits for it.",
             variable_subject(context, "autocommit"),
             help="leave it on here, and switch it off in the sessions of the programs that need it",
         )
@@ -262,12 +260,12 @@ def autocommit_off(context: RuleContext) -> Iterator[Finding]:
     options=("innodb_deadlock_detect",),
     evidence=("CONA-12",),
     docs=Docs(
-        why="With innodb_deadlock_detect off two sessions that wait for each other wait until "
-        "innodb_lock_wait_timeout ends, on the servers that were asked: to switch it off, shorten that time, which "
-        "is 50 seconds by default. With it on one of them is rolled back at once.",
+        why="With innodb_deadlock_detect off, two sessions that wait for each other wait until "
+        "innodb_lock_wait_timeout ends, on the servers that we tested. If you switch it off, shorten that time, which "
+        "is 50 seconds by default. With detection on, one of them is rolled back at once.",
         fix="Switch it on, or set innodb_lock_wait_timeout to a few seconds.",
-        risk="Looking for deadlocks costs time where hundreds of sessions wait for one row.",
-        exceptions="Work that never locks two rows in differing order.",
+        risk="Deadlock detection costs time where hundreds of sessions wait for one row.",
+        exceptions="Workloads that never lock two rows in different orders.",
         reconsider_when="No row lock wait that ever ran into its timeout.",
     ),
 )
@@ -282,8 +280,7 @@ def deadlocks_time_out(context: RuleContext) -> Iterator[Finding]:
             risk="more work where hundreds of sessions wait for one row",
         )  # fmt: skip
         yield deadlocks_time_out.finding(
-            "Deadlocks aren't looked for: two sessions that wait for each other stand still for "
-            f"{format_duration(seconds)}.",
+            f"Deadlocks are not detected: two sessions that wait for each other hang for {format_duration(seconds)}.",
             variable_subject(context, "innodb_deadlock_detect"),
             help=help_line(action),
             actions=present(action),
@@ -298,16 +295,16 @@ def deadlocks_time_out(context: RuleContext) -> Iterator[Finding]:
     options=tuple(NETWORK_WAITS),
     evidence=("CONA-18",),
     docs=Docs(
-        why="net_read_timeout counts while the rest of a statement or of a LOAD DATA LOCAL file is on its way, "
-        "net_write_timeout while a client takes its time to read a result. With both at 1 second the servers that were "
-        "asked ended a session whose statement came in two parts 3 seconds apart, and one that paused 2 seconds while "
+        why="net_read_timeout applies while the server waits for the rest of a statement or of a LOAD DATA LOCAL file, "
+        "net_write_timeout while it waits for a client to read a result. With both at 1 second, the servers that we "
+        "tested ended a session whose statement came in two parts 3 seconds apart, and one that paused 2 seconds while "
         "it read 64 MB. A dump, an export or a client on a busy host pauses longer now and then. The defaults are 30 "
         "and 60 seconds. That fewer than 10 are too few is our choice. Idle sessions are not affected: their limit is "
         "wait_timeout.",
         fix="Remove the line.",
-        risk="A client that is gone in the middle of a statement keeps its session and its locks for longer.",
+        risk="The session and the locks of a client that disappears in the middle of a statement remain for longer.",
         exceptions="Servers whose clients are all near and fetch small results.",
-        reconsider_when="An Aborted_clients that stays the same over a week with a nightly dump.",
+        reconsider_when="Aborted_clients that stays the same over a week with a nightly dump.",
     ),
 )
 def short_network_timeouts(context: RuleContext) -> Iterator[Finding]:
@@ -317,7 +314,7 @@ def short_network_timeouts(context: RuleContext) -> Iterator[Finding]:
         if seconds and seconds < SHORT_PAUSE and usual and context.is_set(name):
             action = advise(
                 context, name, usual, watch="Aborted_clients",
-                risk="a client that is gone keeps its session for longer; open sessions keep their limit",
+                risk="the session of a client that is gone remains for longer; open sessions keep their limit",
             )  # fmt: skip
             yield short_network_timeouts.finding(
                 f"A session ends when its client {pause} for {format_duration(seconds)}; dumps and exports fail.",
@@ -356,8 +353,8 @@ def idle_sessions_kept(context: RuleContext) -> Iterator[Finding]:
         usual = default_number(context, IDLE) or DEFAULT_IDLE
         action = advise(context, IDLE, usual, risk="open sessions keep their limit", watch="Threads_connected")
         yield idle_sessions_kept.finding(
-            f"A session that its client left without closing it stays for {format_duration(seconds)}, and counts "
-            "toward max_connections.",
+            f"A session that its client abandoned stays open for {format_duration(seconds)}, and counts toward "
+            "max_connections.",
             variable_subject(context, IDLE),
             help=help_line(action),
             actions=present(action),

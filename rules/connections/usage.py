@@ -32,7 +32,7 @@ REFUSED_BY_LIMIT = "connection_errors_max_connections"
 RUNNING = "threads_running"
 ROWS = "row lock"
 USER_LOCK = "user-level lock"
-BOUND_THEM = "see what they wait for, and bound the clients' pools"
+BOUND_THEM = "see what they wait for, and limit the clients' pools"
 
 
 @rule(
@@ -44,12 +44,12 @@ BOUND_THEM = "see what they wait for, and bound the clients' pools"
     options=(LIMIT,),
     evidence=("CONA-01",),
     docs=Docs(
-        why="Beyond max_connections the server answers error 1040 and counts it. Each is a user who met an error.",
-        fix="See in the process list who holds the connections; give clients pools of a bounded size, and "
-        "end what they forgot. Raise max_connections only where the memory budget allows it.",
-        risk="More connections mean more memory, and past twice the processors hardly more work.",
+        why="Beyond max_connections the server returns error 1040 and counts it. Each is an error that a user saw.",
+        fix="See in the process list which clients hold the connections; limit the size of their pools, and close idle "
+        "connections. Raise max_connections only where the memory budget allows it.",
+        risk="More connections mean more memory, and beyond twice the number of processors, hardly more throughput.",
         exceptions="None.",
-        reconsider_when="Connection_errors_max_connections that stands still over a busy day.",
+        reconsider_when="Connection_errors_max_connections that does not rise on a busy day.",
     ),
 )
 def connections_refused(context: RuleContext) -> Iterator[Finding]:
@@ -59,10 +59,10 @@ def connections_refused(context: RuleContext) -> Iterator[Finding]:
         refused = window.delta(REFUSED_BY_LIMIT)
         if refused and limit:
             yield connections_refused.finding(
-                f"{refused:,} connection{'s were' if refused > 1 else ' was'} refused {when}: "
-                f"all {limit:,} were taken.",
+                f"{refused:,} connection{'s were' if refused > 1 else ' was'} refused {when}: all {limit:,} were in "
+                "use.",
                 variable_subject(context, LIMIT),
-                help=f"see who holds them, and bound the clients' pools{_connection_cost(context)}",
+                help=f"see which clients hold them, and limit the clients' pools{_connection_cost(context)}",
             )
             return
 
@@ -73,27 +73,27 @@ def _connection_cost(context: RuleContext) -> str:
     if estimate is None:
         return ""
     idle, most = format_size(idle_session(context)), format_size(estimate.per_session)
-    return f"; each further connection takes about {idle} of memory while idle, and up to {most} at work"
+    return f"; each further connection takes about {idle} of memory while idle, and up to {most} when active"
 
 
 @rule(
     "CON019",
     "few-connections-left",
     confidence=Confidence.OPINION,
-    summary="Nearly all connections were in use lately, so the next burst may be refused.",
+    summary="Nearly all connections were in use recently, so the next burst may be refused.",
     needs=("server",),
     options=(LIMIT,),
     evidence=("CONN-02",),
     docs=Docs(
-        why="A burst a little larger than the last takes the rest, and then the server turns clients away. That 85 "
-        "percent is near is an opinion. A peak of more than a week ago is not counted, where the server reports its "
-        "time. If mycnf sample recorded the busiest hour, that counts.",
-        fix="Bound the clients' pools and end idle connections; look at who held them at the peak.",
-        risk="Raising max_connections instead costs memory, and lets more sessions compete.",
+        why="A burst a little larger than the last uses up the rest, and then the server refuses connections. The "
+        "threshold, 85 percent, is our choice. A peak of more than a week ago is not counted if the server reports its "
+        "time. If mycnf sample recorded the busiest hour, the rule uses that.",
+        fix="Limit the clients' pools and close idle connections; find out which clients held them at the peak.",
+        risk="Raising max_connections instead costs memory, and more sessions then compete.",
         exceptions="Clients with pools whose sizes add up to less than max_connections.",
-        reconsider_when="A peak that stays as it is over months.",
-        disagree="MySQLTuner advises to raise max_connections from 85 percent on, whenever that was; here the "
-        "memory is named instead.",
+        reconsider_when="A peak that does not change for months.",
+        disagree="MySQLTuner advises raising max_connections from 85 percent on, however old the peak is; this rule "
+        "shows the memory instead.",
     ),
 )
 def few_connections_left(context: RuleContext) -> Iterator[Finding]:
@@ -111,7 +111,7 @@ def few_connections_left(context: RuleContext) -> Iterator[Finding]:
             f"{peak:,} of {limit:,} connections were in use at once{busiest}, and {now:,} are now; server up "
             f"{format_duration(context.server.uptime)}.",
             variable_subject(context, LIMIT),
-            help=f"bound the clients' pools, and end idle connections{_connection_cost(context)}",
+            help=f"limit the clients' pools, and close idle connections{_connection_cost(context)}",
         )
 
 
@@ -138,19 +138,19 @@ def _is_recent_peak(context: RuleContext) -> bool:
     "oversized-connection-limit",
     severity=Severity.NOTE,
     confidence=Confidence.OPINION,
-    summary="Far more connections are allowed than were ever used, so nothing limits a connection storm.",
+    summary="Far more connections are allowed than were ever used, so nothing stops a connection storm.",
     needs=("server",),
     options=(LIMIT,),
     evidence=("TP-01", "CONN-02"),
     docs=Docs(
-        why="max_connections is the last limit on work that is done at once. On 80 processors MariaDB did 4,199 "
-        "transactions a second with 64 clients and 267 with 512, where the data didn't fit in the pool. The memory "
-        "that the settings allow and the open files grow with the limit too. A thousand connections and twenty times "
-        "the peak are opinions.",
+        why="max_connections is the last limit on concurrent work. On 80 processors MariaDB did 4,199 transactions a "
+        "second with 64 clients and 267 with 512, where the data didn't fit in the pool. The memory that the settings "
+        "allow and the number of open files grow with the limit too. The thresholds, a thousand connections and twenty "
+        "times the peak, are our choice.",
         fix="Set it to about twice the peak, and look at refused connections afterwards.",
         risk="A burst beyond it is refused with error 1040.",
-        exceptions="Servers that take over the work of others when those fail, and a pool of threads.",
-        reconsider_when="A yearly peak that is higher than any of the last week.",
+        exceptions="Standby servers that take over from others, and servers with a thread pool.",
+        reconsider_when="A yearly peak that is higher than the peak of the last week.",
     ),
 )
 def oversized_connection_limit(context: RuleContext) -> Iterator[Finding]:
@@ -178,19 +178,20 @@ def oversized_connection_limit(context: RuleContext) -> Iterator[Finding]:
     "threads-made-anew",
     severity=Severity.NOTE,
     confidence=Confidence.OPINION,
-    summary="The server creates threads for new connections all the time: thread_cache_size is too small.",
+    summary="The server constantly creates threads for new connections: thread_cache_size is too small.",
     needs=("server",),
     options=("thread_cache_size",),
     evidence=("CONN-01",),
     docs=Docs(
-        why="Clients that connect for each request need a thread each time. Where fewer are kept than end at once, "
-        "the rest is created again. Ten a second is an opinion: it is where the work begins to be seen.",
-        fix="Keep as many threads as are connected at the peak, up to 256, or let the clients stay connected.",
+        why="Clients that connect for each request need a thread each time. Where fewer threads are cached than end at "
+        "once, the rest must be created again. The threshold, ten a second, is our choice: there the cost begins to "
+        "show.",
+        fix="Cache as many threads as there are connections at the peak, up to 256, or let the clients stay connected.",
         risk="The stacks of threads that wait, of which the kernel keeps the touched pages.",
-        exceptions="A pool of threads.",
+        exceptions="A thread pool.",
         reconsider_when="A rate of Threads_created near zero.",
-        disagree="phpMyAdmin and MySQLTuner judge the share of connections since the start that made a "
-        "thread; what counts is how many are made a second, now.",
+        disagree="phpMyAdmin and MySQLTuner use the share of connections since the start that created a thread; what "
+        "matters is how many are created per second now.",
     ),
 )
 def threads_made_anew(context: RuleContext) -> Iterator[Finding]:
@@ -211,7 +212,7 @@ def threads_made_anew(context: RuleContext) -> Iterator[Finding]:
             risk="memory for the stacks of threads that wait",
         )
         yield threads_made_anew.finding(
-            f"{made:,.0f} threads a second were made {when}; {kept:,} are kept.",
+            f"{made:,.0f} threads a second were created {when}; thread_cache_size keeps {kept:,}.",
             variable_subject(context, "thread_cache_size"),
             help=help_line(action),
             actions=present(action),
@@ -231,13 +232,14 @@ def threads_made_anew(context: RuleContext) -> Iterator[Finding]:
         why="On 80 processors MariaDB did no more with 256 clients than with 128, and far less where the data "
         "didn't fit in the pool. Sessions beyond what the processors and disks can serve wait for each "
         "other, with their locks held.",
-        fix="Find what they wait for, locks, disk or processors; bound the clients' pools. MariaDB has a pool of "
-        "threads. Sessions that wait for a lock count as running: the finding names the lock, and for them the "
-        "holder has to be found instead.",
+        fix="Find what they wait for, locks, disk or processors; bound the clients' pools. MariaDB has a thread pool. "
+        "Sessions that wait for a lock count as running: the finding names the lock, and the session that holds it "
+        "must be found instead.",
         risk="Clients wait in their own pool instead.",
-        exceptions="Sessions that wait for a disk with many queues, and two samples that met a burst.",
+        exceptions="Sessions that wait for a disk with many queues, and two samples that happened to fall into a "
+        "burst.",
         reconsider_when="Threads_running below that over a busy hour.",
-        disagree="A pool of threads cost MariaDB 1 to 11 percent with up to 64 clients, and brought 79 to 142 "
+        disagree="A thread pool cost MariaDB 1 to 11 percent of throughput with up to 64 clients, and gained 79 to 142 "
         "percent with 512 where the data didn't fit in memory.",
     ),
 )
@@ -258,7 +260,7 @@ def more_running_than_processors(context: RuleContext) -> Iterator[Finding]:
         if at_work > cpus * TIMES_THE_CPUS:
             message, remedy = f"{crowd}{_waits_text(waits)}; {processors}", BOUND_THEM
         else:
-            message = f"{crowd}{_waits_text(waits)}; no more than {max(0, at_work):,} are at work."
+            message = f"{crowd}{_waits_text(waits)}; no more than {max(0, at_work):,} are active."
             remedy = f"find who holds the lock: {_lock_holder_query(context, waits)}"
         yield more_running_than_processors.finding(message, help=remedy)
         return
@@ -278,8 +280,8 @@ def _lock_name(state: str) -> str:
 
 
 def _waits_text(waits: dict[str, int]) -> str:
-    parts = [f"{count:,} for a {what}" for what, count in waits.items()]
-    return f", of which wait {', '.join(parts)}" if parts else ""
+    parts = [f"{count:,}{' waited' if not at else ''} for a {what}" for at, (what, count) in enumerate(waits.items())]
+    return f". Of these, {', '.join(parts)}" if parts else ""
 
 
 def _lock_holder_query(context: RuleContext, waits: dict[str, int]) -> str:
@@ -305,15 +307,17 @@ def _period_rest(when: str) -> str:
     needs=("server", "workload"),
     evidence=("CONA-10",),
     docs=Docs(
-        why="Aborted_connects counts connections that ended before a session began: a wrong password, no right to "
-        "the database, a broken handshake, a timeout. A steady share is a program with old settings, password "
-        "guessing, or a check that only opens the port. A tenth of the connections, and ten of them, are opinions.",
-        fix="Find the host: MySQL keeps errors by host in performance_schema.host_cache, MariaDB writes them "
-        "to its log with log_warnings = 2 or more.",
+        why="Aborted_connects counts connections that ended before a session began: a wrong password, no privilege for "
+        "the database, a broken handshake, a timeout. A constant share points to a program with old settings, password "
+        "guessing, or a check that only opens the port. The thresholds, a tenth of the connections and ten of them, "
+        "are our choice.",
+        fix="Find the host: MySQL counts errors by host in performance_schema.host_cache, MariaDB writes them to its "
+        "error log with log_warnings = 2 or more.",
         risk="None.",
         exceptions="Load balancers that check the port without logging in.",
-        reconsider_when="An Aborted_connects that stands still.",
-        disagree="MySQLTuner warns of 3 percent since the start, which a week of guesses long ago keeps alight.",
+        reconsider_when="Aborted_connects that does not rise.",
+        disagree="MySQLTuner warns at 3 percent since the start, so one week of password guessing long ago keeps the "
+        "warning.",
     ),
 )
 def aborted_connects(context: RuleContext) -> Iterator[Finding]:
@@ -324,7 +328,7 @@ def aborted_connects(context: RuleContext) -> Iterator[Finding]:
         yield aborted_connects.finding(
             f"{failed:,} of {attempts:,} connections failed before a session began "
             f"{window_text(window)}{_error_reasons(window)}.",
-            help="find the hosts that they come from"
+            help="find the hosts they come from"
             + (", in the error log" if context.target.is_mariadb else " (performance_schema.host_cache)"),
         )
 
@@ -353,14 +357,14 @@ def _error_reasons(window: Workload) -> str:
     options=("wait_timeout",),
     evidence=("CONA-10",),
     docs=Docs(
-        why="Aborted_clients counts sessions that ended without the client closing them: ended by "
-        "wait_timeout, cut by a firewall, sent too long a statement, or left by a program that died. What "
-        "they had not committed is gone. A tenth of the connections, and ten of them, are opinions.",
+        why="Aborted_clients counts sessions that the client did not close: wait_timeout ended them, a firewall cut "
+        "them, a statement was too long, or the program died. Uncommitted changes are lost. The thresholds, a tenth of "
+        "the connections and ten of them, are our choice.",
         fix="Let programs close their connections, and keep the lifetime of pools below wait_timeout.",
         risk="None.",
-        exceptions="Programs that are known to end without closing, and lose nothing by it.",
-        reconsider_when="An Aborted_clients that stands still.",
-        disagree="MySQLTuner and phpMyAdmin judge totals since the start, which the worst day ever made.",
+        exceptions="Programs that are known to end without closing their connections, and lose nothing by it.",
+        reconsider_when="Aborted_clients that does not rise.",
+        disagree="MySQLTuner and phpMyAdmin use counters since the start, which one bad day can dominate.",
     ),
 )
 def aborted_clients(context: RuleContext) -> Iterator[Finding]:

@@ -100,7 +100,7 @@ def test_groups_for_the_processors(cpus: float, size: str, groups: int, says: st
     host = {"cgroup": {"cpus": cpus}}
     file = f"{POOL}thread_pool_size = {groups}"
     found = first("thread-pool-unlike-processors", MARIADB, tmp_path, file=file, host=host)
-    assert found.message == f"The pool runs about {says}"
+    assert found.message == f"The thread pool runs about {says}"
     assert [a.option_line for a in found.actions] == [f"thread_pool_size = {size}"]
 
 
@@ -130,15 +130,15 @@ def test_a_limit_for_a_crowd(threads: int, severity: str | None, tmp_path: Path)
 def test_what_a_spare_port_lacks(name: str, needs: str, target: str, tmp_path: Path) -> None:
     """The option that would open the port is named for each flavour."""
     found = first("spare-port-without-address", target, tmp_path, file=f"{name} = 1")
-    assert found.message == f"{name} does nothing: no port is opened for it, as {needs} isn't set."
+    assert found.message == f"{name} has no effect: no port is opened for it, because {needs} is not set."
     assert needs in found.help
 
 
 @pytest.mark.parametrize(("file", "says"), [
-    ("thread_pool_size = 8", "thread_pool_size does nothing"),
+    ("thread_pool_size = 8", "thread_pool_size has no effect"),
     (
         "thread_pool_stall_limit = 9\nthread_pool_size = 8",
-        "thread_pool_size and thread_pool_stall_limit do nothing",
+        "thread_pool_size and thread_pool_stall_limit have no effect",
     ),
 ])  # fmt: skip
 def test_sizes_of_no_pool(file: str, says: str, tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_refusals(count: int, says: str, tmp_path: Path) -> None:
         "connections-refused", MYSQL, tmp_path, server=server(max_connections="151"),
         workload={"rises": {"connection_errors_max_connections": count}},
     )  # fmt: skip
-    assert found.message == f"{says} refused {DAY}: all 151 were taken."
+    assert found.message == f"{says} refused {DAY}: all 151 were in use."
     assert "each further connection takes about" in found.help
 
 
@@ -169,11 +169,11 @@ def test_a_crowd(cpus: float, says: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("target", "waits", "rows", "says", "helps"), [
-    (MYSQL, {METADATA: 10}, 0, "wait 10 for a table metadata lock; no more than 2 are at work.", "sys.schema_table"),
-    (MARIADB, {METADATA: 9}, 0, "wait 9 for a table metadata lock; no more than 3 are at work.", "PROCESSLIST"),
-    (MYSQL, {}, 11, "wait 11 for a row lock; no more than 1 are at work.", "sys.innodb_lock_waits"),
-    (MYSQL, {"User lock": 10}, 0, "wait 10 for a user-level lock; no more than 2 are at work.", "IS_USED_LOCK"),
-    (MYSQL, {METADATA: 2}, 1, "wait 2 for a table metadata lock, 1 for a row lock; there are 4", "clients' pools"),
+    (MYSQL, {METADATA: 10}, 0, "10 waited for a table metadata lock; no more than 2 are active.", "sys.schema_table"),
+    (MARIADB, {METADATA: 9}, 0, "9 waited for a table metadata lock; no more than 3 are active.", "PROCESSLIST"),
+    (MYSQL, {}, 11, "11 waited for a row lock; no more than 1 are active.", "sys.innodb_lock_waits"),
+    (MYSQL, {"User lock": 10}, 0, "10 waited for a user-level lock; no more than 2 are active.", "IS_USED_LOCK"),
+    (MYSQL, {METADATA: 2}, 1, "2 waited for a table metadata lock, 1 for a row lock; there are 4", "clients' pools"),
 ])  # fmt: skip
 def test_a_crowd_that_waits(  # noqa: PLR0917 - a row of the table
     target: str, waits: dict[str, int], rows: int, says: str, helps: str, tmp_path: Path
