@@ -135,7 +135,7 @@ def cancel_action(context: RuleContext, session: ServerSession) -> Action | None
         return None
     return Action(
         statement=f"KILL QUERY {session.id};",
-        risk="the waiting statement fails and has to be run again later; the sessions behind it go on",
+        risk="the waiting statement fails and has to be run again later; the sessions behind it continue",
     )
 
 
@@ -200,9 +200,8 @@ def _waits(context: RuleContext, root: RootBlocker) -> str:
         "statement without an index that locks every row it reads, or a replication applier. The rule reports a "
         "transaction of 10 seconds or more that others have waited for as long; these are our thresholds. From ten "
         "sessions on it is a warning.",
-        fix="Look at the statement. Usually the best is to let it finish, and to make it smaller next time: change "
-        "rows in batches of some thousands, with an index for the WHERE. If the others cannot wait, KILL QUERY ends "
-        "it.",
+        fix="Look at the statement. Usually it is best to let it finish, and to make it smaller next time: change rows "
+        "in batches of some thousands, with an index for the WHERE. If the others cannot wait, KILL QUERY ends it.",
         risk="KILL QUERY rolls back what the statement changed, which can take longer than to let it finish. Do not "
         "end an applier this way: it starts again with the same transaction, or stops.",
         exceptions="Loads and changes that were planned.",
@@ -232,10 +231,10 @@ def statement_blocks_rows(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="Innodb_row_lock_current_waits counts the sessions that wait for a row now. At both ends of the window "
         "there were ten or more, which is our threshold. MariaDB and MySQL 5.7 compare each waiting lock with each "
-        "other when INNODB_TRX is read, and InnoDB stands still meanwhile: for 2 to 4 seconds with 1,000 waits. "
-        "Therefore mycnf does not read it there with more than 100.",
-        fix="SHOW ENGINE INNODB STATUS lists the transactions with their age and thread. The one that blocks is the "
-        "oldest that does not wait (LOCK WAIT).",
+        "other when INNODB_TRX is read, and InnoDB stalls meanwhile: for 2 to 4 seconds with 1,000 waits. With more "
+        "than 100 waits, mycnf therefore does not read it there.",
+        fix="SHOW ENGINE INNODB STATUS lists the transactions with their age and thread. The blocking transaction is "
+        "the oldest that does not wait (LOCK WAIT).",
         risk="None from looking.",
         exceptions="A queue in a table, whose readers wait by design.",
         reconsider_when="The waits are gone at the next audit.",

@@ -86,17 +86,16 @@ def _age(session: ServerSession) -> int:
     evidence=("BLK-01", "BLK-04", "CONA-16"),
     summary="Sessions wait for a metadata lock that another session holds on their table.",
     docs=Docs(
-        why="ALTER TABLE and other changes of a table wait for every transaction that has used the table, reading "
-        "ones too. While they wait, all later statements on the table wait behind them, so one idle transaction stops "
-        "a table. lock_wait_timeout ends the wait: by default after a year on MySQL and a day on MariaDB. MySQL 8.0 "
-        "and later show who holds the lock; MySQL 5.7 with the instrument wait/lock/metadata/sql/mdl. MariaDB does "
+        why="ALTER TABLE and other DDL wait for every transaction that has used the table, even read-only ones. While "
+        "they wait, all later statements on the table wait behind them, so one idle transaction blocks the table. "
+        "lock_wait_timeout ends the wait: by default after a year on MySQL and a day on MariaDB. MySQL 8.0 and later "
+        "show which session holds the lock; MySQL 5.7 does so with the instrument wait/lock/metadata/sql/mdl, MariaDB "
         "with the plugin METADATA_LOCK_INFO, which shows no waits. Without them the finding names the oldest "
-        "transactions as likely. 5 seconds are our threshold.",
-        fix="End the change that waits (KILL QUERY): the sessions behind it go on at once, and nothing is lost. Or "
-        "end the holder, if it is an idle client. Run changes of tables with SET SESSION lock_wait_timeout = 5, and "
-        "repeat them.",
-        risk="KILL QUERY: the change of the table has to be run again. KILL rolls back the holder's transaction.",
-        exceptions="A holder that is a backup, a report or a replication applier: end the change instead.",
+        "transactions as likely holders. The threshold, 5 seconds, is our choice.",
+        fix="End the waiting DDL (KILL QUERY): the sessions behind it continue at once, and nothing is lost. Or end "
+        "the holder, if it is an idle client. Run DDL with SET SESSION lock_wait_timeout = 5, and retry it.",
+        risk="KILL QUERY: the DDL has to be run again. KILL rolls back the holder's transaction.",
+        exceptions="A holder that is a backup, a report or a replication applier: end the DDL instead.",
         reconsider_when="The waits are gone at the next audit.",
     ),
 )
@@ -113,7 +112,7 @@ def metadata_lock_queue(context: RuleContext) -> Iterator[Finding]:
                 f"{sessions_wait(count)} up to {format_duration(root.longest)} for a metadata lock on "
                 f"{root.wait.name or 'an object'}. {sentence(session_name(root.session))} holds it"
                 f"{_comma(doing(root.session))}.{held_text(root.session)}",
-                help="end the change that waits, or the session that holds the lock",
+                help="end the waiting DDL, or the session that holds the lock",
                 severity=severity_of(root, Severity.WARNING),
                 actions=present(
                     look_action(context, root.session),
@@ -139,7 +138,7 @@ def _likely_queue(context: RuleContext, waiting: list[ServerSession]) -> Finding
     return metadata_lock_queue.finding(
         f"{sessions_wait(len(waiting))} up to {format_duration(waiting[0].seconds)} for a metadata lock on a table. "
         f"{_likely_holder_text(blocking, holders)}",
-        help="end the change that waits, or the session that holds the lock",
+        help="end the waiting DDL, or the session that holds the lock",
         confidence=Confidence.LIKELY,
         severity=Severity.ERROR if len(waiting) >= MANY_WAITERS and waiting[0].seconds >= LONG_WAIT else None,
         actions=present(look, locks)
@@ -160,7 +159,7 @@ def _likely_holder_text(blocking: Blocking, holders: list[ServerSession]) -> str
         named = [f"{session_name(one)}{_comma(doing(one))}" for one in holders[:MOST_NAMED]]
         more = f", or {len(holders) - MOST_NAMED:,} more" if len(holders) > MOST_NAMED else ""
         return f"The server does not show which of {len(holders):,} sessions holds it: {'; or '.join(named)}{more}."
-    return "No transaction is older, so LOCK TABLES or another change of the table may hold the lock."
+    return "No transaction is older, so LOCK TABLES or other DDL may hold the lock."
 
 
 def _show_locks(context: RuleContext) -> Action | None:
@@ -185,7 +184,7 @@ def _show_locks(context: RuleContext) -> Action | None:
     if context.target.since("mysql", 8):  # the instrument is on by default
         return Action(
             statement="SELECT object_schema, object_name, waiting_pid, blocking_pid FROM sys.schema_table_lock_waits;",
-            risk="none; lists who waits for whom",
+            risk="none; lists which session waits for which",
         )
     change = "UPDATE performance_schema.setup_instruments SET ENABLED = '{}' WHERE NAME = 'wait/lock/metadata/sql/mdl';"
     return Action(
@@ -202,14 +201,14 @@ def _show_locks(context: RuleContext) -> Action | None:
     evidence=("BLK-01", "BLK-04"),
     summary="Sessions wait for a global read lock or a backup lock.",
     docs=Docs(
-        why="FLUSH TABLES WITH READ LOCK stops all writes until UNLOCK TABLES or the end of its session; LOCK "
-        "INSTANCE FOR BACKUP and MariaDB's BACKUP STAGE stop changes of tables. Backups use them, usually for "
-        "seconds. A backup that hangs, or a session that was left open after the lock, stops the server. 10 seconds "
-        "are our threshold.",
-        fix="Look whether a backup runs, and let it finish. If there is none, end the session that holds the lock: "
-        "UNLOCK TABLES in it, or KILL. Let backups use locks for less: xtrabackup and mariabackup with backup locks, "
-        "mysqldump with --single-transaction.",
-        risk="KILL makes the backup useless that holds the lock.",
+        why="FLUSH TABLES WITH READ LOCK stops all writes until UNLOCK TABLES or the end of its session; LOCK INSTANCE "
+        "FOR BACKUP and MariaDB's BACKUP STAGE stop DDL. Backups use them, usually for seconds. A backup that hangs, "
+        "or a session that keeps the lock and was left open, stops the server. The threshold, 10 seconds, is our "
+        "choice.",
+        fix="Check whether a backup is running, and let it finish. If there is none, end the session that holds the "
+        "lock: UNLOCK TABLES in it, or KILL. Let backups hold such locks for less time: xtrabackup and mariabackup "
+        "with backup locks, mysqldump with --single-transaction.",
+        risk="KILL makes the backup that holds the lock useless.",
         exceptions="A backup that is about to finish.",
         reconsider_when="The waits are gone at the next audit.",
     ),
@@ -233,7 +232,7 @@ def global_lock_blocks_sessions(context: RuleContext) -> Iterator[Finding]:
     yield global_lock_blocks_sessions.finding(
         f"{sessions_wait(len(waiting))} up to {format_duration(waiting[0].seconds)} in state {waiting[0].state}. "
         f"{who}{guess}",
-        help="let a backup that runs finish; if none runs, end the session that holds the lock",
+        help="let a running backup finish; if none is running, end the session that holds the lock",
         severity=Severity.ERROR if len(waiting) >= MANY_WAITERS else None,
         confidence=None if roots else Confidence.LIKELY,
         actions=(look_action(context, holder),) if holder else (),
@@ -256,9 +255,9 @@ def _held_words(root: RootBlocker) -> str:
     evidence=("BLK-04",),
     summary="FLUSH TABLES waits for a long statement, and later statements wait behind it.",
     docs=Docs(
-        why="FLUSH TABLES closes each table, and waits for the statements that use one. New statements on that table "
-        "wait until the old ones end, also after the FLUSH was given up. ANALYZE TABLE can cause the same on MySQL "
-        "5.7. 10 seconds are our threshold.",
+        why="FLUSH TABLES closes each table, and waits for the statements that use it. New statements on that table "
+        "wait until the old ones end, even after the FLUSH was killed or timed out. ANALYZE TABLE can cause the same "
+        "on MySQL 5.7. The threshold, 10 seconds, is our choice.",
         fix="Let the long statement finish, or end it with KILL QUERY. Do not run FLUSH TABLES while reports or "
         "backups run.",
         risk="The statement that is ended has to be run again.",
@@ -288,15 +287,15 @@ def flush_waits_for_statement(context: RuleContext) -> Iterator[Finding]:
     confidence=Confidence.LIKELY,
     needs=("server",),
     evidence=("BLK-01",),
-    summary="Many sessions wait for a lock of GET_LOCK.",
+    summary="Many sessions wait for a GET_LOCK lock.",
     docs=Docs(
-        why="GET_LOCK gives a named lock to one session, until it releases the lock or ends; MySQL keeps it over the "
-        "end of a transaction. Each session that waits holds a connection. Ten sessions and a minute are our "
-        "thresholds, since a few that wait are often meant so.",
+        why="GET_LOCK gives a named lock to one session, until it releases the lock or ends; MySQL keeps it when the "
+        "transaction ends. Each session that waits holds a connection. Ten sessions and a minute are our thresholds, "
+        "because a few waiting sessions are often intended.",
         fix="Look at the session that holds the lock. Let programs call GET_LOCK with a short time limit and try "
         "again.",
         risk="None from looking.",
-        exceptions="Programs that elect a leader or queue for work by such a lock.",
+        exceptions="Programs that use such a lock to elect a leader or to queue for work.",
         reconsider_when="The waits are gone at the next audit.",
     ),
 )
@@ -308,7 +307,7 @@ def named_lock_queue(context: RuleContext) -> Iterator[Finding]:
     roots = _roots(context, frozenset({NAMED_SCOPE}))
     who = f" {sentence(session_name(roots[0].session))} holds it{_comma(doing(roots[0].session))}." if roots else ""
     yield named_lock_queue.finding(
-        f"{sessions_wait(len(waiting))} up to {format_duration(waiting[0].seconds)} for a lock of GET_LOCK.{who}",
+        f"{sessions_wait(len(waiting))} up to {format_duration(waiting[0].seconds)} for a GET_LOCK lock.{who}",
         help="look at the session that holds the lock",
         actions=(look_action(context, roots[0].session),) if roots else (),
     )

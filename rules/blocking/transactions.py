@@ -39,12 +39,12 @@ LENGTH = "innodb_history_list_length"
     "transaction-left-open",
     needs=("server",),
     evidence=("BLK-01", "INNV-07"),
-    summary="Idle sessions have kept a transaction open for long.",
+    summary="Idle sessions have kept a transaction open for a long time.",
     docs=Docs(
         why="An open transaction keeps its row locks and its metadata locks, and keeps purge from removing old row "
-        "versions. A session that is idle in it does no work meanwhile: often a client with autocommit off, or one "
-        "that lost its commit after an error. The rule reports 10 minutes without a statement if the transaction has "
-        "locked or changed rows, and an hour, as a note if it has only read. These thresholds are ours.",
+        "versions. An idle session with an open transaction is often a client with autocommit off, or one that skipped "
+        "its commit after an error. The rule reports 10 minutes without a statement if the transaction has locked or "
+        "changed rows, and an hour, as a note if it has only read. These thresholds are ours.",
         fix="Have the client commit or roll back. Find which program it is by the account and host; look at what the "
         "session did. KILL ends it if the client is gone. On MariaDB idle_transaction_timeout ends such sessions.",
         risk="KILL rolls back all changes of the transaction.",
@@ -88,11 +88,11 @@ def _limit(session: ServerSession) -> int:
     evidence=("INNA-12", "INNV-07", "BLK-06"),
     summary="The history list grows while an old transaction is open.",
     docs=Docs(
-        why="Purge removes old row versions that no transaction can read any more. Behind an old transaction with a "
-        "read view they pile up (history list): undo files grow, and reads slow down. The rule reports growth in the "
-        "window, 100,000 or more, and a transaction of 10 minutes or more; these are our thresholds. Whether a "
-        "transaction has a view is not shown; at READ COMMITTED a view ends with its statement. long-undo-history "
-        "reports a million and more.",
+        why="Purge removes old row versions that no transaction can read any more. While an old transaction has a read "
+        "view, they accumulate (history list): undo files grow, and reads slow down. The rule reports growth in the "
+        "window, 100,000 or more, and a transaction of 10 minutes or more; these are our thresholds. The server does "
+        "not show whether a transaction has a read view; at READ COMMITTED the view ends with its statement. "
+        "long-undo-history reports a million and more.",
         fix="Look at the oldest transaction. Let a backup or a report finish. End an idle session; read long reports "
         "on a replica.",
         risk="KILL rolls back all changes of the transaction.",
@@ -142,11 +142,12 @@ def _age(session: ServerSession) -> int:
     confidence=Confidence.LIKELY,
     needs=("server",),
     evidence=("BLK-07",),
-    summary="A transaction without a session has been open for long, probably a prepared XA transaction.",
+    summary="A transaction without a session has been open for a long time; it is probably a prepared XA transaction.",
     docs=Docs(
         why="After XA PREPARE a transaction outlives its session and a restart. Until XA COMMIT or XA ROLLBACK it "
-        "keeps its row locks and metadata locks, and no KILL ends it. Usually its coordinator crashed. 10 minutes are "
-        "our threshold. On a replica the rule is silent, since such transactions wait there for their source.",
+        "keeps its row locks and metadata locks, and no KILL ends it. Usually its coordinator crashed. The threshold, "
+        "10 minutes, is our choice. On a replica there is no finding, because such transactions wait there for their "
+        "source.",
         fix="XA RECOVER lists prepared transactions. Decide as the coordinator did: XA COMMIT or XA ROLLBACK, with "
         "the xid from XA RECOVER CONVERT XID (MySQL) or XA RECOVER FORMAT='SQL' (MariaDB).",
         risk="If the other participants committed and this one is rolled back, or the reverse, their data differ.",

@@ -62,8 +62,8 @@ def switches_off(line: LineVerdict) -> bool:
     evidence=("BLOG-03", "BLOG-06"),
     docs=Docs(
         why="With an expiry of 0 binary logs are never purged automatically. That is the default of MySQL 5.7 and "
-        "MariaDB, where the binary log itself is off until it is configured. MariaDB 11.4 and later purge by "
-        "max_binlog_total_size as well, where enough replicas are connected (purge-waits-for-replica).",
+        "MariaDB, where the binary log itself is off until it is configured. MariaDB 11.4 and later also purge by "
+        "max_binlog_total_size, if enough replicas are connected (purge-waits-for-replica).",
         fix="Set an expiry longer than the longest lag of a replica and the time between backups; MySQL 8.0 "
         "keeps 30 days.",
         risk="Older logs are removed at the next rotation: a replica or a restore that still needs them fails.",
@@ -86,7 +86,7 @@ def binary_log_never_expires(context: RuleContext) -> Iterator[Finding]:
     if not (context.is_set(switch) or context.is_set("log_bin")):
         return
     yield binary_log_never_expires.finding(
-        "Binary logs are never purged and fill the disk in the end.",
+        "Binary logs are never purged and eventually fill the disk.",
         variable_subject(context, switch if context.is_set(switch) else "log_bin"),
         help=" and ".join(
             ([] if purged else ["switch binlog_expire_logs_auto_purge on again"])
@@ -154,15 +154,15 @@ def _replica_count_action(context: RuleContext) -> Action | None:
 @rule(
     "BIN002",
     "zero-server-id",
-    summary="server_id is 0, with which a server refuses replicas and cannot be a replica.",
+    summary="server_id is 0: the server refuses replicas and cannot be a replica.",
     targets=(Span("mysql"),),
     options=("server_id",),
     evidence=("ASK-13",),
     docs=Docs(
-        why="MySQL starts with server_id = 0 and a binary log, and then refuses replicas. MariaDB takes 1 instead. "
-        "Without any server_id MySQL 5.7 doesn't start with a binary log, which invalid-value reports.",
+        why="MySQL starts with server_id = 0 and a binary log, and then refuses replicas. MariaDB uses 1 instead. "
+        "Without any server_id MySQL 5.7 does not start with a binary log, which invalid-value reports.",
         fix="Set server_id to a number that no other server of the topology has.",
-        risk="Two servers with one number break replication between them.",
+        risk="Two servers with the same number break replication between them.",
         exceptions="Servers that never take part in replication.",
         reconsider_when="A replica that connects.",
     ),
@@ -186,12 +186,12 @@ def zero_server_id(context: RuleContext) -> Iterator[Finding]:
     options=("binlog_expire_logs_seconds", "expire_logs_days"),
     evidence=("BLOG-03",),
     docs=Docs(
-        why="A replica that is away for longer must be built again, and a backup older than the logs can't be rolled "
-        "forward to the present.",
+        why="A replica that is disconnected for longer must be rebuilt, and a backup older than the logs cannot be "
+        "rolled forward to the present.",
         fix="Keep the logs longer than the longest lag and the time between backups.",
         risk="Disk space.",
         exceptions="Servers without replicas whose backups are taken more often, and disks that hold no more.",
-        reconsider_when="The time between backups, and how long a replica was ever away.",
+        reconsider_when="The time between backups, and the longest time that a replica was disconnected.",
     ),
 )
 def short_binary_log(context: RuleContext) -> Iterator[Finding]:
@@ -199,8 +199,8 @@ def short_binary_log(context: RuleContext) -> Iterator[Finding]:
     name, value = expiry_setting(context)
     if value and value < SHORT and context.is_set(name) and writes_binary_log(context):
         yield short_binary_log.finding(
-            f"Binary logs are removed after {format_duration(value)}: a replica that is away for "
-            "longer must be built again.",
+            f"Binary logs are removed after {format_duration(value)}: a replica that is disconnected for longer must "
+            "be rebuilt.",
             variable_subject(context, name),
             help="keep them longer than the longest lag and the time between backups",
         )
@@ -214,8 +214,8 @@ def short_binary_log(context: RuleContext) -> Iterator[Finding]:
     options=SKIPPED,
     evidence=("ASK-14",),
     docs=Docs(
-        why="An error while applying a change says that the replica's data differs. Skipping it keeps "
-        "replication running and lets the difference grow.",
+        why="An error while applying a change shows that the replica's data differs. Skipping it keeps replication "
+        "running and lets the difference grow.",
         fix="Remove the line, compare the data and rebuild the replica where it differs.",
         risk="Replication stops at the next error, as it should.",
         restart=True,
@@ -230,7 +230,7 @@ def skipped_replication_errors(context: RuleContext) -> Iterator[Finding]:
         value = context.text(name)
         if value and value != "OFF" and context.is_set(name):
             yield skipped_replication_errors.finding(
-                f"{_error_list(value)} skipped while changes are applied; the data diverges in silence.",
+                f"{_error_list(value)} skipped while changes are applied; the data silently diverges.",
                 variable_subject(context, name),
                 help="remove the line, and compare the data with the source's",
             )
@@ -252,13 +252,13 @@ def _error_list(value: str) -> str:
     options=("log_bin",),
     evidence=("ASK-15",),
     docs=Docs(
-        why="log_bin takes the name of a file. With log_bin = OFF or 0 all six servers that were asked "
-        "wrote a binary log into the files OFF.000001 or 0.000001.",
+        why="log_bin takes the name of a file. With log_bin = OFF or 0 all six servers that we tested wrote a binary "
+        "log to the file OFF.000001 or 0.000001.",
         fix="Write skip_log_bin instead.",
         risk="Without a binary log there are no replicas and no restore to a point in time.",
         restart=True,
         exceptions="None.",
-        reconsider_when="A server that starts with the line and says log_bin is OFF.",
+        reconsider_when="A server that starts with the line and shows log_bin as OFF.",
     ),
 )
 def binary_log_named_off(context: RuleContext) -> Iterator[Finding]:
@@ -269,7 +269,7 @@ def binary_log_named_off(context: RuleContext) -> Iterator[Finding]:
     name = line.placed.line.value or ""
     if name.upper() in INTENDED_OFF:
         yield binary_log_named_off.finding(
-            f"log_bin takes a file name, so the server writes a binary log into {name}.000001.",
+            f"log_bin takes a file name, so the server writes a binary log to {name}.000001.",
             verdict_subject(line),
             help="write skip_log_bin to switch the binary log off",
         )
@@ -291,8 +291,8 @@ def binary_log_named_off(context: RuleContext) -> Iterator[Finding]:
         "binary logs are never purged, whatever the expiry and max_binlog_total_size.",
         fix="Set slave_connections_needed_for_purge to 0 on servers without replicas.",
         risk="Logs that a replica still needs may be removed while it is away.",
-        exceptions="A replica that is only away for now.",
-        reconsider_when="Logs older than the expiry, or beyond the total size, that are gone.",
+        exceptions="A replica that is only temporarily disconnected.",
+        reconsider_when="Logs older than the expiry, or beyond the total size, that were purged.",
     ),
 )
 def purge_waits_for_replica(context: RuleContext) -> Iterator[Finding]:
@@ -322,9 +322,9 @@ def purge_waits_for_replica(context: RuleContext) -> Iterator[Finding]:
     options=("max_binlog_size",),
     evidence=("ASK-BIN-01",),
     docs=Docs(
-        why="Each new binary log costs a sync of the old one and of the index, and is one more file to list, copy and "
+        why="Each new binary log costs a sync of the old one and of the index, and one more file to list, copy and "
         "purge. With 4096 bytes, 100 inserts of one row filled six files. The default is 1G; that less than 1M is too "
-        "little is our opinion.",
+        "small is our opinion.",
         fix="Remove the line.",
         risk="A single log takes more of the disk until it is purged.",
         exceptions="Tests.",
@@ -337,8 +337,8 @@ def tiny_binary_logs(context: RuleContext) -> Iterator[Finding]:
     if size is not None and 0 < size < TINY and context.is_set("max_binlog_size") and writes_binary_log(context):
         action = advise(context, "max_binlog_size", DEFAULT_SIZE, risk="a single log takes more of the disk")
         yield tiny_binary_logs.finding(
-            f"The server starts a new binary log after each {format_size(size)} bytes; the default "
-            f"is {format_size(DEFAULT_SIZE)}.",
+            f"The server starts a new binary log after every {format_size(size)}; the default is "
+            f"{format_size(DEFAULT_SIZE)}.",
             variable_subject(context, "max_binlog_size"),
             help="remove the line",
             actions=present(action),
@@ -352,11 +352,11 @@ def tiny_binary_logs(context: RuleContext) -> Iterator[Finding]:
     options=(TRANSACTION,),
     evidence=("ASK-BIN-32",),
     docs=Docs(
-        why="A transaction's changes are gathered before they go to the binary log. One that has more of them than "
+        why="A transaction's changes are cached before they go to the binary log. A transaction with more changes than "
         "max_binlog_cache_size fails with error 1197, and is rolled back. Dumps write statements of up to 1022K "
         "(packet-below-dump), so with less than a megabyte they cannot be loaded. The default is no limit.",
         fix="Remove the line.",
-        risk="A huge transaction takes room in the directory for temporary files.",
+        risk="A huge transaction takes space in tmpdir.",
         exceptions="Servers that are meant to refuse such transactions.",
         reconsider_when="Binlog_cache_disk_use of zero over weeks.",
     ),
@@ -382,10 +382,10 @@ def small_transaction_limit(context: RuleContext) -> Iterator[Finding]:
     options=("log_bin",),
     evidence=("REPL-15",),
     docs=Docs(
-        why="MySQL 8.0 and later write a binary log by default. Without it what was written since the last backup "
-        "cannot be restored, and the server cannot be a source. An option file cannot show whether that is intended.",
+        why="MySQL 8.0 and later write a binary log by default. Without it, changes since the last backup cannot be "
+        "restored, and the server cannot be a source. An option file cannot show whether that is intended.",
         fix="Remove the line, if you need point-in-time recovery or a replica.",
-        risk="Each commit is written and synced once more, and the logs need disk until they expire.",
+        risk="Each commit is written and synced once more, and the logs take disk space until they expire.",
         restart=True,
         exceptions="Replicas that are never promoted, data that can be loaded again, and tests.",
         reconsider_when="A restore plan without binary logs.",
@@ -405,7 +405,7 @@ def binary_log_switched_off(context: RuleContext) -> Iterator[Finding]:
 OVERRULED = {
     "binlog_cache_size": "max_binlog_cache_size is lower, and limits it",
     "binlog_stmt_cache_size": "max_binlog_stmt_cache_size is lower, and limits it",
-    "expire_logs_days": "binlog_expire_logs_seconds is set too, and alone decides",
+    "expire_logs_days": "binlog_expire_logs_seconds is set too, and takes precedence",
 }
 
 
@@ -418,8 +418,8 @@ OVERRULED = {
     evidence=("ASK-BIN-33",),
     docs=Docs(
         why="A cache of the binary log gets no larger than its maximum, and expire_logs_days becomes 0 where "
-        "binlog_expire_logs_seconds is set. The server says so in its error log at most, so the file shows a value "
-        "that is not in use.",
+        "binlog_expire_logs_seconds is set. The server reports this in its error log at most, so the file shows a "
+        "value that is not in use.",
         fix="Remove the line, or change the option that overrules it.",
         risk="None: the server ignores the line already.",
         restart=True,

@@ -49,15 +49,15 @@ def row_format_action(context: RuleContext) -> Action | None:
     "BIN003",
     "statement-based-log",
     confidence=Confidence.LIKELY,
-    summary="Statements are replicated as text and may have a different effect on a replica.",
+    summary="Changes are replicated as statements, which may have a different effect on a replica.",
     options=("binlog_format",),
     triggers=ISOLATION,
     evidence=("ASK-14", "ASK-BIN-03"),
     docs=Docs(
         why="Nondeterministic statements, and all with LIMIT without ORDER BY, can change other rows on a replica or "
-        "in a restore. MySQL made ROW its default in 5.7.7; MariaDB's default MIXED changes to rows where it knows a "
-        "statement to be unsafe. At READ-COMMITTED and READ-UNCOMMITTED InnoDB needs a log of rows, and refuses all "
-        "writes without one.",
+        "in a restore. MySQL made ROW its default in 5.7.7; MariaDB's default MIXED logs rows where it knows that a "
+        "statement is unsafe. At READ-COMMITTED and READ-UNCOMMITTED InnoDB needs row-based logging, and refuses all "
+        "writes without it.",
         fix="Set ROW, or remove the line.",
         risk="Changes of many rows make larger binary logs.",
         exceptions="Replicas with other table definitions, which rely on statements.",
@@ -88,16 +88,18 @@ TRUST = "log_bin_trust_function_creators"
     "unchecked-functions-in-statement-log",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="Stored functions are created without a check, and a log of statements repeats their calls on replicas.",
+    summary="Stored functions are created without a check, and the statement-based binary log repeats their calls on "
+    "replicas.",
     options=(TRUST,),
     triggers=("binlog_format",),
     evidence=("ASK-BIN-02",),
     docs=Docs(
         why="With OFF a function must be declared DETERMINISTIC, NO SQL or READS SQL DATA, and its creator needs "
         "SUPER. With ON a function that changes rows by RAND() is created; the binary log then holds the statement "
-        "that calls it, and a replica computes other rows. A log of rows holds the rows themselves.",
+        "that calls it, and a replica computes different rows. A row-based log holds the rows themselves.",
         fix="Set binlog_format to ROW, or log_bin_trust_function_creators to OFF.",
-        risk="With OFF accounts without SUPER cannot create functions, nor functions without such a declaration.",
+        risk="With OFF, accounts without SUPER cannot create functions, and functions without such a declaration "
+        "cannot be created.",
         exceptions="Servers whose functions change no rows.",
         reconsider_when="A list of all stored functions, each of them deterministic.",
     ),
@@ -107,8 +109,8 @@ def unchecked_functions_in_statement_log(context: RuleContext) -> Iterator[Findi
     if context.explicit_switch(TRUST) and context.text("binlog_format") == "STATEMENT" and writes_binary_log(context):
         action = advise(context, TRUST, "OFF", risk="functions without a declaration cannot be created any more")
         yield unchecked_functions_in_statement_log.finding(
-            "Functions are created without a check, and the binary log holds the statements that call them: one that "
-            "is not deterministic changes other rows on a replica.",
+            "Functions are created without a check, and the binary log holds the statements that call them: a "
+            "nondeterministic function changes other rows on a replica.",
             variable_subject(context, TRUST),
             help=help_line(action),
             actions=present(action),
@@ -124,9 +126,9 @@ def unchecked_functions_in_statement_log(context: RuleContext) -> Iterator[Findi
     options=(INNODB_ENGINE,),
     evidence=("IBLOG-01",),
     docs=Docs(
-        why="The InnoDB-based binary log takes its file names from the server (binlog-000000.ibb), so log_bin has to "
-        "stand without a value. Without log_bin no binary log is written. Logs in the old format are not read after "
-        "the change: neither replicas nor a point-in-time recovery can use them any more.",
+        why="The InnoDB-based binary log takes its file names from the server (binlog-000000.ibb), so log_bin must be "
+        "written without a value. Without log_bin no binary log is written. After the change, logs in the old format "
+        "are not read: neither replicas nor a point-in-time recovery can use them.",
         fix="Write log_bin without a value; a directory is set with binlog_directory.",
         risk="The new binary log starts empty. Preserve the GTID state first, as MariaDB's manual describes for the "
         "change of a primary with replicas.",
@@ -197,7 +199,7 @@ def innodb_binary_log_on_galera_node(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="Semi-synchronous replication waits for replicas between the two phases of a commit, and the InnoDB-based "
         "binary log has no such phases. Enabling it fails with error 4248, so no commit waits for a replica, and a "
-        "failover can lose commits that clients take for durable.",
+        "failover can lose commits that clients believe to be durable.",
         fix="Keep the traditional binary log where commits have to be on a replica, or remove the semi-sync options.",
         risk="Without semi-sync a failover can lose the last commits.",
         restart=True,
@@ -255,7 +257,7 @@ def unencrypted_innodb_binary_log(context: RuleContext) -> Iterator[Finding]:
     evidence=("IBLOG-02", "IBLOG-04"),
     docs=Docs(
         why="The InnoDB-based binary log is written through InnoDB's redo log. sync_binlog, binlog_checksum, "
-        "tc_heuristic_recover and init_rpl_role belong to the traditional log, and set nothing here.",
+        "tc_heuristic_recover and init_rpl_role belong to the traditional log, and have no effect here.",
         fix="Remove the lines; innodb_flush_log_at_trx_commit decides what a crash can lose.",
         risk="None.",
         exceptions="Files that servers with the traditional binary log read too.",
@@ -289,7 +291,7 @@ def unused_by_innodb_binary_log(context: RuleContext) -> Iterator[Finding]:
         "have to be MariaDB 12.3 or later. master_use_gtid = no makes file and position the default of this server's "
         "own replication, which fails as soon as its source uses this binary log too, such as after a failover.",
         fix="Remove master_use_gtid, or set it to slave_pos.",
-        risk="CHANGE MASTER with an explicit MASTER_USE_GTID keeps what it says.",
+        risk="CHANGE MASTER with an explicit MASTER_USE_GTID keeps that setting.",
         restart=True,
         exceptions="Servers that never replicate from another one.",
         reconsider_when="A release whose binary log in InnoDB has file positions.",
@@ -300,7 +302,8 @@ def innodb_binary_log_without_gtid(context: RuleContext) -> Iterator[Finding]:
     by_file = context.text("master_use_gtid") in {"NO", "0"} and context.is_set("master_use_gtid")
     if by_file and uses_innodb_binary_log(context):
         yield innodb_binary_log_without_gtid.finding(
-            "The InnoDB-based binary log is read by GTID only; here replication by file and position is the default.",
+            "The InnoDB-based binary log is read by GTID only; but this server's default is replication by file and "
+            "position.",
             variable_subject(context, "master_use_gtid"),
             help="write master_use_gtid = slave_pos",
         )

@@ -42,19 +42,20 @@ WRITE_BACK, WRITE_THROUGH = "write back", "write through"
     evidence=("DUR-02", "DUR-01", "FSY-01", "GAL-DUR-01", "GAL-DUR-02", "IBLOG-04"),
     probe="commit",
     docs=Docs(
-        why="With 1 each commit is on disk before the client hears of it. With 2 it is written, but the "
-        "system may not have put it on disk; with 0 not even that. In a measurement of 2010, without group "
-        "commit, the sync cost 36 percent of the updates; today it costs one sync of the log's device.",
+        why="With 1 each commit is on disk before it is confirmed to the client. With 2 it is written to the file, but "
+        "the system may not have synced it; with 0 it may not even be written. In a measurement of 2010, without "
+        "group commit, the sync cost 36 percent of the updates; today it costs the latency of one sync on the log's "
+        "device.",
         fix="Set it to 1.",
         risk="Commits take the time of a sync; on a device without power-loss protection that may be milliseconds.",
-        exceptions="Data that can be recreated. On a replica, which read_only shows in an option file, it is a note: "
-        "its changes come from the source.",
-        reconsider_when="Nothing: what may be lost is for the owner of the data to say.",
-        disagree="On a Galera node it is a note: a node that crashes gets what it lost from the others. Codership's "
-        "documentation sets 0 there; MariaDB's offers 0 and 2 for speed and recommends 1 for durability. Both warn "
-        "that 0 and 2 lose commits if all nodes fail at once, with the power of the site. With the InnoDB-based "
-        "binary log (12.3) MariaDB's manual proposes 0 or 2 for speed: log and InnoDB agree after a crash, but both "
-        "lack the last commits.",
+        exceptions="Data that can be recreated. On a replica, which mycnf recognizes by read_only in an option file, "
+        "the finding is a note: its changes come from the source.",
+        reconsider_when="Nothing: the owner of the data decides what may be lost.",
+        disagree="On a Galera node the finding is a note: a node that crashes gets what it lost from the others. "
+        "Codership's documentation sets 0 there; MariaDB's offers 0 and 2 for speed and recommends 1 for durability. "
+        "Both warn that 0 and 2 lose commits if all nodes fail at once, as when the site loses power. With the "
+        "InnoDB-based binary log (12.3) MariaDB's manual proposes 0 or 2 for speed: log and InnoDB agree after a "
+        "crash, but both lack the last commits.",
     ),
 )
 def lost_commits(context: RuleContext) -> Iterator[Finding]:
@@ -67,11 +68,11 @@ def lost_commits(context: RuleContext) -> Iterator[Finding]:
         cause = (LOST_BY_ALL if _is_galera_node(context) else LOST)[value]
         logged = " The InnoDB-based binary log loses them too." if uses_innodb_binary_log(context) else ""
         replica = _is_replica(context)
-        what = "commits that clients take for durable"
+        what = "commits that clients believe to be durable"
         if replica:  # a file with read_only may also be that of a source's successor
             what = "changes that this replica applied" if context.has("server") else "commits"
         yield lost_commits.finding(
-            f"With {COMMIT} = {value} {cause} loses up to {lost} of {what}.{logged}",
+            f"With {COMMIT} = {value} {cause} can lose up to {lost} of {what}.{logged}",
             variable_subject(context, COMMIT),
             severity=Severity.NOTE if replica or _is_galera_node(context) else None,
             help=help_line(action),
@@ -104,17 +105,17 @@ def _is_galera_node(context: RuleContext) -> bool:
     evidence=("DUR-03", "BINLOG-01", "BINLOG-02", "GAL-DUR-02", "IBLOG-04"),
     probe="commit",
     docs=Docs(
-        why="After a crash of the system the binary log can lack transactions that the server has, so that "
-        "replicas and restored backups differ from it. The gain is small: 1 to 9 percent of throughput on "
-        "average in published runs, with stalls to near zero in between (18 to 27 percent variation, "
-        "against 2 to 3 with 1). MySQL's default is 1, MariaDB's 0.",
+        why="After a crash of the system the binary log can lack transactions that the server has, so replicas and "
+        "restored backups differ from it. The gain is small: 1 to 9 percent of throughput on average in published "
+        "runs, with stalls to near zero in between (18 to 27 percent variation, against 2 to 3 with 1). MySQL's "
+        "default is 1, MariaDB's 0.",
         fix="Set sync_binlog to 1.",
         risk="Commits wait for a sync of the binary log, shared by those that commit together. On a busy "
         "server with slow storage the change can stall sessions.",
-        exceptions="Replicas that may be rebuilt, and MariaDB 12.3 with the InnoDB-based binary log, which ignores "
-        "sync_binlog. On a Galera node it "
-        "is a note: the data comes back from the other nodes, the lost end of this node's binary log doesn't.",
-        reconsider_when="Nothing: what may be lost is for the owner of the data to say.",
+        exceptions="Replicas that can be rebuilt, and MariaDB 12.3 with the InnoDB-based binary log, which ignores "
+        "sync_binlog. On a Galera node the finding is a note: the data comes back from the other nodes, but the lost "
+        "end of this node's binary log does not.",
+        reconsider_when="Nothing: the owner of the data decides what may be lost.",
     ),
 )
 def unsynced_binary_log(context: RuleContext) -> Iterator[Finding]:
@@ -148,19 +149,19 @@ def unsynced_binary_log(context: RuleContext) -> Iterator[Finding]:
     evidence=("DBLW-03", "DBLW-04", "DBLW-06", "DBLW-07", "DBLW-08"),
     probe="doublewrite",
     docs=Docs(
-        why="A page of 16K is written in several steps. A crash between them leaves half of the old and "
-        "half of the new page, which the redo log cannot repair; the doublewrite buffer holds a whole copy. "
-        "innodb_doublewrite_dir, and innodb_parallel_doublewrite_path of Percona Server 5.7, say where the copies are "
-        "written: in memory (/dev/shm, /run) they are gone after a loss of power. Neither replaces innodb_doublewrite.",
-        fix="Switch the doublewrite buffer on, unless file system or device write pages whole: with a restart, on "
-        "MariaDB from 11.4 on also with SET GLOBAL. Keep its files on disk.",
-        risk="More is written: a published test saw the slowest one in twenty requests take eight times as "
-        "long on one SSD.",
+        why="A page of 16K is written in several steps. A crash between them leaves half of the old and half of the "
+        "new page, which the redo log cannot repair; the doublewrite buffer holds a complete copy. "
+        "innodb_doublewrite_dir, and innodb_parallel_doublewrite_path of Percona Server 5.7, set where the copies are "
+        "written: in memory (/dev/shm, /run) they are lost after a power failure. Neither replaces innodb_doublewrite.",
+        fix="Switch the doublewrite buffer on, unless the file system or the device writes whole pages atomically. "
+        "This needs a restart; MariaDB 11.4 and later also accept SET GLOBAL. Keep its files on disk.",
+        risk="More is written: in a published test on one SSD, the 95th percentile of the response time was eight "
+        "times as high.",
         exceptions="Storage that writes pages atomically: ZFS with a record of the page's size, Amazon RDS with "
-        "Optimized Writes, which shows innodb_doublewrite as OFF, and Aurora. On these nothing is reported. Where the "
-        "storage is unknown it is a note if innodb_use_native_aio is off too, as guides for ZFS advise.",
-        reconsider_when="A guarantee of the storage that it writes pages of this size whole.",
-        disagree="Other advisors flag DETECT_AND_RECOVER too, which is safe, and fast, which can be so on one volume.",
+        "Optimized Writes, which shows innodb_doublewrite as OFF, and Aurora. On these there is no finding. Where the "
+        "storage is unknown, the finding is a note if innodb_use_native_aio is off too, as guides for ZFS advise.",
+        reconsider_when="A guarantee by the storage that it writes pages of this size atomically.",
+        disagree="Other advisors flag DETECT_AND_RECOVER, which is safe, and fast, which can be safe on one file system.",
     ),
 )
 def no_doublewrite(context: RuleContext) -> Iterator[Finding]:
@@ -178,10 +179,10 @@ def no_doublewrite(context: RuleContext) -> Iterator[Finding]:
             "A page that is torn by a crash can only be detected, not recovered."
             if value == "DETECT_ONLY"
             else "A torn page cannot be recovered after a crash: the server keeps no second copy of it."
-            + (f" {placed} says only where copies would be written." if placed else ""),
+            + (f" {placed} sets only where copies would be written." if placed else ""),
             variable_subject(context, "innodb_doublewrite"),
             severity=Severity.NOTE if zfs else None,
-            help=help_line(action) + (", unless the data lies on ZFS, which writes each page whole" if zfs else ""),
+            help=help_line(action) + (", unless the data is on ZFS, which writes each page atomically" if zfs else ""),
             actions=present(action),
         )
     for name in () if off else COPIES:
@@ -205,16 +206,16 @@ def _writes_whole_pages(context: RuleContext) -> bool:
     "DUR004",
     "unsynced-data-files",
     severity=Severity.ERROR,
-    summary="The server doesn't sync what it writes; the value is for testing the server only.",
+    summary="The server does not sync what it writes; the value is only for testing the server.",
     options=("innodb_flush_method",),
     evidence=("FLUSH-04", "FSY-03"),
     docs=Docs(
-        why="With nosync nothing is synced, with littlesync data files are not. A crash of the system can "
+        why="With nosync nothing is synced; with littlesync data files are not synced. A crash of the system can "
         "destroy the whole tablespace, not only the last second.",
         fix="Remove the line, or set O_DIRECT.",
         risk="Writes take the time of their syncs.",
         restart=True,
-        exceptions="Servers whose data is thrown away after each run.",
+        exceptions="Servers whose data is discarded after each run.",
         reconsider_when="Nothing.",
     ),
 )
@@ -232,21 +233,21 @@ def unsynced_data_files(context: RuleContext) -> Iterator[Finding]:
     "DUR010",
     "data-files-without-sync",
     confidence=Confidence.LIKELY,
-    summary="MySQL before 5.7.25 and 8.0.14 with O_DIRECT_NO_FSYNC never syncs data files, their growth included.",
+    summary="MySQL before 5.7.25 and 8.0.14 with O_DIRECT_NO_FSYNC never syncs data files, even when they grow.",
     targets=(Span("mysql", before=(8, 0, 14)),),
     options=("innodb_flush_method",),
     evidence=("ASK-DUR-02", "ASK-DUR-03", "FLUSH-05", "FLUSH-06"),
     docs=Docs(
-        why="Direct I/O passes the system's page cache, but not the metadata of the file system, such as a file's new "
-        "length, nor a disk's own cache. MySQL 5.7.22 synced a table's file not once while it grew by 24 MB; MySQL "
-        "8.0.15 and 9.7 synced it whenever it grew, as the manual says of 8.0.14 and later, and so did MariaDB 10.11, "
-        "11.4 and 11.8. MySQL 5.7.25 has the same correction. After a loss of power pages that the redo log no longer "
-        "holds may be missing. Percona's documentation warns of it on XFS.",
+        why="Direct I/O bypasses the system's page cache, but neither the metadata of the file system, such as a "
+        "file's new length, nor the disk's own cache. MySQL 5.7.22 did not sync a table's file once while it grew by "
+        "24 MB; MySQL 8.0.15 and 9.7 synced it whenever it grew, as the manual states for 8.0.14 and later, and so did "
+        "MariaDB 10.11, 11.4 and 11.8. MySQL 5.7.25 has the same fix. After a power failure, pages that the redo log "
+        "no longer holds may be missing. Percona's documentation warns of it on XFS.",
         fix="Set innodb_flush_method to O_DIRECT.",
         risk="More syncs.",
         restart=True,
         exceptions="File systems that write metadata with the data, on disks whose cache survives a loss of power.",
-        reconsider_when="Nothing: what may be lost is for the owner of the data to say.",
+        reconsider_when="Nothing: the owner of the data decides what may be lost.",
     ),
 )
 def data_files_without_sync(context: RuleContext) -> Iterator[Finding]:
@@ -259,11 +260,11 @@ def data_files_without_sync(context: RuleContext) -> Iterator[Finding]:
         )
         corrected = not context.target.since("mysql", 8) and context.target.since("mysql", 5, 7, 25)
         yield data_files_without_sync.finding(
-            "Data files are synced when they grow (since 5.7.25), but not after writes: a disk cache that loses its "
-            "contents with the power can lose pages."
+            "Data files are synced when they grow (since 5.7.25), but not after writes: a volatile disk cache can lose "
+            "pages in a power failure."
             if corrected
-            else "Data files are never synced, also when they grow: a loss of power can lose pages that were written."
-            f"{where}",
+            else "Data files are never synced, even when they grow: a power failure can lose pages that were "
+            f"written.{where}",
             variable_subject(context, "innodb_flush_method"),
             severity=Severity.NOTE if corrected else None,
             help=help_line(action),
@@ -279,12 +280,12 @@ def data_files_without_sync(context: RuleContext) -> Iterator[Finding]:
     evidence=("ASK-12",),
     confidence=Confidence.LIKELY,
     docs=Docs(
-        why="Without checksums a page that a disk or cable has damaged is taken for good, copied to backups "
-        "and answered to clients. CRC32 costs little on processors of the last decade.",
+        why="Without checksums a page that a disk or cable has damaged is treated as valid, copied to backups and "
+        "returned to clients. CRC32 costs little on processors of the last ten years.",
         fix="Remove the line: the default computes checksums.",
-        risk="None for the binary log. Pages written without a checksum are given one when they are written next.",
+        risk="None for the binary log. Pages written without a checksum get one when they are next written.",
         exceptions="Very old replicas that can't read binary logs with checksums. Members of a group before MySQL "
-        "8.0.21, which start no group replication with them (GRP-07): there binlog_checksum is not reported.",
+        "8.0.21, which cannot start group replication with them (GRP-07): there binlog_checksum is not reported.",
         reconsider_when="A measurement on this host in which checksums cost more than the damage that they find.",
     ),
 )
@@ -296,7 +297,7 @@ def checksums_off(context: RuleContext) -> Iterator[Finding]:
         needed = name == CHECKSUM and (_may_forbid_checksums(context) or uses_innodb_binary_log(context))
         if off and not needed and context.is_set(name):
             yield checksums_off.finding(
-                f"With {name} = {value} damage goes unnoticed: nothing is compared when it is read again.",
+                f"With {name} = {value} damage goes unnoticed: no checksum is verified on reading.",
                 variable_subject(context, name),
                 help="remove the line: the default computes checksums",
             )
@@ -329,10 +330,10 @@ def forbids_checksums(context: RuleContext) -> bool:
     evidence=("FSY-01", "FSY-04", "DUR-01"),
     probe="commit-latency",
     docs=Docs(
-        why="Without barriers the disk may keep synced writes in its own cache and write them in another "
-        "order. That is safe only where the cache survives a loss of power. The kernel shows whether a disk reports a "
-        "volatile cache (write back in /sys/block/DISK/queue/write_cache); where all disks report none, it is a note.",
-        fix="Take nobarrier or barrier=0 out of the mount options.",
+        why="Without barriers the disk may keep synced writes in its own cache and write them in another order. That "
+        "is safe only where the cache survives a loss of power. The kernel shows whether a disk reports a volatile "
+        "cache (write back in /sys/block/DISK/queue/write_cache); where all disks report none, the finding is a note.",
+        fix="Remove nobarrier or barrier=0 from the mount options.",
         risk="Syncs take as long as the disk really needs.",
         exceptions="Controllers with a battery, and drives with power-loss protection.",
         reconsider_when="Proof that every cache on the way to the disk survives a loss of power.",
@@ -363,8 +364,8 @@ def file_system_without_barriers(context: RuleContext) -> Iterator[Finding]:
     targets=(Span("mysql", since=(8, 0, 21)),),
     evidence=("ASK-11",),
     docs=Docs(
-        why="ALTER INSTANCE DISABLE INNODB REDO_LOG is meant for loading a new server. After a crash before it is "
-        "enabled again the server refuses to start, and data that was written before can be gone too.",
+        why="ALTER INSTANCE DISABLE INNODB REDO_LOG is meant for loading a new server. If the server crashes before "
+        "redo logging is enabled again, it refuses to start, and data that was written earlier can be lost too.",
         fix="ALTER INSTANCE ENABLE INNODB REDO_LOG.",
         risk="None.",
         exceptions="While a new server is being loaded.",
@@ -376,7 +377,7 @@ def redo_log_disabled(context: RuleContext) -> Iterator[Finding]:
     if context.server.status.get("innodb_redo_log_enabled", "").upper() == "OFF":
         yield redo_log_disabled.finding(
             "The server writes no redo log; a crash now can lose all its data.",
-            help="enable the redo log as soon as the bulk load has ended",
+            help="enable redo logging as soon as the bulk load has ended",
             actions=(Action(statement="ALTER INSTANCE ENABLE INNODB REDO_LOG;", watch="Innodb_redo_log_enabled"),),
         )
 
@@ -394,11 +395,11 @@ STRICT = frozenset({"STRICT_TRANS_TABLES", "STRICT_ALL_TABLES", "TRADITIONAL"})
     options=(MODE,),
     evidence=("ASK-19",),
     docs=Docs(
-        why="Without a strict mode a text that is too long is cut, a number out of range becomes the nearest "
-        "bound and a wrong date becomes zeros. The statement succeeds, with a warning that few programs "
-        "read. Strict mode is the default of every version that mycnf knows.",
-        fix="Add STRICT_TRANS_TABLES, after a test of the programs that write.",
-        risk="Statements that were changed in silence fail with an error.",
+        why="Without strict mode a string that is too long is truncated, a number out of range becomes the nearest "
+        "limit and an invalid date becomes zeros. The statement succeeds, with a warning that few programs read. "
+        "Strict mode is the default of every version that mycnf knows.",
+        fix="Add STRICT_TRANS_TABLES, after testing the programs that write.",
+        risk="Statements whose values were silently changed fail with an error.",
         exceptions="Old programs that rely on it; set the mode in their sessions alone where that is possible.",
         reconsider_when="A program that can't be changed.",
     ),
@@ -409,9 +410,9 @@ def lax_sql_mode(context: RuleContext) -> Iterator[Finding]:
     if value is None or not context.is_set(MODE) or STRICT.intersection(value.replace(" ", "").split(",")):
         return
     yield lax_sql_mode.finding(
-        "No strict mode is on: a value that doesn't fit its column is cut or changed, with only a warning.",
+        "Strict mode is off: a value that does not fit its column is truncated or changed, with only a warning.",
         variable_subject(context, MODE),
-        help="add STRICT_TRANS_TABLES, after a test of the programs that write",
+        help="add STRICT_TRANS_TABLES, after testing the programs that write",
     )
 
 
@@ -422,17 +423,17 @@ CLEANED = ("/tmp/", "/var/tmp/")  # noqa: S108 - the directories that the rule i
 @rule(
     "STO021",
     "data-in-temporary-directory",
-    summary="Data or logs lie in a directory for temporary files, which the system cleans.",
+    summary="Data or logs are in a directory for temporary files, which the system cleans.",
     options=KEPT,
     evidence=("STOV-01",),
     docs=Docs(
         why="systemd-tmpfiles removes files of /tmp that were not used for 10 days, and of /var/tmp after 30; many "
-        "systems empty /tmp at each boot or keep it in memory. With PrivateTmp a service has directories of its own "
-        "in their place, which are removed when it stops.",
+        "systems empty /tmp at each boot or keep it in memory. With PrivateTmp a service gets private directories "
+        "instead, which are removed when it stops.",
         fix="Move the files to a directory such as /var/lib/mysql while the server is stopped, and write its path.",
-        risk="A server that starts with the new path before the files are there has no data, or does not start.",
+        risk="If the server starts with the new path before the files are moved, it has no data or does not start.",
         restart=True,
-        exceptions="Servers for tests, whose data may go.",
+        exceptions="Test servers, whose data may be lost.",
         reconsider_when="A directory that the system's rules for temporary files exclude.",
     ),
 )
@@ -443,7 +444,7 @@ def data_in_temporary_directory(context: RuleContext) -> Iterator[Finding]:
         path = "" if line is None or line.placed.line.templated else line.placed.line.value or ""
         if root := next((root for root in CLEANED if f"{path}/".startswith(root)), None):
             yield data_in_temporary_directory.finding(
-                f"{name} lies in {root.rstrip('/')}, from which the system removes files that were not used for days.",
+                f"{name} is in {root.rstrip('/')}, where the system removes files that were not used for days.",
                 variable_subject(context, name),
                 help="move the files to a directory such as /var/lib/mysql while the server is stopped",
             )

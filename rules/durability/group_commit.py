@@ -30,20 +30,20 @@ WAIT_COUNT = "binlog_commit_wait_count"
     evidence=("ASK-BIN-01", "ASK-BIN-31"),
     probe="commit",
     docs=Docs(
-        why="The delay is added to every group of commits, also to a single session's, and locks are held meanwhile. "
-        "With 1,000,000 microseconds each INSERT took a second. It saves syncs only where many sessions commit at "
-        "once. That 10 ms is too long is our choice. A shorter delay is a note where fewer than one commit on average "
-        "arrives within it. MariaDB waits up to binlog_commit_wait_usec for binlog_commit_wait_count commits: with "
-        "1,000,000 and a count of 100 each INSERT took a second. An option file is reported from 10 ms on, a measured "
-        "window where most groups waited the whole time and held fewer than half of these commits: with 20,000 "
-        "microseconds and a count of 20 MariaDB 11.8 did 333 transactions a second with eight sessions in place of "
-        "5,513, and MySQL 9.7 with 2,000 microseconds 80 in place of 125 with one.",
+        why="The delay is added to every group of commits, even that of a single session, and locks are held "
+        "meanwhile. With 1,000,000 microseconds each INSERT took a second. It saves syncs only where many sessions "
+        "commit at once. The threshold, 10 ms, is our choice. A shorter delay is a note where on average fewer than "
+        "one commit arrives within it. MariaDB waits up to binlog_commit_wait_usec for binlog_commit_wait_count "
+        "commits: with 1,000,000 and a count of 100 each INSERT took a second. An option file is reported from 10 ms "
+        "on; a measured window, where most groups waited the whole time and held fewer than half of these commits. "
+        "With 20,000 microseconds and a count of 20, MariaDB 11.8 did 333 transactions a second with eight sessions "
+        "instead of 5,513; with 2,000 microseconds, MySQL 9.7 did 80 instead of 125 with one session.",
         fix="Set it to 0, the default, or to less than the time that a sync takes. MariaDB: set "
         "binlog_commit_wait_count to 0.",
         risk="More syncs of the binary log.",
-        exceptions="Sources whose replicas gain from larger groups of commits, with a few hundred microseconds. Quiet "
-        "hours of a server that is busy otherwise.",
-        reconsider_when="A measurement of commits with the delay and without it.",
+        exceptions="Sources whose replicas benefit from larger commit groups, with a few hundred microseconds. Quiet "
+        "hours of a server that is otherwise busy.",
+        reconsider_when="A measurement of commits with and without the delay.",
     ),
 )
 def delayed_commits(context: RuleContext) -> Iterator[Finding]:
@@ -60,7 +60,9 @@ def delayed_commits(context: RuleContext) -> Iterator[Finding]:
         rate = _commit_rate(context)
     if delay >= LONG_DELAY or (rate is not None and rate * delay < MICROSECONDS):
         action = advise(context, DELAY, 0, risk="more syncs of the binary log", watch="Com_commit")
-        alone = f"; at {rate:,.0f} commits a second hardly any other arrives meanwhile" if rate is not None else ""
+        alone = (
+            f"; at {rate:,.0f} commits a second, hardly any other commit arrives meanwhile" if rate is not None else ""
+        )
         yield delayed_commits.finding(
             f"Each commit may wait up to {delay / 1000:,.{0 if rate is None else 1}f} ms for others before the binary "
             f"log is synced{alone}.",
@@ -110,7 +112,7 @@ def _long_wait(context: RuleContext, count: int, wait: int) -> Iterator[Finding]
     if count > 1 and wait >= LONG_DELAY and context.is_set(WAIT_COUNT):
         action = advise(context, WAIT_COUNT, 0, risk="more syncs of the binary log", watch="Binlog_group_commits")
         yield delayed_commits.finding(
-            f"Each commit waits up to {wait / 1000:,.0f} ms until {count:,} commits are together.",
+            f"Each commit waits up to {wait / 1000:,.0f} ms for a group of {count:,} commits.",
             variable_subject(context, WAIT_COUNT),
             help=help_line(action),
             actions=present(action),
@@ -124,26 +126,26 @@ ERROR_ACTION = "binlog_error_action"
     "BIN020",
     "unlogged-after-write-error",
     confidence=Confidence.LIKELY,
-    summary="After an error of the binary log the server goes on without it, and replicas silently miss the rest.",
+    summary="After a binary log error the server continues without the log, and replicas silently miss the rest.",
     targets=(Span("mysql"),),
     options=(ERROR_ACTION,),
     evidence=("BLOG-07",),
     docs=Docs(
-        why="If the binary log cannot be written, as on a full disk, IGNORE_ERROR lets the server go on without one "
-        "until it is restarted: replicas and a restore to a point in time miss all later changes. ABORT_SERVER, "
-        "the default, ends the server instead, so that a failover can begin.",
+        why="If the binary log cannot be written, as on a full disk, IGNORE_ERROR lets the server continue without it "
+        "until a restart: replicas and a restore to a point in time miss all later changes. ABORT_SERVER, the default, "
+        "stops the server instead, so that a failover can begin.",
         fix="Remove the line, or set ABORT_SERVER.",
-        risk="A full disk of the binary log then ends the server: watch that disk.",
-        exceptions="Servers without replicas whose binary log nothing needs.",
-        reconsider_when="A server that may lose its log rather than end.",
+        risk="The server then stops if the disk of the binary log is full: monitor that disk.",
+        exceptions="Servers without replicas whose binary log is not needed.",
+        reconsider_when="A server that should rather lose its log than stop.",
     ),
 )
 def unlogged_after_write_error(context: RuleContext) -> Iterator[Finding]:
     """Report binlog_error_action = IGNORE_ERROR on a server that writes a binary log."""
     if context.is_set(ERROR_ACTION) and context.text(ERROR_ACTION) == "IGNORE_ERROR" and writes_binary_log(context):
-        action = advise(context, ERROR_ACTION, "ABORT_SERVER", risk="an error of the binary log ends the server")
+        action = advise(context, ERROR_ACTION, "ABORT_SERVER", risk="a binary log error stops the server")
         yield unlogged_after_write_error.finding(
-            "If the binary log cannot be written, the server goes on without it until a restart: replicas miss all "
+            "If the binary log cannot be written, the server continues without it until a restart: replicas miss all "
             "later changes.",
             variable_subject(context, ERROR_ACTION),
             help=help_line(action),

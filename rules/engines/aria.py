@@ -33,9 +33,9 @@ NO_REPAIR = frozenset({"OFF", ""})
     options=(PURGE,),
     evidence=("ENG-04",),
     docs=Docs(
-        why="Aria writes a log for its transactional tables, the system tables among them, and by default removes "
-        "a log file as soon as a checkpoint makes it needless. With external it removes none, also at FLUSH "
-        "LOGS; with at_flush it waits for that statement. Each file takes up to aria_log_file_size, by default 1G.",
+        why="Aria writes a log for its transactional tables, the system tables among them, and by default removes a "
+        "log file as soon as a checkpoint makes it unnecessary. With external it removes none, not even at FLUSH LOGS; "
+        "with at_flush it waits for that statement. Each file takes up to aria_log_file_size, by default 1G.",
         fix="Go back to immediate.",
         risk="Old logs are removed at the next checkpoint.",
         exceptions="Servers where a job copies the logs away and sends FLUSH LOGS or removes them.",
@@ -51,7 +51,7 @@ def aria_logs_kept(context: RuleContext) -> Iterator[Finding]:
             watch="Aria_transaction_log_syncs",
         )  # fmt: skip
         yield aria_logs_kept.finding(
-            f"Logs of Aria that no recovery needs are kept: {KEPT[how]}.",
+            f"Aria log files that recovery no longer needs are kept: {KEPT[how]}.",
             variable_subject(context, PURGE),
             help=help_line(action),
             actions=present(action),
@@ -61,14 +61,14 @@ def aria_logs_kept(context: RuleContext) -> Iterator[Finding]:
 @rule(
     "ARI002",
     "aria-checkpoints-off",
-    summary="Aria makes no checkpoints, so its log grows and a recovery begins far back.",
+    summary="Aria makes no checkpoints, so its log grows and recovery starts far back.",
     targets=MARIADB,
     options=(CHECKPOINT,),
     evidence=("ENG-04", "ENG-05"),
     docs=Docs(
-        why="With aria_checkpoint_interval = 0 Aria makes no checkpoints by itself; MariaDB says that this makes "
-        "sense only for testing. No log file becomes needless then: a server kept every file that it wrote, and "
-        "after a crash it reads them all.",
+        why="With aria_checkpoint_interval = 0 Aria makes no checkpoints by itself; MariaDB's documentation says that "
+        "this makes sense only for testing. No log file then becomes unnecessary: a server kept every file that it "
+        "wrote, and reads them all after a crash.",
         fix="Remove the line: the default is 30 seconds.",
         risk="Changed pages are written at each checkpoint.",
         exceptions="Tests of the server.",
@@ -82,7 +82,7 @@ def aria_checkpoints_off(context: RuleContext) -> Iterator[Finding]:
             context, CHECKPOINT, 30, risk="changed pages are written at each checkpoint", watch="Aria_pagecache_writes"
         )
         yield aria_checkpoints_off.finding(
-            "Aria makes no checkpoints: its log files pile up, and a recovery after a crash reads them all.",
+            "Aria makes no checkpoints: its log files accumulate, and crash recovery reads them all.",
             variable_subject(context, CHECKPOINT),
             help=help_line(action),
             actions=present(action),
@@ -97,12 +97,12 @@ def aria_checkpoints_off(context: RuleContext) -> Iterator[Finding]:
     options=(CHECKSUM,),
     evidence=("ENG-06",),
     docs=Docs(
-        why="One letter of a stored text was changed on disk. In a table that was created with "
-        "aria_page_checksum = OFF the changed text was answered and CHECK TABLE said OK; with the default the "
-        "server stopped at the page.",
-        fix="Remove the line: the default is ON. Tables that exist keep what they were created with; ALTER TABLE "
-        "with PAGE_CHECKSUM=1 gives them checksums.",
-        risk="None known; each page that is read or written is summed.",
+        why="In a test we changed one letter of a stored string on disk. In a table that was created with "
+        "aria_page_checksum = OFF the server returned the changed string and CHECK TABLE reported OK; with the default "
+        "it reported the page.",
+        fix="Remove the line: the default is ON. Existing tables keep the setting they were created with; ALTER TABLE "
+        "with PAGE_CHECKSUM=1 adds checksums.",
+        risk="None known; a checksum is computed for each page that is read or written.",
         exceptions="Tables that can be recreated.",
         reconsider_when="A measurement on this host in which checksums cost more than the damage that they find.",
     ),
@@ -111,10 +111,10 @@ def aria_checksums_off(context: RuleContext) -> Iterator[Finding]:
     """Report disabled checksums of new Aria tables."""
     if context.settings.on(CHECKSUM) is False and context.is_set(CHECKSUM):
         action = advise(
-            context, CHECKSUM, "ON", risk="tables that exist keep what they have", watch="Aria_pagecache_reads"
+            context, CHECKSUM, "ON", risk="existing tables keep their setting", watch="Aria_pagecache_reads"
         )
         yield aria_checksums_off.finding(
-            "New Aria tables get no checksums: a page that the disk damaged is answered as if it were whole.",
+            "New Aria tables get no checksums: a page that the disk damaged is returned as if it were valid.",
             variable_subject(context, CHECKSUM),
             help=help_line(action),
             actions=present(action),
@@ -129,8 +129,8 @@ def aria_checksums_off(context: RuleContext) -> Iterator[Finding]:
     options=(RECOVER,),
     evidence=("ENG-07",),
     docs=Docs(
-        why="After a kill a table without transactions answered every statement with the error that it should be "
-        "repaired; with the default BACKUP,QUICK the first statement checked it and got its rows.",
+        why="After a kill, a non-transactional table returned an error to every statement (the table should be "
+        "repaired); with the default BACKUP,QUICK the first statement checked it and returned its rows.",
         fix="Remove the line: the default is BACKUP,QUICK.",
         risk="The first statement on a table after a crash waits for its check.",
         exceptions="Servers where a job repairs all Aria tables after a crash before clients come back.",
@@ -142,7 +142,7 @@ def no_aria_repair(context: RuleContext) -> Iterator[Finding]:
     if context.text(RECOVER) in NO_REPAIR and context.is_set(RECOVER):
         action = advise(context, RECOVER, "BACKUP,QUICK", risk="the first statement after a crash waits for the check")
         yield no_aria_repair.finding(
-            "After a crash Aria tables without transactions refuse every statement until they are repaired.",
+            "After a crash, non-transactional Aria tables refuse every statement until they are repaired.",
             variable_subject(context, RECOVER),
             help=help_line(action),
             actions=present(action),

@@ -63,9 +63,8 @@ def _idle_findings(speaker: Rule, context: RuleContext, cache: BlockCache) -> It
         risk="the blocks that are cached are written and read again", watch=f"{cache.counters.capitalize()}_unused",
     )  # fmt: skip
     yield speaker.finding(
-        f"Of the {format_size(size)} that are kept for blocks of {cache.tables} tables at most "
-        f"{format_size(used)} were ever in "
-        f"use since the server started {context.server.uptime // 86400} days ago.",
+        f"Of the {format_size(size)} for blocks of {cache.tables} tables, at most {format_size(used)} have been in use "
+        f"since the server started {context.server.uptime // 86400} days ago.",
         variable_subject(context, cache.size),
         help=help_line(action),
         actions=present(action),
@@ -89,9 +88,8 @@ def _disk_read_findings(speaker: Rule, context: RuleContext, cache: BlockCache, 
         risk = "less memory for the buffer pool and the system's cache"
         action = advise(context, cache.size, wanted, size=True, risk=risk, watch=cache.reads.capitalize())
     yield speaker.finding(
-        f"{reads:,.0f} blocks of {cache.tables} tables a second come from their files {window_text(window)}, and the "
-        "cache of "
-        f"{format_size(size)} is full.",
+        f"{reads:,.0f} blocks of {cache.tables} tables a second are read from their files {window_text(window)}, and "
+        f"the cache of {format_size(size)} is full.",
         variable_subject(context, cache.size),
         help=f"{first} {help_line(action) or 'free memory first: there is none for a larger cache'}",
         actions=present(action),
@@ -120,15 +118,16 @@ def _larger_cache(context: RuleContext, cache: BlockCache, size: int) -> int:
     options=(KEYS.size,),
     evidence=("ENG-08", "ENG-09"),
     docs=Docs(
-        why="The key buffer holds index blocks of MyISAM tables and nothing else; few servers have such tables "
-        "today, and old templates give it hundreds of megabytes. Key_blocks_used is the most that was ever in use. "
-        "What is not used still costs: a buffer of 1G in which nothing lay took 185 MB of memory for its lists.",
+        why="The key buffer holds index blocks of MyISAM tables and nothing else; few servers have such tables today, "
+        "and old templates give it hundreds of megabytes. Key_blocks_used is the most that was ever in use. Unused "
+        "blocks still cost memory: an empty buffer of 1G took 185 MB for its lists.",
         fix="Lower key_buffer_size to the default, or to about twice what was ever in use.",
-        risk="Changing it at run time writes what is cached and starts empty: index blocks are read again.",
-        exceptions="MyISAM tables that are used once a month and weren't since the server started.",
-        reconsider_when="Key_blocks_used that rises to the size in a month's end.",
-        disagree="MySQLTuner recommends 0 where there are no MyISAM tables; some tools then divide by zero, and there "
-        "is hardly anything to save below the default.",
+        risk="Changing it at run time flushes the cached blocks and starts with an empty buffer: index blocks are read "
+        "again.",
+        exceptions="MyISAM tables that are used once a month, and not yet since the server started.",
+        reconsider_when="Key_blocks_used that reaches the size at the end of a month.",
+        disagree="MySQLTuner recommends 0 where there are no MyISAM tables; some tools then divide by zero, and a "
+        "value below the default saves hardly anything.",
     ),
 )
 def idle_key_buffer(context: RuleContext) -> Iterator[Finding]:
@@ -141,27 +140,27 @@ def idle_key_buffer(context: RuleContext) -> Iterator[Finding]:
     "key-blocks-from-disk",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="Index blocks of MyISAM tables are read from their files all the time, and the key buffer is full.",
+    summary="Index blocks of MyISAM tables are constantly read from their files, and the key buffer is full.",
     needs=("server", "workload"),
     options=(KEYS.size,),
     evidence=("ENG-09",),
     docs=Docs(
-        why="An index block that isn't in the key buffer is read from its file, at best from the system's cache. "
-        "A rate counts here and no ratio: a hundred blocks a second is work that a disk feels. While the buffer "
-        "has room, blocks are read for the first time, and nothing is wrong.",
-        fix="Convert the tables to InnoDB where nothing prevents it; else enlarge the key buffer two to four times, "
-        "by the blocks that were read since the server started, within the memory that is free. The sum of the .MYI "
-        "files is the most that it can use.",
+        why="An index block that isn't in the key buffer is read from its file, at best from the system's cache. The "
+        "rule uses a rate, not a ratio: a hundred blocks a second is a real load for a disk. While the buffer has free "
+        "space, blocks are read for the first time, which is normal.",
+        fix="Convert the tables to InnoDB where nothing prevents it. Otherwise enlarge the key buffer two to four "
+        "times, depending on the blocks that were read since the server started, within the free memory. It cannot use "
+        "more than the sum of the .MYI files.",
         risk="A larger buffer takes memory from the buffer pool and the system's cache.",
         exceptions="A scan of a large index, once a night.",
-        reconsider_when="Key_reads that stay with a buffer as large as all .MYI files.",
-        disagree="Other advisors go by the ratio of Key_reads to Key_read_requests since the start, which says "
-        "nothing of today and of how much is read.",
+        reconsider_when="A rate of Key_reads that does not fall with a buffer as large as all .MYI files.",
+        disagree="Other advisors go by the ratio of Key_reads to Key_read_requests since the start, which says nothing "
+        "about today or about how much is read.",
     ),
 )
 def key_blocks_from_disk(context: RuleContext) -> Iterator[Finding]:
     """Report a full key buffer with many index blocks read from disk."""
-    yield from _disk_read_findings(key_blocks_from_disk, context, KEYS, "convert the tables to InnoDB; else")
+    yield from _disk_read_findings(key_blocks_from_disk, context, KEYS, "convert the tables to InnoDB; otherwise")
 
 
 @rule(
@@ -174,14 +173,14 @@ def key_blocks_from_disk(context: RuleContext) -> Iterator[Finding]:
     options=(PAGES.size,),
     evidence=("ENG-10",),
     docs=Docs(
-        why="The page cache serves Aria tables: the system tables, and temporary tables that statements make on "
-        "disk. Without explicitly created Aria tables it needs little, and Aria_pagecache_blocks_used is the most "
-        "that was ever in use.",
+        why="The page cache serves Aria tables: the system tables, and temporary tables that statements create on "
+        "disk. Without explicitly created Aria tables it needs little, and Aria_pagecache_blocks_used is the most that "
+        "was ever in use.",
         fix="Lower aria_pagecache_buffer_size to the default, or to about twice what was ever in use.",
         risk="Large temporary tables are written to their files sooner.",
         restart=True,
-        exceptions="Reports that make large temporary tables and didn't run since the server started.",
-        reconsider_when="Aria_pagecache_blocks_used that rises to the size in a month's end.",
+        exceptions="Reports that create large temporary tables and have not run since the server started.",
+        reconsider_when="Aria_pagecache_blocks_used that reaches the size at the end of a month.",
     ),
 )
 def idle_aria_page_cache(context: RuleContext) -> Iterator[Finding]:
@@ -194,45 +193,45 @@ def idle_aria_page_cache(context: RuleContext) -> Iterator[Finding]:
     "aria-pages-from-disk",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="Pages of Aria tables are read from their files all the time, and the page cache is full.",
+    summary="Pages of Aria tables are constantly read from their files, and the page cache is full.",
     needs=("server", "workload"),
     targets=(Span("mariadb"),),
     options=(PAGES.size,),
     evidence=("ENG-10",),
     docs=Docs(
-        why="Aria tables, and with them the temporary tables that statements make on disk, are read and written "
-        "through this cache. Once it is full each page that is missing is read from its file.",
-        fix="Look first which statements make temporary tables on disk (Created_tmp_disk_tables, the slow log with "
-        "log_slow_verbosity = query_plan). Enlarge the cache where Aria tables of your own are read, within the "
-        "memory that is free.",
+        why="Aria tables, including the temporary tables that statements create on disk, are read and written through "
+        "this cache. Once it is full, each page that is not cached is read from its file.",
+        fix="First find the statements that create temporary tables on disk (Created_tmp_disk_tables, the slow log "
+        "with log_slow_verbosity = query_plan). Enlarge the cache if your own Aria tables are read, within the free "
+        "memory.",
         risk="A larger cache takes memory from the buffer pool and the system's cache.",
         restart=True,
         exceptions="A report once a night.",
-        reconsider_when="Aria_pagecache_reads that stay with a cache as large as the tables.",
+        reconsider_when="A rate of Aria_pagecache_reads that does not fall with a cache as large as the tables.",
     ),
 )
 def aria_pages_from_disk(context: RuleContext) -> Iterator[Finding]:
     """Report a full Aria page cache with many pages read from disk."""
     yield from _disk_read_findings(
-        aria_pages_from_disk, context, PAGES, "find the statements that make temporary tables on disk; then"
+        aria_pages_from_disk, context, PAGES, "find the statements that create temporary tables on disk; then"
     )
 
 
 @rule(
     "MOD008",
     "changed-name-case",
-    summary="The file changes how names of tables are compared, which servers with data don't take.",
+    summary="The file changes how table names are compared, which is not possible on a server with data.",
     needs=("server",),
     options=(CASE,),
     evidence=("ENG-19",),
     docs=Docs(
-        why="lower_case_table_names is chosen when a data directory is made. MySQL 8.0 and later keep the choice in "
-        "the data dictionary and don't start with another. MySQL 5.7 and MariaDB start, and tables whose names hold "
-        "a capital can't be found any more, or those of lower case by names with a capital.",
-        fix="Take the change back. To change it in earnest, dump the data and load it into a new data directory.",
+        why="lower_case_table_names is fixed when a data directory is initialized. MySQL 8.0 and later store the "
+        "setting in the data dictionary and do not start with a different one. MySQL 5.7 and MariaDB start, but then "
+        "do not find tables whose names contain capitals, or no longer find lowercase tables by names with capitals.",
+        fix="Revert the change. To change the setting, dump the data and load it into a new data directory.",
         risk="None.",
         restart=True,
-        exceptions="None on MySQL 8.0 and later; elsewhere a server on which every name is in lower case.",
+        exceptions="None on MySQL 8.0 and later; elsewhere, servers on which every name is lowercase.",
         reconsider_when="A restart of a copy of this server with the file as it is.",
     ),
 )
@@ -243,9 +242,9 @@ def changed_name_case(context: RuleContext) -> Iterator[Finding]:
     if line is None or running is None or asked is None or asked == running:
         return
     refuses = context.target.since("mysql", 8, 0)
-    what = "the next start will fail" if refuses else "after the next start names with capitals can't be found"
+    what = "the next start will fail" if refuses else "after the next start names with capitals cannot be found"
     yield changed_name_case.finding(
-        f"The option file sets {CASE} = {asked}, the data was made with {running}: {what}.",
+        f"The option file sets {CASE} = {asked}, but the data directory was initialized with {running}: {what}.",
         verdict_subject(line),
         severity=Severity.ERROR if refuses else None,
         help=f"write {CASE} = {running}",

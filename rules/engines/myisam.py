@@ -29,9 +29,9 @@ NO_REPAIR = frozenset({"OFF", ""})
     options=("delay_key_write",),
     evidence=("ENG-01",),
     docs=Docs(
-        why="With delay_key_write = ALL the index blocks of every MyISAM table are written when the table is "
-        "closed, and not after each statement. Servers that were killed a second after 10,000 rows had been "
-        "written found the index corrupt when they came back; with the default it was whole.",
+        why="With delay_key_write = ALL the index blocks of every MyISAM table are written when the table is closed, "
+        "not after each statement. Servers that were killed a second after 10,000 rows had been written found the "
+        "index corrupt after the restart; with the default it was intact.",
         fix="Go back to ON, which delays only for tables that were created with DELAY_KEY_WRITE=1.",
         risk="Index blocks are written after each statement, which makes many small changes slower.",
         exceptions="Tables that can be recreated, such as those of a nightly load.",
@@ -55,19 +55,19 @@ def delayed_key_writes(context: RuleContext) -> Iterator[Finding]:
 @rule(
     "MYI002",
     "repair-without-copy",
-    summary="A damaged MyISAM table is repaired by itself, and the rows that the repair drops are gone.",
+    summary="Damaged MyISAM tables are repaired automatically, and the rows that the repair drops are lost.",
     options=(RECOVER,),
     evidence=("ENG-02",),
     docs=Docs(
-        why="The server repairs a MyISAM table that wasn't closed properly when it is opened next. With DEFAULT "
-        "or FORCE alone it drops the rows that it can't read: of 1,000 rows in a damaged data file 997 were left, "
-        "and the statement that opened the table succeeded. With BACKUP the old data file stays beside the "
-        "new one under a name that ends in .BAK.",
+        why="The server repairs a MyISAM table that wasn't closed properly when it is opened next. With DEFAULT or "
+        "FORCE alone it drops the rows that it can't read: of 1,000 rows in a damaged data file 997 were left, and the "
+        "statement that opened the table succeeded. With BACKUP the old data file is kept under a name that ends in "
+        ".BAK.",
         fix="Add BACKUP.",
         risk="A repair that drops rows takes the disk space of the data file once more.",
         restart=True,
         exceptions="Tables that can be recreated.",
-        reconsider_when="A copy of each data file from shortly before the crash.",
+        reconsider_when="A backup of each data file from shortly before the crash.",
     ),
 )
 def repair_without_copy(context: RuleContext) -> Iterator[Finding]:
@@ -88,19 +88,19 @@ def repair_without_copy(context: RuleContext) -> Iterator[Finding]:
 @rule(
     "MYI003",
     "no-myisam-repair",
-    summary="After a crash MyISAM tables are used as they are, without a check.",
+    summary="After a crash, MyISAM tables are used without a check.",
     targets=(Span("mariadb"),),
     options=(RECOVER,),
     evidence=("ENG-22", "ENG-02", "ASK-20"),
     docs=Docs(
-        why="MariaDB checks a MyISAM table that wasn't closed properly when it is opened next, and rebuilds its "
-        "index where that is damaged. Switched off, statements work on whatever the crash left: one that came by the "
-        "damaged index failed, one that read all rows didn't notice.",
+        why="MariaDB checks a MyISAM table that wasn't closed properly when it is opened next, and rebuilds its index "
+        "if it is damaged. With this off, statements use whatever the crash left: in a test, a statement that used the "
+        "damaged index failed, and one that read all rows did not notice the damage.",
         fix="Remove the line: the default is BACKUP,QUICK.",
         risk="The first statement on a table after a crash waits for its check.",
         restart=True,
         exceptions="Servers where a job checks all MyISAM tables after a crash before clients come back.",
-        reconsider_when="No MyISAM table with rows that matter.",
+        reconsider_when="No important data in MyISAM tables.",
     ),
 )
 def no_myisam_repair(context: RuleContext) -> Iterator[Finding]:
@@ -122,13 +122,13 @@ def no_myisam_repair(context: RuleContext) -> Iterator[Finding]:
     options=("flush_time",),
     evidence=("ENG-03",),
     docs=Docs(
-        why="flush_time closes all tables of all engines each time so many seconds are over. The statements "
-        "that follow open them again: with flush_time = 1 twenty tables that were read all the time were opened "
-        "119 times in six seconds, without it not once.",
+        why="The server closes all tables of all engines every flush_time seconds, and the next statements open them "
+        "again. With flush_time = 1, twenty tables that were read constantly were opened 119 times in six seconds, "
+        "without it not once.",
         fix="Set flush_time to 0, the default.",
         risk="Changes of MyISAM tables stay in the system's cache until it writes them, as without the option.",
         exceptions="Hosts whose MyISAM files are copied or read by other programs while the server runs.",
-        reconsider_when="Opened_tables that stands still with it.",
+        reconsider_when="Opened_tables that does not rise with it.",
     ),
 )
 def periodic_table_close(context: RuleContext) -> Iterator[Finding]:
@@ -153,13 +153,13 @@ def periodic_table_close(context: RuleContext) -> Iterator[Finding]:
     evidence=("ENG-20",),
     docs=Docs(
         why="A change of a MyISAM, MERGE, MEMORY or Aria table waits for its readers, and new readers wait behind it. "
-        "With low_priority_updates = ON they don't: with readers that came one after another an UPDATE waited for "
-        "six seconds instead of two, and would have waited as long as they came. InnoDB tables take no notice.",
-        fix="Switch it off; a single statement can be UPDATE LOW_PRIORITY.",
+        "With low_priority_updates = ON they do not wait: with one reader after another, an UPDATE waited for six "
+        "seconds instead of two, and would have waited as long as new readers came. InnoDB tables are not affected.",
+        fix="Switch it off; use UPDATE LOW_PRIORITY for single statements.",
         risk="Readers wait behind a change that waits for a long SELECT.",
         exceptions="Tables that are read by long statements and changed by a job that may wait.",
         reconsider_when="Table_locks_waited that doesn't rise.",
-        disagree="Templates for web servers of MyISAM's time switch it on so that pages are quick.",
+        disagree="Old templates for web servers with MyISAM tables switch it on to make pages fast.",
     ),
 )
 def updates_behind_selects(context: RuleContext) -> Iterator[Finding]:
@@ -170,7 +170,7 @@ def updates_behind_selects(context: RuleContext) -> Iterator[Finding]:
             watch="Table_locks_waited",
         )  # fmt: skip
         yield updates_behind_selects.finding(
-            "A change of a MyISAM or Aria table waits as long as anybody begins to read it; InnoDB takes no notice.",
+            "A change to a MyISAM or Aria table waits as long as new statements read it; InnoDB is not affected.",
             variable_subject(context, LOW),
             help=help_line(action),
             actions=present(action),
@@ -184,12 +184,12 @@ def updates_behind_selects(context: RuleContext) -> Iterator[Finding]:
     options=(ENGINE,),
     evidence=("ASK-20",),
     docs=Docs(
-        why="A table that is created without an engine takes the default. In a MyISAM table ROLLBACK takes "
-        "nothing back, and there is no log from which a crash could be recovered: on all six servers that "
-        "were killed while rows went in, CHECK TABLE then said that the table was not closed properly.",
-        fix="Remove the line: InnoDB is the default of every version that mycnf knows. Tables that exist keep their "
+        why="A table that is created without an engine takes the default. In a MyISAM table ROLLBACK undoes nothing, "
+        "and there is no log for crash recovery: on all six servers that were killed while rows went in, CHECK TABLE "
+        "then reported that the table was not closed properly.",
+        fix="Remove the line: InnoDB is the default of every version that mycnf knows. Existing tables keep their "
         "engine; convert them one by one with ALTER TABLE.",
-        risk="New tables take more disk, and count in the buffer pool.",
+        risk="New tables take more disk space, and use the buffer pool.",
         exceptions="A program that was written for MyISAM and is tested with nothing else.",
         reconsider_when="Nothing: what may be lost is for the owner of the data to say.",
     ),
@@ -200,10 +200,10 @@ def myisam_by_default(context: RuleContext) -> Iterator[Finding]:
         from rules.core.network import is_switched_on  # lazily: few files make MyISAM the default
 
         leaves_out = context.target.is_mariadb and is_switched_on(context, WITHOUT_INNODB)
-        both = f"remove this line together with {WITHOUT_INNODB}, with which no start has InnoDB as the default"
-        action = None if leaves_out else advise(context, ENGINE, "InnoDB", risk="tables that exist keep their engine")
+        both = f"remove this line together with {WITHOUT_INNODB}, with which InnoDB cannot be the default"
+        action = None if leaves_out else advise(context, ENGINE, "InnoDB", risk="existing tables keep their engine")
         yield myisam_by_default.finding(
-            "Tables that name no engine become MyISAM tables: no rollback, and no recovery after a crash.",
+            "Tables created without an ENGINE clause become MyISAM tables: no rollback, and no recovery after a crash.",
             variable_subject(context, ENGINE),
             help=both if leaves_out else help_line(action),
             actions=present(action),

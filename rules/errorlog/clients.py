@@ -29,12 +29,12 @@ ABORTED_REMEDIES = (
     evidence=("ASK-ERR-12",),
     summary="Connections were refused because max_connections was reached.",
     docs=Docs(
-        why="MariaDB logs Too many connections for each refused one with log_warnings from 2 on; MySQL 5.7 and later "
-        "do not. CON018 has the counter since the start; the log has the times, and those before the start.",
-        fix="Bound the clients' pools so that their sum is below max_connections, and end idle connections.",
+        why="MariaDB logs Too many connections for each refused connection if log_warnings is 2 or more; MySQL 5.7 and "
+        "later do not. CON018 has the counter since the start; the log has the times, and those before the start.",
+        fix="Limit the clients' pools so that their sum is below max_connections, and close idle connections.",
         risk="A higher max_connections needs memory for each session.",
-        exceptions="A burst that will not come again.",
-        reconsider_when="The pools were bounded since.",
+        exceptions="A burst that will not recur.",
+        reconsider_when="The pools have been limited since.",
     ),
 )
 def too_many_connections_logged(context: RuleContext) -> Iterator[Finding]:
@@ -46,7 +46,7 @@ def too_many_connections_logged(context: RuleContext) -> Iterator[Finding]:
             too_many_connections_logged,
             event,
             f"Connections were refused because max_connections was reached, {messages(event)}",
-            "bound the pools of the clients; see who holds connections at such times",
+            "limit the clients' pools; see which clients hold connections at such times",
         )
 
 
@@ -59,12 +59,12 @@ def too_many_connections_logged(context: RuleContext) -> Iterator[Finding]:
     evidence=("ASK-ERR-12",),
     summary="A hundred logins or more failed within an hour.",
     docs=Docs(
-        why="So many failures are a program with an old password that retries, or passwords that are guessed. The "
-        "server logs them only with log_error_verbosity=3 (MySQL) or log_warnings from 2 on (MariaDB). A hundred an "
-        "hour is an opinion.",
-        fix="Find the host in the error log: correct the program, or close the port to it. MySQL's connection_control "
-        "and FAILED_LOGIN_ATTEMPTS, MariaDB's max_password_errors slow down guesses.",
-        risk="FAILED_LOGIN_ATTEMPTS also locks out the right program.",
+        why="So many failures come from a program that retries with an old password, or from password guessing. The "
+        "server logs them only with log_error_verbosity=3 (MySQL) or log_warnings of 2 or more (MariaDB). The "
+        "threshold, a hundred an hour, is our choice.",
+        fix="Find the host in the error log: correct the program, or block the host. MySQL's connection_control and "
+        "FAILED_LOGIN_ATTEMPTS and MariaDB's max_password_errors slow down password guessing.",
+        risk="FAILED_LOGIN_ATTEMPTS also locks out the legitimate program.",
         exceptions="Health checks without a valid account.",
         reconsider_when="The host is known and corrected.",
     ),
@@ -78,7 +78,7 @@ def access_denied_burst(context: RuleContext) -> Iterator[Finding]:
             access_denied_burst,
             event,
             f"Logins failed {at_least(context)}{event.count:,} times, up to {event.peak:,} in an hour",
-            "find the host in the error log: a program with an old password, or guessed passwords",
+            "find the host in the error log: a program with an old password, or password guessing",
         )
 
 
@@ -92,13 +92,13 @@ def access_denied_burst(context: RuleContext) -> Iterator[Finding]:
     summary="A hundred connections or more were aborted within an hour.",
     docs=Docs(
         why="Got timeout reading: the session was idle beyond wait_timeout, or the network was lost. Got an error "
-        "reading: the client ended without closing, or a balancer or firewall cut the connection. "
-        "This connection closed normally without authentication: the client never logged in. The brackets contain "
-        "the most frequent reasons. A hundred an hour is an opinion.",
+        "reading: the client ended without closing, or a balancer or firewall cut the connection. This connection "
+        "closed normally without authentication: the client never logged in. The brackets contain the most frequent "
+        "reasons. The threshold, a hundred an hour, is our choice.",
         fix="Let pools close connections before wait_timeout and before the idle limit of the firewall; let programs "
         "close their connections. Let health checks log in.",
         risk="None.",
-        exceptions="Programs that never close connections and are left so.",
+        exceptions="Programs that never close connections and cannot be changed.",
         reconsider_when="The pools were corrected.",
     ),
 )
@@ -130,7 +130,7 @@ def _replication_remedy(codes: tuple[str, ...]) -> str:
         return "after error 1062 or 1032 compare the tables with the source's; rebuild the replica if they differ"
     if "1045" in codes:
         return "check the account and password with which the replica connects to its source"
-    return "look for the messages in the error log, and whether the replica runs now"
+    return "look for the messages in the error log, and check whether the replica runs now"
 
 
 @rule(
@@ -142,8 +142,8 @@ def _replication_remedy(codes: tuple[str, ...]) -> str:
     summary="The replica's threads logged errors.",
     docs=Docs(
         why="The brackets contain the error codes: 1062 and 1032 mean that the data differ from the source's, 1236 "
-        "that the source lacks a binary log. Lost connections are not counted. The present state is the subject "
-        "of REP rules; the log shows what happened before, also what was skipped.",
+        "that the source lacks a binary log. Lost connections are not counted. The REP rules report the present state; "
+        "the log shows what happened before, including skipped errors.",
         fix="After 1062 or 1032 compare the tables with the source's (pt-table-checksum), and rebuild the replica if "
         "they differ.",
         risk="Skipping an error hides a difference.",
@@ -172,7 +172,7 @@ def replication_error_logged(context: RuleContext) -> Iterator[Finding]:
     evidence=("ASK-ERR-14",),
     summary="The node was without the majority of its cluster, or was expelled.",
     docs=Docs(
-        why="Without the majority the node refuses writes, in Galera all statements. The cause is the network, a "
+        why="Without the majority the node refuses writes; in Galera, all statements. The cause is the network, a "
         "stopped node, or a node that did not answer for longer than the time-out: a swap storm, a stalled disk, a "
         "suspended virtual machine.",
         fix="Compare the times with those in the logs of the other nodes, and with the network and the disks.",

@@ -23,15 +23,15 @@ MANY = 3  # unclean shutdowns that are no accident any more
     evidence=("ASK-ERR-01", "VENDOR-ERR-01"),
     summary="The error log contains crashes of the server.",
     docs=Docs(
-        why="The server wrote a crash report (got signal 11, 6 or 7; exception on Windows) or InnoDB ended it. All "
-        "sessions were lost, and the next start recovered. The brackets contain the signal, and what the server logged "
-        "just before: a failed assertion, a full disk, no memory, corrupted pages.",
+        why="The server wrote a crash report (got signal 11, 6 or 7; exception on Windows) or InnoDB stopped it. All "
+        "sessions were lost, and the next start ran crash recovery. The brackets contain the signal, and what the "
+        "server logged just before: a failed assertion, a full disk, no memory, corrupted pages.",
         fix="Remove the logged cause first. Otherwise search the bug lists for the functions in the stack trace, and "
         "install the newest patch release of the series. Test the memory of the host if the traces differ.",
         risk="None in reading the report. An upgrade needs its usual tests.",
         exceptions="A signal that was sent on purpose (kill -ABRT for a core file).",
-        reconsider_when="The crash has a known cause that was removed; it is a note after a week, and nothing after "
-        "90 days.",
+        reconsider_when="The crash has a known cause that was removed. The finding becomes a note after a week, and "
+        "ends after 90 days.",
     ),
 )
 def server_crashed(context: RuleContext) -> Iterator[Finding]:
@@ -58,8 +58,8 @@ def server_crashed(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="A start in the error log has no shutdown before it and no crash report. The process was killed (kill -9, "
         "the kernel's OOM killer, a container or systemd after its stop time-out), or the host lost power. InnoDB "
-        "recovers; MyISAM tables may be damaged, and commits may be lost where durability is relaxed. It is a warning "
-        "from three times on.",
+        "recovers; MyISAM tables may be damaged, and commits may be lost where durability is relaxed. From three times "
+        "on the finding is a warning.",
         fix="Look in the kernel's log at that time: journalctl -k | grep -i 'out of memory'. Raise TimeoutStopSec or "
         "the container's stop time-out if a shutdown takes longer than these allow.",
         risk="None.",
@@ -93,12 +93,12 @@ def unclean_shutdown(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="The server logged Aborting, or another start followed before it was ready. If the server runs now, a "
         "later start succeeded. What a failed start logged about corruption, memory or disks counts only as its cause, "
-        "because a wrong option produces the same messages. It is an error if a given text ends without a running "
-        "server.",
+        "because a wrong option produces the same messages. The finding is an error if a given text ends without a "
+        "running server.",
         fix="Remove the cause. mycnf lint FILE --target finds options that the version does not know before a restart.",
         risk="None.",
         exceptions="Starts with wrong options that were corrected, and a second server on the same data by mistake.",
-        reconsider_when="Nothing: it ends by itself after 90 days.",
+        reconsider_when="Nothing: the finding ends by itself after 90 days.",
     ),
 )
 def failed_start(context: RuleContext) -> Iterator[Finding]:

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     summary="InnoDB found corrupted pages or indexes.",
     docs=Docs(
         why="A page failed its checksum, or an index is inconsistent: the disk, its controller, the memory, the file "
-        "system, a copied file, or a bug damaged it. MySQL ends itself when a statement reads such a page; MariaDB "
+        "system, a copied file, or a bug damaged it. MySQL shuts down when a statement reads such a page; MariaDB "
         "returns an error for the table. Backups may contain the damage.",
         fix="Copy the data directory or take a snapshot before anything else. Then rebuild the server from a replica "
-        "or a backup, or restore the table: dump what can be read, drop it, load it. CHECK TABLE on MySQL reads the "
-        "page and may end the server. Check the disks (smartctl, dmesg) and the memory.",
+        "or a backup, or restore the table: dump what can be read, drop it, load it. On MySQL, CHECK TABLE reads the "
+        "page and may stop the server. Check the disks (smartctl, dmesg) and the memory.",
         risk="innodb_force_recovery from 4 on may destroy more data: only on a copy.",
         exceptions="Files that were damaged on purpose, on a test server.",
         reconsider_when="The table was rebuilt after the last message.",
@@ -57,7 +57,7 @@ def innodb_corruption_logged(context: RuleContext) -> Iterator[Finding]:
         why="The table's index or data file is damaged, usually because the server ended while it was open. Statements "
         "on it fail with error 126, 127, 144 or 145 until it is repaired; with myisam_recover_options the server "
         "repairs it when it is opened.",
-        fix="CHECK TABLE name; REPAIR TABLE name; for each of them. Convert tables that may be InnoDB.",
+        fix="CHECK TABLE name; REPAIR TABLE name; for each of them. Convert tables to InnoDB where possible.",
         risk="REPAIR TABLE locks the table and may remove rows that cannot be read: copy its files first.",
         exceptions="Repaired already: CHECK TABLE says OK.",
         reconsider_when="The table was repaired or converted.",
@@ -72,7 +72,7 @@ def table_marked_as_crashed(context: RuleContext) -> Iterator[Finding]:
             table_marked_as_crashed,
             event,
             f"Tables were marked as crashed{in_brackets(event)}, {messages(event)}",
-            "run CHECK TABLE for each, and REPAIR TABLE if it is not OK; copy the table's files before",
+            "run CHECK TABLE for each, and REPAIR TABLE if it is not OK; copy the table's files first",
         )
 
 
@@ -84,8 +84,8 @@ def table_marked_as_crashed(context: RuleContext) -> Iterator[Finding]:
     summary="InnoDB did not find the file of a tablespace.",
     docs=Docs(
         why="The data dictionary names a tablespace whose file is missing: removed by hand, not copied, on a file "
-        "system that was not mounted, or left of an interrupted operation. Statements on the table fail. Without an "
-        "undo tablespace, the system tablespace or the redo log the server does not start.",
+        "system that was not mounted, or left over from an interrupted operation. Statements on the table fail. "
+        "Without an undo tablespace, the system tablespace or the redo log the server does not start.",
         fix="Restore the file's table from a backup. If the table is not needed, DROP TABLE removes its entry.",
         risk="DROP TABLE cannot be undone: look for the file first.",
         exceptions="ALTER TABLE … DISCARD TABLESPACE before an import.",
@@ -101,7 +101,8 @@ def tablespace_missing_logged(context: RuleContext) -> Iterator[Finding]:
             tablespace_missing_logged,
             event,
             f"InnoDB did not find tablespace files{in_brackets(event)}, {messages(event)}",
-            "look for the file (an unmounted file system, a moved directory); else restore the table from a backup",
+            "look for the file (an unmounted file system, a moved directory); otherwise restore the table from a "
+            "backup",
         )
 
 
@@ -113,11 +114,12 @@ def tablespace_missing_logged(context: RuleContext) -> Iterator[Finding]:
     summary="A file system was full, or a quota was used up.",
     docs=Docs(
         why="Error 28 (ENOSPC) or 122 (quota). Statements fail or wait until there is space; temporary files of one "
-        "statement can fill tmpdir and disappear with it. MySQL 8.0.15 and MariaDB ended themselves when a rollback "
-        "found no space.",
+        "statement can fill tmpdir and disappear with it. MySQL 8.0.15 and MariaDB shut down when a rollback found no "
+        "space.",
         fix="Find which file system it was: the data directory, tmpdir, the directory of the binary or relay logs. "
-        "Free space; limit binary logs by their expiry; alarm before it is full.",
-        risk="Never remove files of the data directory by hand. PURGE BINARY LOGS only what every replica has.",
+        "Free space; limit binary logs by their expiry; set an alarm that fires before the disk is full.",
+        risk="Never remove files of the data directory by hand. With PURGE BINARY LOGS, remove only what every replica "
+        "has.",
         exceptions="There is space now, and the cause was a single statement.",
         reconsider_when="The file system was enlarged.",
     ),
@@ -173,9 +175,9 @@ def read_only_file_system_logged(context: RuleContext) -> Iterator[Finding]:
     summary="InnoDB reported that the redo log is too small.",
     docs=Docs(
         why="The age of the last checkpoint exceeded the log, or a crash could not have been recovered: one huge row "
-        "or transaction, or writes faster than pages are flushed. MySQL 8.0.30 and later is the subject of LOG002.",
+        "or transaction, or writes faster than pages are flushed. LOG002 covers MySQL 8.0.30 and later.",
         fix="Enlarge the redo log: at least ten times the largest row, and an hour of writes (LOG001 to LOG003).",
-        risk="A larger log takes disk space, and longer to recover from.",
+        risk="A larger log takes disk space, and recovery takes longer.",
         exceptions="A single import of huge rows.",
         reconsider_when="The log was enlarged since.",
     ),

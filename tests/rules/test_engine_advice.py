@@ -89,9 +89,9 @@ def test_logs_that_are_thrown_away_are_counted(tmp_path: Path) -> None:
     one = first(tmp_path, "log-output-none", "mysql-9.7.4", "slow_query_log = 1\nlog_output = NONE")
     two = first(tmp_path, "log-output-none", "mysql-9.7.4", "slow_query_log = 1\ngeneral_log = 1\nlog_output = NONE")
     assert one.message.startswith("The slow log is on")
-    assert one.message.endswith("throws it away.")
+    assert one.message.endswith("discards it.")
     assert two.message.startswith("The slow and the general log are on")
-    assert two.message.endswith("throws them away.")
+    assert two.message.endswith("discards them.")
 
 
 @pytest.mark.parametrize(("read", "memory", "line"), [
@@ -103,7 +103,7 @@ def test_a_key_buffer_for_what_is_read(read: int, memory: int, line: str, tmp_pa
     """A full buffer grows two to four times, by the blocks of 1K that came from files since the start."""
     found = key_blocks(read, memory, tmp_path)
     assert [a.option_line for a in found.actions] == [line]
-    assert found.help == f"convert the tables to InnoDB; else write {line}"
+    assert found.help == f"convert the tables to InnoDB; otherwise write {line}"
 
 
 def test_no_larger_key_buffer_without_memory(tmp_path: Path) -> None:
