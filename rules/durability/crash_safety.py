@@ -43,9 +43,8 @@ WRITE_BACK, WRITE_THROUGH = "write back", "write through"
     probe="commit",
     docs=Docs(
         why="With 1 each commit is on disk before it is confirmed to the client. With 2 it is written to the file, but "
-        "the system may not have synced it; with 0 it may not even be written. In a measurement of 2010, without "
-        "group commit, the sync cost 36 percent of the updates; today it costs the latency of one sync on the log's "
-        "device.",
+        "the system may not have synced it; with 0 it may not even be written. In a measurement of 2010, "
+        "without group commit, the sync cost 36 percent of the updates; today it costs the latency of one sync.",
         fix="Set it to 1.",
         risk="Commits take the time of a sync; on a device without power-loss protection that may be milliseconds.",
         exceptions="Data that can be recreated. On a replica, which mycnf recognizes by read_only in an option file, "
@@ -161,7 +160,7 @@ def unsynced_binary_log(context: RuleContext) -> Iterator[Finding]:
         "Optimized Writes, which shows innodb_doublewrite as OFF, and Aurora. On these there is no finding. Where the "
         "storage is unknown, the finding is a note if innodb_use_native_aio is off too, as guides for ZFS advise.",
         reconsider_when="A guarantee by the storage that it writes pages of this size atomically.",
-        disagree="Other advisors flag DETECT_AND_RECOVER, which is safe, and fast, which can be safe on one file system.",
+        disagree="Other advisors flag DETECT_AND_RECOVER, which is safe, and fast, which can be on one file system.",
     ),
 )
 def no_doublewrite(context: RuleContext) -> Iterator[Finding]:

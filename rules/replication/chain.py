@@ -159,13 +159,13 @@ def chain_of(context: RuleContext) -> Chain | None:
     docs=Docs(
         why="They were written on the replica, or come from a former source. If this replica becomes the source, the "
         "others fetch and apply them by GTID; on MySQL they stop with error 1236 where the binary log with them is "
-        "purged. They are found by comparing gtid_executed (MariaDB: gtid_binlog_state) of both snapshots. What the "
-        "source can have committed after it was read is left out.",
-        fix="Read with mysqlbinlog what they changed. Repeat it on the source if it belongs there, else rebuild the "
-        "replica. Then set read_only on it.",
-        risk="Empty transactions with these GTIDs on the source hide the difference and keep it.",
+        "purged. They are found by comparing gtid_executed (MariaDB: gtid_binlog_state) of both snapshots. "
+        "Transactions that the source may have committed after it was read are not counted.",
+        fix="Use mysqlbinlog to see what they changed. Repeat the changes on the source if they belong there, "
+        "otherwise rebuild the replica. Then set read_only on the replica.",
+        risk="Empty transactions with these GTIDs on the source hide the difference but do not remove it.",
         exceptions="Servers that replicate from each other in a ring, and members of clusters: they are not compared. "
-        "A replica with databases of its own.",
+        "A replica with its own databases.",
         reconsider_when="A former source whose transactions the new source has received by other means.",
     ),
 )
@@ -182,7 +182,7 @@ def errant_transactions(context: RuleContext) -> Iterator[Finding]:
         names = " and ".join(source.name for source in sources)
         yield errant_transactions.finding(
             f"The replica has {errant[0]} that its source {names} does not have: {_shorten_text(errant[1])}.",
-            help="read with mysqlbinlog what they changed, then repeat it on the source or rebuild this replica",
+            help="use mysqlbinlog to see what they changed, then repeat it on the source or rebuild this replica",
         )
 
 
@@ -243,14 +243,14 @@ def _shorten_text(text: str) -> str:
     options=("server_id",),
     evidence=("ASK-REP-12",),
     docs=Docs(
-        why="A replica ignores events with its own server_id, so it misses the changes of a server that has the same. "
-        "Two MariaDB replicas of one source with the same server_id disconnect each other again and again, and so "
+        why="A replica ignores events with its own server_id, so it misses the changes of a server that has the same "
+        "id. Two MariaDB replicas of one source with the same server_id disconnect each other again and again, and so "
         "do two MySQL replicas with the same server_uuid; the status shows no error on MariaDB. A replica with its "
         "source's id stops with error 1593. Two MySQL replicas with the same server_id alone both run.",
-        fix="Give each server its own server_id. After copying a data directory of MySQL remove auto.cnf, so that the "
+        fix="Give each server its own server_id. After copying a MySQL data directory, remove auto.cnf so that the "
         "server generates a new server_uuid.",
         risk="Replication of that server stops for the restart; server_id can be changed at run time.",
-        exceptions="One server that is in the inventory under two names is not reported.",
+        exceptions="A server that is in the inventory under two names is not reported.",
         reconsider_when="Servers that never replicate with each other.",
     ),
 )
@@ -310,9 +310,9 @@ def _names(servers: Iterable[ChainServer]) -> str:
         "stops, often only at the first statement that needs it.",
         fix="Upgrade the replica to the source's series, or a newer one.",
         risk="An upgraded server cannot go back to the older series.",
-        exceptions="An old server that is kept as a replica for the way back after an upgrade. Servers of different "
+        exceptions="An old server that is kept as a replica for a rollback after an upgrade. Servers of different "
         "vendors are not compared.",
-        reconsider_when="A replica that is upgraded next.",
+        reconsider_when="A replica that will be upgraded next.",
     ),
 )
 def source_newer_than_replica(context: RuleContext) -> Iterator[Finding]:

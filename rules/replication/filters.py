@@ -43,13 +43,13 @@ def _database_name(line: LineVerdict) -> str:
     options=(*LOGGED, *APPLIED, *TABLES),
     evidence=("ASK-REP-01", "ASK-REP-23"),
     docs=Docs(
-        why="The comma is part of the name. With binlog_do_db = a,b six servers logged nothing of the database a "
-        "and everything of a database that was called a,b; replicate_do_db did the same on a replica. Filters of "
-        "tables take the comma as part of the table's name or pattern too.",
-        fix="Write one line for each database or table. binlog_do_db and binlog_ignore_db need a restart. A filter of "
-        "the replica can be changed with its applier stopped: CHANGE REPLICATION FILTER (MySQL), SET GLOBAL (MariaDB).",
-        risk="From then on the filter does what was meant; what went missing until then stays missing.",
-        exceptions="A database whose name has a comma in it.",
+        why="The comma is part of the name. With binlog_do_db = a,b six servers logged no changes of the database a "
+        "and all changes of a database named a,b; replicate_do_db did the same on a replica. Table filters also treat "
+        "the comma as part of the table's name or pattern.",
+        fix="Write one line for each database or table. binlog_do_db and binlog_ignore_db need a restart. A replica's "
+        "filter can be changed while its applier is stopped: CHANGE REPLICATION FILTER (MySQL), SET GLOBAL (MariaDB).",
+        risk="From then on the filter works as intended; changes that were lost before stay lost.",
+        exceptions="A database whose name contains a comma.",
         reconsider_when="A server that logs the changes of one of the databases.",
     ),
 )
@@ -60,7 +60,7 @@ def filter_list_in_one_name(context: RuleContext) -> Iterator[Finding]:
         if "," in name:
             what = "table" if line.canonical in TABLES else "database"
             yield filter_list_in_one_name.finding(
-                f"The server takes {quote_value(name)} for the name of one {what}, and finds none of the "
+                f"The server reads {quote_value(name)} as the name of one {what}, so the filter matches none of the "
                 f"{name.count(',') + 1}.",
                 verdict_subject(line),
                 help=f"write one {line.canonical} line for each {what}",
@@ -71,18 +71,18 @@ def filter_list_in_one_name(context: RuleContext) -> Iterator[Finding]:
     "REP002",
     "filtered-binary-log",
     confidence=Confidence.LIKELY,
-    summary="Changes of some databases are left out of the binary log, so nothing can restore them from it.",
+    summary="Changes to some databases are not written to the binary log, so they cannot be restored from it.",
     options=LOGGED,
     evidence=("REPL-01",),
     docs=Docs(
-        why="What isn't written to the binary log reaches no replica, and a restore to a point in time ends with "
-        "these databases as they were in the backup. Whether a statement is left out depends on the session's "
-        "default database where it is logged as a statement, as every change of a table's definition is.",
-        fix="Log everything, and filter on the replica that wants less.",
+        why="Changes that are not in the binary log reach no replica, and after a point-in-time restore these "
+        "databases are as they were in the backup. For changes that are logged as statements, as DDL always is, the "
+        "session's default database decides whether they are logged.",
+        fix="Log everything, and filter on the replica that needs less.",
         risk="Larger binary logs.",
         restart=True,
         exceptions="Databases whose content can be recreated at any time.",
-        reconsider_when="A restore that was tried and missed nothing.",
+        reconsider_when="A test restore in which nothing was missing.",
     ),
 )
 def filtered_binary_log(context: RuleContext) -> Iterator[Finding]:
@@ -93,9 +93,9 @@ def filtered_binary_log(context: RuleContext) -> Iterator[Finding]:
         listed = ", ".join(names) if len(names) <= MOST_NAMED else f"{names[0]} and {len(names) - 1} other databases"
         some = f"only changes of {listed}" if lines[0].canonical == "binlog_do_db" else f"no changes of {listed}"
         yield filtered_binary_log.finding(
-            f"The binary log holds {some}; what isn't in it reaches no replica and can't be restored from it.",
+            f"The binary log contains {some}; other changes reach no replica and cannot be restored from it.",
             verdict_subject(lines[0]),
-            help="log everything, and filter on the replica that wants less",
+            help="log everything, and filter on the replica that needs less",
         )
 
 
@@ -114,8 +114,8 @@ def _is_exclusion(line: LineVerdict) -> bool:
     evidence=("ASK-REP-02", "REPL-01"),
     docs=Docs(
         why="A CREATE TABLE a.t from a session that uses the database b is ignored by replicate_do_db = a, and the "
-        "first row for that table stops the replica: that happened on the servers that were asked, with rows logged "
-        "as rows, for definitions of tables are always logged as statements.",
+        "first row for that table stops the replica: that happened on the servers that we tested, even with row-based "
+        "logging, because DDL is always logged as a statement.",
         fix="Use replicate_wild_do_table = a.% or replicate_wild_ignore_table = a.% instead. Without a restart: stop "
         "the applier, then CHANGE REPLICATION FILTER (MySQL) or SET GLOBAL (MariaDB).",
         risk="The pattern also applies to statements that change tables of several databases; in it an underscore "
@@ -133,8 +133,9 @@ def filter_by_default_database(context: RuleContext) -> Iterator[Finding]:
         connection, dot, _ = (line.placed.line.name or "").rpartition(".")  # MariaDB: a filter of one connection
         channel, colon, database = _database_name(line).rpartition(":") if channels else ("", "", _database_name(line))
         yield filter_by_default_database.finding(
-            f"{line.canonical} goes by the database that a session uses: a change from elsewhere to a table of "
-            f"{database} is filtered as if it were elsewhere's.",
+            f"{line.canonical} filters by the session's default database: a change to a table of "
+            f"{database} from a session with another default database is filtered as if it belonged to "
+            "that database.",
             verdict_subject(line),
             help=f"write {connection}{dot}{better} with the pattern {channel}{colon}database.% instead",
         )
@@ -150,15 +151,15 @@ OF_A_REPLICA = ("replica_", "slave_", "relay_", "replicate_", *READ_ONLY)
     "replica-updates-switched-off",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="A replica's file writes a binary log, and switches the logging of what the replica applies off.",
+    summary="A replica's option file enables the binary log, but disables logging of replicated changes.",
     options=LOGS_UPDATES,
     evidence=("REPL-11", "ASK-REP-19"),
     docs=Docs(
-        why="The binary log then holds only what is written on the replica itself. Replicas of this server, a restore "
-        "from its backup and binary logs, and replicas that follow it after a failover miss all that came from the "
-        "source. A running replica is reported by replica-updates-not-logged.",
-        fix="Set log_replica_updates = ON (log_slave_updates on MariaDB and before MySQL 8.0.26), or switch the binary "
-        "log off.",
+        why="The binary log then contains only what is written on the replica itself. Replicas of this server, a "
+        "restore from its backup and binary logs, and replicas that follow it after a failover miss all changes that "
+        "came from the source. A running replica is reported by replica-updates-not-logged.",
+        fix="Set log_replica_updates = ON (log_slave_updates on MariaDB and before MySQL 8.0.26), or disable the "
+        "binary log.",
         risk="The replica writes each change twice, as the source does.",
         restart=True,
         exceptions="A replica that is never a source and is never restored from its own binary logs.",
@@ -178,7 +179,8 @@ def replica_updates_switched_off(context: RuleContext) -> Iterator[Finding]:
         return
     action = advise(context, name, "ON", risk="the replica writes each change twice")
     yield replica_updates_switched_off.finding(
-        "The replica's binary log holds none of what it applies: its own replicas, and a restore from it, miss that.",
+        "The replica's binary log contains none of the changes that it applies: its own replicas, and a restore from "
+        "it, miss them.",
         variable_subject(context, name),
         help=help_line(action),
         actions=present(action),

@@ -54,14 +54,14 @@ def is_primary_node(context: RuleContext) -> bool:
     options=USED,
     evidence=("GAL-01", "ASK-GAL-01", "ASK-GAL-11"),
     docs=Docs(
-        why="MariaDB loads the provider only where wsrep_on is ON, and the default is OFF. With one of the two alone "
-        "the server starts, says nothing, and takes writes that reach no other node. SET GLOBAL wsrep_on = OFF on a "
-        "running node does the same to its writes, while wsrep_connected and wsrep_ready stay ON.",
-        fix="Set wsrep_on = ON together with wsrep_provider and wsrep_cluster_address, or take all of them out.",
-        risk="A node that joins replaces its data by that of the cluster.",
+        why="MariaDB loads the provider only where wsrep_on is ON, and the default is OFF. With only one of the two "
+        "the server starts without a warning, and accepts writes that reach no other node. SET GLOBAL wsrep_on = OFF "
+        "on a running node has the same effect on its writes, while wsrep_connected and wsrep_ready stay ON.",
+        fix="Set wsrep_on = ON together with wsrep_provider and wsrep_cluster_address, or remove all of them.",
+        risk="A node that joins replaces its data with that of the cluster.",
         restart=True,
         exceptions="A node that is kept out of the cluster for a while.",
-        reconsider_when="wsrep_ready that says ON.",
+        reconsider_when="wsrep_ready is ON.",
     ),
 )
 def galera_half_configured(context: RuleContext) -> Iterator[Finding]:
@@ -70,20 +70,20 @@ def galera_half_configured(context: RuleContext) -> Iterator[Finding]:
         yield galera_half_configured.finding(
             "wsrep_on was set to OFF while the node runs in a cluster: writes to this node reach no other node.",
             variable_subject(context, WSREP_ON),
-            help="run SET GLOBAL wsrep_on = ON, then compare this node's data with another node's, or replace it by a "
-            "full state transfer",
+            help="run SET GLOBAL wsrep_on = ON, then compare this node's data with another node's, or replace it with "
+            "a full state transfer",
         )
     elif context.text(WSREP_ON) == "OFF" and has_provider(context):
         yield galera_half_configured.finding(
-            "A provider is named, but wsrep_on is OFF: the server loads no provider and joins no cluster.",
+            "wsrep_provider is set, but wsrep_on is OFF: the server loads no provider and joins no cluster.",
             variable_subject(context, WSREP_PROVIDER),
-            help="write wsrep_on = ON as well, or take the provider out",
+            help="write wsrep_on = ON as well, or remove wsrep_provider",
         )
     if context.text(WSREP_ON) == "ON" and context.is_set(WSREP_ON) and not has_provider(context):
         yield galera_half_configured.finding(
-            "wsrep_on is ON, but no provider is named: writes reach no other node.",
+            "wsrep_on is ON, but wsrep_provider is not set: writes reach no other node.",
             variable_subject(context, WSREP_ON),
-            help="name the provider's library in wsrep_provider, or switch wsrep_on off",
+            help="set wsrep_provider to the provider's library, or switch wsrep_on off",
         )
 
 
@@ -95,9 +95,9 @@ def galera_half_configured(context: RuleContext) -> Iterator[Finding]:
     options=(ADDRESS, NEW_CLUSTER),
     evidence=("GAL-02",),
     docs=Docs(
-        why="An address without members, or wsrep_new_cluster in an option file, counts at every restart. The node "
-        "then takes writes in a cluster of its own while the others continue without it, and the data diverges.",
-        fix="Name all nodes in wsrep_cluster_address, before the next start; found a cluster once, with "
+        why="An address without members, or wsrep_new_cluster in an option file, takes effect at every restart. The "
+        "node then accepts writes in its own cluster while the others continue without it, and the data diverges.",
+        fix="Name all nodes in wsrep_cluster_address, before the next start; bootstrap a cluster only once, with "
         "galera_new_cluster.",
         risk="A node that finds no other waits for one.",
         exceptions="Clusters of one node, for tests.",
@@ -110,15 +110,15 @@ def galera_founds_itself_anew(context: RuleContext) -> Iterator[Finding]:
     at_start = setting is not None and setting.origin is not Origin.RUNTIME  # SET GLOBAL does not last until a start
     if uses_galera(context) and at_start and address.startswith(SCHEME) and not node_addresses(context):
         yield galera_founds_itself_anew.finding(
-            "The address names no node, so each start bootstraps a new cluster although one exists.",
+            "The address lists no node, so each start bootstraps a new cluster although one exists.",
             variable_subject(context, ADDRESS),
             help="name all nodes: gcomm://first,second,third",
         )
     elif uses_galera(context) and NEW_CLUSTER in context.file_verdict.effective and context.settings.on(NEW_CLUSTER):
         yield galera_founds_itself_anew.finding(
-            "wsrep_new_cluster in a file founds a new cluster at each start.",
+            "wsrep_new_cluster in an option file bootstraps a new cluster at each start.",
             variable_subject(context, NEW_CLUSTER),
-            help="remove the line; galera_new_cluster founds a cluster once",
+            help="remove the line; galera_new_cluster bootstraps a cluster once",
         )
 
 
@@ -131,13 +131,14 @@ def galera_founds_itself_anew(context: RuleContext) -> Iterator[Finding]:
     options=(OPTIONS,),
     evidence=("GAL-03",),
     docs=Docs(
-        why="The cluster lets only a majority write, so that there is one truth. With pc.ignore_sb or "
-        "pc.ignore_quorum each part goes on by itself, and afterwards no node can tell whose rows are right.",
-        fix="Take the option out, and add a third node or an arbitrator.",
-        risk="A part without a majority refuses writes until the others are back.",
+        why="Only a majority of the cluster may write, so that there is only one version of the data. With "
+        "pc.ignore_sb or pc.ignore_quorum each part continues by itself, and afterwards no node can determine which "
+        "rows are right.",
+        fix="Remove the option, and add a third node or an arbitrator.",
+        risk="A part without a majority refuses writes until the other nodes are back.",
         restart=True,
-        exceptions="Two nodes of which only one is ever written to, as the vendor says.",
-        reconsider_when="A majority that survives the loss of any one place.",
+        exceptions="Two nodes of which only one ever receives writes, according to the vendor.",
+        reconsider_when="A majority that survives the loss of any one site.",
     ),
 )
 def galera_without_quorum(context: RuleContext) -> Iterator[Finding]:
@@ -146,7 +147,7 @@ def galera_without_quorum(context: RuleContext) -> Iterator[Finding]:
     options = [name for name in WITHOUT_QUORUM if given.get(name) in YES]
     if options and uses_galera(context) and context.is_set(OPTIONS):
         yield galera_without_quorum.finding(
-            f"With {' and '.join(options).lower()} partitions that lose contact both accept writes, and the data "
+            f"With {' and '.join(options).lower()} both parts accept writes after a network partition, and the data "
             "diverges (split brain).",
             variable_subject(context, OPTIONS),
             help="remove it, and add a third node or an arbitrator",
@@ -163,17 +164,17 @@ def provider_options(context: RuleContext) -> dict[str, str]:
     "GAL004",
     "galera-not-in-rows",
     confidence=Confidence.LIKELY,
-    summary="A cluster applies rows, but the server is set to log statements or a mixture.",
+    summary="Galera applies rows, but the server is set to the STATEMENT or MIXED format.",
     targets=MARIADB,
     options=USED,
     evidence=("GAL-01",),
     docs=Docs(
-        why="The vendor counts binlog_format = ROW among the settings that a node must have. MariaDB's default is "
-        "MIXED, so it has to be written.",
+        why="The vendor lists binlog_format = ROW among the required settings of a node. MariaDB's default is MIXED, "
+        "so it must be set.",
         fix="Set binlog_format = ROW.",
         risk="Changes of many rows make larger binary logs.",
         exceptions="None.",
-        reconsider_when="A statement of the vendor that other formats are supported.",
+        reconsider_when="A statement by the vendor that other formats are supported.",
     ),
 )
 def galera_not_in_rows(context: RuleContext) -> Iterator[Finding]:
@@ -185,7 +186,7 @@ def galera_not_in_rows(context: RuleContext) -> Iterator[Finding]:
             watch="Binlog_cache_disk_use",
         )  # fmt: skip
         yield galera_not_in_rows.finding(
-            f"binlog_format is {value}; a node of a cluster needs ROW.",
+            f"binlog_format is {value}; a Galera node needs ROW.",
             variable_subject(context, "binlog_format" if context.is_set("binlog_format") else _galera_option(context)),
             help=help_line(action),
             actions=present(action),
@@ -212,10 +213,10 @@ def _galera_option(context: RuleContext) -> str:
     options=USED,
     evidence=("GAL-01",),
     docs=Docs(
-        why="The vendor asks for the interleaved mode, in which appliers work in parallel. MariaDB's default is 1, so "
-        "it has to be written.",
+        why="The vendor requires the interleaved mode, in which appliers work in parallel. MariaDB's default is 1, so "
+        "it must be set.",
         fix="Set innodb_autoinc_lock_mode = 2.",
-        risk="Numbers of one statement may have gaps, as those of a cluster have anyway.",
+        risk="The numbers of one statement may have gaps, as they have in a cluster anyway.",
         restart=True,
         exceptions="Nodes that apply with one thread and insert one row at a time.",
         reconsider_when="No waits for auto-increment locks on any node.",
@@ -230,7 +231,7 @@ def galera_locks_auto_increment(context: RuleContext) -> Iterator[Finding]:
             watch="Innodb_row_lock_waits",
         )  # fmt: skip
         yield galera_locks_auto_increment.finding(
-            f"{name} is {mode}; for the nodes of a cluster the vendor asks for {INTERLEAVED}.",
+            f"{name} is {mode}; the vendor requires {INTERLEAVED} on Galera nodes.",
             variable_subject(context, name if context.is_set(name) else _galera_option(context)),
             help=help_line(action),
             actions=present(action),
@@ -246,12 +247,12 @@ def galera_locks_auto_increment(context: RuleContext) -> Iterator[Finding]:
     options=USED,
     evidence=("GAL-01",),
     docs=Docs(
-        why="What arrives from the cluster is not written to the binary log unless log_slave_updates is ON. A "
-        "replica of this node, or a restore from its log, then has a part of the changes only.",
+        why="Changes from other nodes are written to the binary log only if log_slave_updates is ON. Without it, a "
+        "replica of this node, or a restore from its log, has only a part of the changes.",
         fix="Set log_slave_updates = ON, or switch the binary log off.",
         risk="The node writes all changes to its binary log.",
         restart=True,
-        exceptions="Nodes that take all writes themselves.",
+        exceptions="Nodes that receive all writes themselves.",
         reconsider_when="A replica of this node that has all rows.",
     ),
 )
@@ -264,7 +265,7 @@ def galera_logs_half(context: RuleContext) -> Iterator[Finding]:
             watch="Binlog_cache_use",
         )  # fmt: skip
         yield galera_logs_half.finding(
-            "The binary log holds only what is written on this node, nothing that comes from the others.",
+            "The binary log contains only what is written on this node, no changes from the other nodes.",
             variable_subject(context, "log_bin"),
             help=help_line(action),
             actions=present(action),
@@ -280,19 +281,19 @@ def galera_logs_half(context: RuleContext) -> Iterator[Finding]:
     options=("wsrep_osu_method",),
     evidence=("GAL-04",),
     docs=Docs(
-        why="RSU is meant for one session that changes each node in turn. As the setting of the whole server every "
-        "CREATE and ALTER from an application stays on one node, and the rows that follow fail on the others.",
-        fix="Remove the line, and set RSU in the session that carries a change from node to node.",
-        risk="A change of a definition then blocks the cluster while it runs.",
-        exceptions="A node on which such a change is being carried out just now.",
-        reconsider_when="Definitions that are the same on all nodes.",
+        why="RSU is meant for one session that runs the DDL on each node in turn. As a global setting, every CREATE "
+        "and ALTER from an application stays on one node, and the rows that follow fail on the others.",
+        fix="Remove the line, and set RSU in the session that runs the DDL on each node.",
+        risk="DDL then blocks the cluster while it runs.",
+        exceptions="A node on which such a change is in progress.",
+        reconsider_when="Table definitions that are the same on all nodes.",
     ),
 )
 def galera_local_schema_changes(context: RuleContext) -> Iterator[Finding]:
     """Report wsrep_osu_method = RSU, which is meant for single sessions."""
     name = "wsrep_osu_method"
     if uses_galera(context) and context.is_set(name) and context.text(name) == "RSU":
-        action = advise(context, name, "TOI", risk="a change of a definition blocks the cluster while it runs")
+        action = advise(context, name, "TOI", risk="DDL blocks the cluster while it runs")
         yield galera_local_schema_changes.finding(
             "Every CREATE and ALTER stays on this node, and rows for it fail on the others.",
             variable_subject(context, name),
@@ -311,13 +312,13 @@ def galera_local_schema_changes(context: RuleContext) -> Iterator[Finding]:
     options=("wsrep_sst_method",),
     evidence=("GAL-05", "ASK-GAL-09", "ASK-GAL-12"),
     docs=Docs(
-        why="With rsync and mysqldump the node that gives its data holds a read lock for the whole transfer; "
-        "mariabackup copies beside the writes. A cluster of three is down to one node that works meanwhile.",
+        why="With rsync and mysqldump the donor holds a read lock during the whole transfer; mariabackup copies while "
+        "writes continue. Meanwhile a cluster of three has only one working node.",
         fix="Set wsrep_sst_method = mariabackup on all nodes, with an account for it in wsrep_sst_auth, which needs "
         "RELOAD, PROCESS and BINLOG MONITOR ON *.*. Without wsrep_sst_auth the donor logs in as the operating system "
         "account of the server, which needs an account that takes no password (unix_socket).",
         risk="It needs mariadb-backup and socat on all nodes, and the same method everywhere.",
-        exceptions="Small databases, and nodes that may stand still: rsync is the fastest.",
+        exceptions="Small databases, and donors that may be blocked: rsync is the fastest method.",
         reconsider_when="Transfers that are short enough for the cluster.",
     ),
 )
@@ -328,7 +329,7 @@ def galera_blocking_transfer(context: RuleContext) -> Iterator[Finding]:
     if uses_galera(context) and method and (context.is_set(name) or size >= MUCH):
         amount = f" of {format_size(size)}" if size >= MUCH else ""
         yield galera_blocking_transfer.finding(
-            f"With {method} the donor takes no writes until the transfer{amount} ends.",
+            f"With {method} the donor accepts no writes until the transfer{amount} ends.",
             variable_subject(context, name),
             help="use mariabackup on all nodes, if the donor must stay available",
         )
@@ -351,12 +352,12 @@ def _copied_bytes(context: RuleContext) -> int:
     options=(ADDRESS,),
     evidence=("GAL-06", "GAL-03"),
     docs=Docs(
-        why="Only a part with more than half of the votes accepts writes. Of two nodes neither is more than half, so a "
-        "crash of one or a broken network stops the other. The vendor recommends three nodes, or an arbitrator "
+        why="Only a part with more than half of the votes accepts writes. One of two nodes is never more than half, so "
+        "a crash of one or a broken network stops the other. The vendor recommends three nodes, or an arbitrator "
         "(garbd) as the third vote.",
         fix="Add a third node, or an arbitrator on another host.",
-        risk="A third node gets all writes; an arbitrator gets all traffic, and keeps nothing.",
-        exceptions="Clusters with an arbitrator, or with more nodes than the address names.",
+        risk="A third node gets all writes; an arbitrator gets all traffic, but stores nothing.",
+        exceptions="Clusters with an arbitrator, or with more nodes than the address lists.",
         reconsider_when="wsrep_cluster_size of 3.",
     ),
 )
@@ -369,7 +370,7 @@ def galera_of_two_nodes(context: RuleContext) -> Iterator[Finding]:
     few = len(nodes) == TWO and (counted <= TWO if counted is not None else not _omits_itself(context, nodes))
     if few or (counted == TWO and len(nodes) == 1):
         yield galera_of_two_nodes.finding(
-            f"The {'address names' if few else 'cluster has'} two nodes: if one is lost silently, the other has no "
+            f"The {'address lists' if few else 'cluster has'} two nodes: if one is lost silently, the other has no "
             "majority and refuses writes.",
             variable_subject(context, ADDRESS),
             help="add a third node, or an arbitrator (garbd) on another host",
@@ -400,12 +401,13 @@ def node_addresses(context: RuleContext) -> list[str]:
     evidence=("ASK-GAL-02",),
     docs=Docs(
         why="A node is suspected after evs.suspect_timeout without a message, and sends one every "
-        "evs.keepalive_period. The provider wants at least three of these in the time. With evs.suspect_timeout = PT1S "
-        "and the default of PT1S for the other it refused, and the server ended with an error.",
+        "evs.keepalive_period. The provider requires at least three keepalive periods within the suspect timeout. With "
+        "evs.suspect_timeout = PT1S and the default of PT1S for evs.keepalive_period it refused, and the server "
+        "stopped with an error.",
         fix="Remove evs.suspect_timeout: the default is PT5S. Or lower evs.keepalive_period to a third of it or less.",
         risk="A lost node is noticed later.",
         restart=True,
-        exceptions="None known. One version of the provider was asked.",
+        exceptions="None known. One version of the provider was tested.",
         reconsider_when="A node that starts with these lines.",
     ),
 )
@@ -415,8 +417,8 @@ def refused_galera_timeout(context: RuleContext) -> Iterator[Finding]:
     suspect, alive = (_duration_seconds(given.get(name, default)) for name, default in TIMEOUTS.items())
     if uses_galera(context) and context.is_set(OPTIONS) and suspect and alive and suspect < MESSAGES * alive:
         yield refused_galera_timeout.finding(
-            f"The provider refuses evs.suspect_timeout = {suspect:g} s with evs.keepalive_period = {alive:g} s: it "
-            "must be three times as long. The server does not start.",
+            f"The provider refuses evs.suspect_timeout = {suspect:g} s with evs.keepalive_period = {alive:g} s: the "
+            "timeout must be at least three times the period. The server does not start.",
             variable_subject(context, OPTIONS),
             help="remove evs.suspect_timeout, or lower evs.keepalive_period to a third of it or less",
         )

@@ -48,13 +48,13 @@ UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
     options=(APPLIERS,),
     evidence=("GAL-07", "GAL-01"),
     docs=Docs(
-        why="A node whose queue of received transactions grows pauses the whole cluster (flow control). More appliers "
-        "work side by side on transactions that do not depend on each other; wsrep_cert_deps_distance tells how many "
-        "those are on average. No published number says which count is best.",
-        fix="Raise wsrep_slave_threads, not beyond wsrep_cert_deps_distance of a busy hour.",
+        why="A node whose queue of received transactions grows pauses the whole cluster (flow control). Several "
+        "appliers work in parallel on transactions that do not depend on each other; wsrep_cert_deps_distance shows "
+        "how many those are on average. No published measurement shows which number is best.",
+        fix="Raise wsrep_slave_threads, but not beyond wsrep_cert_deps_distance in a busy hour.",
         risk="Each applier is a session with its memory. Tables without a primary key are applied in series anyway.",
-        exceptions="Nodes whose queue stays empty (wsrep_local_recv_queue_avg), and one applier as a remedy for "
-        "appliers that conflict.",
+        exceptions="Nodes whose queue stays empty (wsrep_local_recv_queue_avg), and a single applier as a workaround "
+        "for conflicts between appliers.",
         reconsider_when="wsrep_local_recv_queue_avg near 0 and wsrep_flow_control_paused at 0 over a busy hour.",
     ),
 )
@@ -62,9 +62,9 @@ def single_galera_applier(context: RuleContext) -> Iterator[Finding]:
     """Report an explicitly configured single applier thread."""
     if uses_galera(context) and context.is_set(APPLIERS) and context.number(APPLIERS) == 1:
         yield single_galera_applier.finding(
-            "One thread applies what all other nodes write; where its queue grows, the whole cluster is paused.",
+            "One thread applies what all other nodes write; if its queue grows, the whole cluster is paused.",
             variable_subject(context, APPLIERS),
-            help=f"raise {APPLIERS}, not beyond wsrep_cert_deps_distance of a busy hour",
+            help=f"raise {APPLIERS}, but not beyond wsrep_cert_deps_distance in a busy hour",
         )
 
 
@@ -78,10 +78,10 @@ def single_galera_applier(context: RuleContext) -> Iterator[Finding]:
     options=(OPTIONS,),
     evidence=("GAL-08",),
     docs=Docs(
-        why="A node that returns gets the write sets that it lacks from the cache of another (IST). If they are no "
-        "longer there, it gets a full copy (SST). The rule reports an explicit gcache.size up to the default of 128M.",
-        fix="Size gcache.size by the bytes that are replicated (wsrep_replicated_bytes and wsrep_received_bytes) in "
-        "the longest time that a node is away.",
+        why="A node that returns gets the missing write sets from the cache of another node (IST). If they are no "
+        "longer cached, it gets a full copy (SST). The rule reports an explicit gcache.size up to the default of 128M.",
+        fix="Set gcache.size to the bytes that are replicated (wsrep_replicated_bytes and wsrep_received_bytes) in the "
+        "longest time that a node is disconnected.",
         risk="A file of that size in the data directory of each node.",
         restart=True,
         exceptions="Databases that are copied in minutes, and clusters that write little.",
@@ -95,10 +95,10 @@ def small_galera_cache(context: RuleContext) -> Iterator[Finding]:
         return
     if size < SMALL or (size == SMALL and _names_cache(context)):
         yield small_galera_cache.finding(
-            f"A node that was away while the others wrote more than {format_size(size)} "
-            "(gcache.size) needs a full copy.",
+            f"A node that was disconnected while the others wrote more than {format_size(size)} (gcache.size) needs a "
+            "full copy.",
             variable_subject(context, OPTIONS),
-            help="size gcache.size by what is replicated while a node is away for maintenance",
+            help="set gcache.size to the amount that is replicated while a node is down for maintenance",
         )
 
 
@@ -129,9 +129,9 @@ def _size_bytes(text: str) -> int | None:
     options=(NO_KEY,),
     evidence=("GAL-09",),
     docs=Docs(
-        why="Certification compares the keys of changed rows, and finds changes of one row on two nodes. For tables "
-        "without a primary key MariaDB makes keys; with wsrep_certify_nonPK = OFF it does not. The default is ON. No "
-        "provider was available to test the consequences.",
+        why="Certification compares the keys of changed rows, and detects changes to one row on two nodes. For tables "
+        "without a primary key MariaDB generates keys; with wsrep_certify_nonPK = OFF it does not. The default is ON. "
+        "No provider was available to test the consequences.",
         fix="Remove the line, and give each table a primary key.",
         risk="None known.",
         exceptions="Databases in which each table has a primary key: there the option changes nothing.",
@@ -143,7 +143,7 @@ def galera_without_certification_keys(context: RuleContext) -> Iterator[Finding]
     if uses_galera(context) and context.explicit_switch(NO_KEY) is False:
         action = advise(context, NO_KEY, "ON")
         yield galera_without_certification_keys.finding(
-            "Changes of tables without a primary key are not certified, so conflicts of two nodes can go unnoticed.",
+            "Changes to tables without a primary key are not certified, so conflicts between nodes can go unnoticed.",
             variable_subject(context, NO_KEY),
             help=help_line(action),
             actions=present(action),
@@ -162,9 +162,10 @@ def galera_without_certification_keys(context: RuleContext) -> Iterator[Finding]
     docs=Docs(
         why="Quorum is more than half of the sum of pc.weight over all nodes (wsrep_cluster_weight). If a node with "
         "half of it or more is lost suddenly, the others have no quorum, however many they are.",
-        fix="Set pc.weight to 1 on all nodes, or give it to the nodes of the main site so that no single one has half.",
+        fix="Set pc.weight to 1 on all nodes, or distribute the weights of the main site so that no single node has "
+        "half.",
         risk="Change the weights one node at a time, while all nodes are connected.",
-        exceptions="A node that is meant to decide alone.",
+        exceptions="A node that is meant to form the quorum alone.",
         reconsider_when="pc.weight below half of wsrep_cluster_weight.",
     ),
 )
@@ -197,16 +198,18 @@ def galera_node_outweighs_others(context: RuleContext) -> Iterator[Finding]:
     "galera-cache-for-minutes",
     severity=Severity.NOTE,
     confidence=Confidence.MEASURED,
-    summary="At the current write rate the cache lasts less than an hour: a node away longer needs a full copy.",
+    summary="At the current write rate the cache lasts less than an hour: a node that is disconnected for longer needs "
+    "a full copy.",
     needs=("server",),
     targets=MARIADB,
     options=(OPTIONS,),
     evidence=("ASK-GAL-08", "GAL-08"),
     docs=Docs(
         why="gcache.size divided by the bytes that the cluster replicates in an hour is the time that a node may be "
-        "away and still return with an incremental transfer (IST). After that it gets a full copy (SST). The rate is "
-        "the mean since the start of the server; at the busiest hour the time is shorter.",
-        fix="Set gcache.size in wsrep_provider_options of the option file on all nodes, for the longest maintenance.",
+        "disconnected and still return with an incremental transfer (IST). After that it gets a full copy (SST). The "
+        "rate is the mean since the start of the server; at the busiest hour the time is shorter.",
+        fix="Set gcache.size in wsrep_provider_options of the option file on all nodes, large enough for the longest "
+        "maintenance.",
         risk="A file of that size in the data directory. The node must be restarted for it.",
         restart=True,
         exceptions="Databases that are smaller than the cache would be: a full copy takes as long.",
@@ -227,8 +230,8 @@ def galera_cache_for_minutes(context: RuleContext) -> Iterator[Finding]:
     gigabytes = -(-needed // (1 << 30))
     yield galera_cache_for_minutes.finding(
         f"{CACHE.lower()} is {format_size(size)}, and the cluster replicates {format_size(hourly)} an hour: a node "
-        f"that is away for more than {format_duration(size * HOUR / hourly)} ({size / hourly:.1f} hours) needs a full "
-        "copy.",
+        f"that is disconnected for more than {format_duration(size * HOUR / hourly)} ({size / hourly:.1f} hours) needs "
+        "a full copy.",
         variable_subject(context, OPTIONS),
         help=f"set gcache.size = {gigabytes}G in wsrep_provider_options on all nodes ({AWAY} hours), if the disk has "
         "room",
@@ -247,15 +250,15 @@ def galera_cache_for_minutes(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="With wsrep_sst_method = mariabackup the donor runs mariadb-backup, which logs in with wsrep_sst_auth, or "
         "as the operating system account of the server where that is empty. Without an account of that name the "
-        "transfer fails, and the node that wants to join ends. This shows when a node was away for too long or is "
-        "replaced. Whether an account of that name needs a password is not judged.",
-        fix="Create an account and give it RELOAD, PROCESS and BINLOG MONITOR ON *.*; mariadb-backup 10.11 refused "
-        "without each of them. Write its name and password as wsrep_sst_auth = NAME:PASSWORD on all nodes, in a file "
-        "with mode 640 or less.",
+        "transfer fails, and the joining node stops. The problem appears only when a node was disconnected for too "
+        "long or is replaced. The rule does not check whether an account of that name needs a password.",
+        fix="Create an account and give it RELOAD, PROCESS and BINLOG MONITOR ON *.*; mariadb-backup 10.11 failed "
+        "without any one of them. Write its name and password as wsrep_sst_auth = NAME:PASSWORD on all nodes, in a "
+        "file with mode 640 or less.",
         risk="The password is in the option file and in memory.",
-        exceptions="An account of the system's name that a later change creates. The rule looks for wsrep_sst_auth in "
-        "all groups of the files.",
-        reconsider_when="A transfer by mariabackup from this donor that worked.",
+        exceptions="An account with the name of the system account that is created later. The rule looks for "
+        "wsrep_sst_auth in all groups of the files.",
+        reconsider_when="A successful transfer by mariabackup from this donor.",
     ),
 )
 def galera_transfer_without_account(context: RuleContext) -> Iterator[Finding]:
@@ -298,12 +301,12 @@ def galera_transfer_without_account(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="PXC Strict Mode refuses tables without a primary key, engines that the cluster does not replicate, table "
         "locks and other operations that can make nodes diverge. With PERMISSIVE they run with a warning in the log, "
-        "with DISABLED without one. The other nodes don't check again what one node let through.",
-        fix="Remove the line: ENFORCING is the default on a node of a cluster. MASTER allows table locks where "
-        "a single node takes the writes.",
+        "with DISABLED without one. The other nodes do not check again what one node allowed.",
+        fix="Remove the line: ENFORCING is the default on a node of a cluster. MASTER allows table locks if a single "
+        "node receives the writes.",
         risk="Statements that the mode refuses end with an error: read the warnings of PERMISSIVE first.",
-        exceptions="A node that is migrated into the cluster, and a cluster for tests.",
-        reconsider_when="A cluster whose tables all have a primary key and are InnoDB's.",
+        exceptions="A node that is being migrated into the cluster, and test clusters.",
+        reconsider_when="A cluster whose tables are all InnoDB tables with a primary key.",
     ),
 )
 def pxc_strict_mode_off(context: RuleContext) -> Iterator[Finding]:
@@ -335,9 +338,9 @@ LOOPBACK = ("127.", "LOCALHOST", "[::1]")
     options=(METHOD,),
     evidence=("ASK-GAL-13",),
     docs=Docs(
-        why="The server runs wsrep_sst_METHOD for a full copy. MariaDB's packages have no script for XtraBackup "
-        "any more, which cannot copy MariaDB 10.3 and later: a node that needs a full copy ends at once. This shows "
-        "only when a node was away for too long or is replaced.",
+        why="The server runs wsrep_sst_METHOD for a full copy. MariaDB's packages no longer have a script for "
+        "XtraBackup, which cannot copy MariaDB 10.3 and later: a node that needs a full copy stops at once. The "
+        "problem appears only when a node was disconnected for too long or is replaced.",
         fix="Set wsrep_sst_method = mariabackup on all nodes, install mariadb-backup there, and write its account in "
         "wsrep_sst_auth (galera-transfer-without-account).",
         risk="The nodes must agree on the method before one of them needs a copy.",
@@ -361,20 +364,20 @@ def galera_transfer_without_script(context: RuleContext) -> Iterator[Finding]:
     "GAL028",
     "galera-unreachable-address",
     confidence=Confidence.LIKELY,
-    summary="Nodes are looked for at an address where no other node can reach them.",
+    summary="The node uses an address at which nodes cannot reach each other.",
     targets=MARIADB,
     options=(ADDRESS, NODE),
     evidence=("ASK-GAL-14",),
     docs=Docs(
-        why="Nodes talk to each other on a port of their own, 4567 by default. At 3306, the port of clients, a node "
-        "reaches no cluster: it tries for half a minute and ends. A wsrep_node_address of the loopback interface is "
-        "what the node tells the others, which then look for it on their own hosts, also for state transfers.",
-        fix="Take the port out of wsrep_cluster_address, or write 4567. Set wsrep_node_address to the address that the "
-        "other nodes reach, or remove it.",
+        why="Nodes communicate on a separate port, 4567 by default. At 3306, the client port, a node reaches no "
+        "cluster: it tries for half a minute and stops. A node announces its wsrep_node_address to the others. With a "
+        "loopback address, they look for it on their own hosts, even for state transfers.",
+        fix="Remove the port from wsrep_cluster_address, or write 4567. Set wsrep_node_address to an address that the "
+        "other nodes can reach, or remove it.",
         risk="None: with these addresses the node cannot work in a cluster of several hosts.",
         restart=True,
         exceptions="A cluster on one host, for tests. Nodes whose gmcast.listen_addr is at port 3306.",
-        reconsider_when="wsrep_cluster_size that counts all nodes.",
+        reconsider_when="wsrep_cluster_size that includes all nodes.",
     ),
 )
 def galera_unreachable_address(context: RuleContext) -> Iterator[Finding]:
@@ -388,14 +391,14 @@ def galera_unreachable_address(context: RuleContext) -> Iterator[Finding]:
     of_clients = f":{SQL_PORT}" not in listens and any(node.rpartition(":")[2] == SQL_PORT for node in nodes)
     if context.is_set(ADDRESS) and of_clients:
         yield galera_unreachable_address.finding(
-            "3306 is the port of clients: nodes talk to each other on 4567, so this node finds no other and ends.",
+            "3306 is the client port: nodes communicate on 4567, so this node finds no other node and stops.",
             variable_subject(context, ADDRESS),
             help="write the addresses without a port: gcomm://first,second,third",
         )
     local = (context.text(NODE) or "").startswith(LOOPBACK)
     if context.is_set(NODE) and local and not any(node.startswith(LOOPBACK) for node in nodes):
         yield galera_unreachable_address.finding(
-            "The node announces its loopback address to the other nodes, which reach only their own host at it.",
+            "The node announces its loopback address to the other nodes, which can only reach their own host there.",
             variable_subject(context, NODE),
             help="write the address at which the other nodes reach this host, or remove the line",
         )

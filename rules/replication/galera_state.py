@@ -60,8 +60,8 @@ def _window(context: RuleContext) -> Workload:
         fix="Restore the network to the other nodes, or start them. Only if no node of the cluster is Primary and the "
         "others cannot return soon: choose the node with the highest wsrep_last_committed and make it primary with "
         "pc.bootstrap=YES, on this one node.",
-        risk="pc.bootstrap=YES while another part is Primary, or on two parts, makes two clusters whose data diverges "
-        "(split brain).",
+        risk="pc.bootstrap=YES while another part is Primary, or in two parts, creates two clusters whose data "
+        "diverges (split brain).",
         exceptions="A node that was disconnected for maintenance (an empty wsrep_cluster_address).",
         reconsider_when="wsrep_cluster_status Primary on this node.",
     ),
@@ -90,8 +90,8 @@ def galera_non_primary(context: RuleContext) -> Iterator[Finding]:
 def _bootstrap() -> Action:
     return Action(
         statement=BOOTSTRAP,
-        risk="split brain: only if wsrep_cluster_status is Primary on no node, those unreachable included; on one node "
-        "only, the one with the highest wsrep_last_committed",
+        risk="split brain: only if wsrep_cluster_status is Primary on no node, including unreachable nodes; run it on "
+        "one node only, the one with the highest wsrep_last_committed",
         watch="wsrep_cluster_status",
     )
 
@@ -135,12 +135,12 @@ def galera_not_ready(context: RuleContext) -> Iterator[Finding]:
     evidence=("ASK-GAL-10",),
     docs=Docs(
         why="With wsrep_reject_queries = ALL or ALL_KILL the node stays in the cluster and answers queries on tables "
-        "with error 1047, those of administrators too. wsrep_ready stays ON, so load balancers that check only that "
-        "still send clients here.",
+        "with error 1047, including those of administrators. wsrep_ready stays ON, so load balancers that check only "
+        "that still send clients here.",
         fix="SET GLOBAL wsrep_reject_queries = NONE when the maintenance has ended.",
         risk="Clients read and write here again.",
         exceptions="Maintenance.",
-        reconsider_when="Maintenance that is still going on.",
+        reconsider_when="Maintenance that is still in progress.",
     ),
 )
 def galera_rejects_queries(context: RuleContext) -> Iterator[Finding]:
@@ -167,11 +167,12 @@ def galera_rejects_queries(context: RuleContext) -> Iterator[Finding]:
     evidence=("ASK-GAL-04", "GAL-10"),
     docs=Docs(
         why="A donor, a node with wsrep_desync = ON and a node under FLUSH TABLES WITH READ LOCK are in the state "
-        "Donor/Desynced. They send no flow control, so their queue of received write sets has no limit and readers "
-        "see old data. A node that is Joined works off its queue. From a thousand waiting write sets on it is a "
-        "warning, which is our choice.",
+        "Donor/Desynced. They send no flow control, so their queue of received write sets has no limit and readers see "
+        "old data. A node in state Joined catches up with its queue. From a thousand waiting write sets on the finding "
+        "is a warning; that threshold is our choice.",
         fix="Wait until the state transfer or the backup has ended. Set wsrep_desync = OFF if it was left ON.",
-        risk="A node that is synchronized again takes part in flow control: with a long queue it pauses the cluster.",
+        risk="A node that is synchronized again takes part in flow control: if its queue is long, it pauses the "
+        "cluster.",
         exceptions="A donor, and a node during its backup.",
         reconsider_when="wsrep_local_state_comment Synced.",
     ),
@@ -187,7 +188,7 @@ def galera_desynced(context: RuleContext) -> Iterator[Finding]:
     action = Action(
         statement="SET GLOBAL wsrep_desync = OFF;",
         undo="SET GLOBAL wsrep_desync = ON;",
-        risk="with a long queue the node then pauses the cluster (flow control)",
+        risk="if its queue is long, the node then pauses the cluster (flow control)",
         watch=QUEUE,
     )
     yield galera_desynced.finding(
@@ -215,7 +216,7 @@ def galera_desynced(context: RuleContext) -> Iterator[Finding]:
         "commits. wsrep_flow_control_paused_ns counts the time. A tenth of the window is our limit.",
         fix="Find the node with the longest wsrep_local_recv_queue. Look there for locks, slow disks, large "
         "transactions, tables without a primary key, and too few appliers (wsrep_slave_threads).",
-        risk="A higher gcs.fc_limit only hides it: readers see older data, and certification conflicts get more.",
+        risk="A higher gcs.fc_limit only hides it: readers see older data, and there are more certification conflicts.",
         exceptions="A bulk load, or a schema change that all nodes apply.",
         reconsider_when="wsrep_flow_control_paused near 0 over a busy hour.",
     ),
@@ -264,9 +265,9 @@ def _since_reset(context: RuleContext) -> str:
     targets=MARIADB,
     evidence=("ASK-GAL-05", "ASK-GAL-04"),
     docs=Docs(
-        why="Write sets wait in the receive queue, and wsrep_last_committed did not change in the window. A lock of a "
-        "session stops the applier (LOCK TABLES, FLUSH TABLES WITH READ LOCK), or it is busy with one statement, such "
-        "as ALTER TABLE. A synchronized node then pauses the whole cluster.",
+        why="Write sets wait in the receive queue, and wsrep_last_committed did not change in the window. A session's "
+        "lock blocks the applier (LOCK TABLES, FLUSH TABLES WITH READ LOCK), or it is busy with one statement, such as "
+        "ALTER TABLE. A synchronized node then pauses the whole cluster.",
         fix="Find the applier in SHOW FULL PROCESSLIST (its user is system user) and the session that holds the lock. "
         "End that session.",
         risk="The work of the session that is ended is rolled back.",
@@ -299,8 +300,8 @@ def galera_applier_blocked(context: RuleContext) -> Iterator[Finding]:
     options=(APPLIERS,),
     evidence=("ASK-GAL-05", "GAL-07"),
     docs=Docs(
-        why="The receive queue exceeds gcs.fc_limit at both ends of the window, or the node asked for pauses in it. "
-        "More appliers help while wsrep_cert_deps_distance, the mean number of write sets that can be applied in "
+        why="The receive queue exceeds gcs.fc_limit at both ends of the window, or the node requested pauses during "
+        "it. More appliers help while wsrep_cert_deps_distance, the mean number of write sets that can be applied in "
         "parallel, is above their number.",
         fix="Raise wsrep_slave_threads to twice the number of processors, not beyond wsrep_cert_deps_distance.",
         risk="Each applier is a session with its memory. Appliers can conflict on tables without a primary key.",
@@ -360,10 +361,10 @@ def _more_appliers(context: RuleContext) -> Action | None:
         why="Nodes detect conflicts at commit. A write set of another node aborts local transactions that hold its "
         "rows (wsrep_local_bf_aborts), and certification refuses local ones that come later "
         "(wsrep_local_cert_failures). The application gets a deadlock error (1213). One in twenty is our limit.",
-        fix="Send the writes to one node, or those of a table to the same node. Let the application repeat "
-        "transactions that fail with error 1213.",
-        risk="A single writing node takes all writes.",
-        exceptions="Jobs that meet at one row, such as queues and counters, for a short time.",
+        fix="Send the writes to one node, or those of a table to the same node. Let the application retry transactions "
+        "that fail with error 1213.",
+        risk="A single node then receives all writes.",
+        exceptions="Jobs that briefly update the same row, such as queues and counters.",
         reconsider_when="Both counters nearly constant over a busy hour.",
     ),
 )
@@ -379,7 +380,7 @@ def galera_conflicts(context: RuleContext) -> Iterator[Finding]:
     yield galera_conflicts.finding(
         f"Conflicts with other nodes: {aborts:,} local transactions were aborted and {failures:,} failed "
         f"certification, {commits:,} committed {window_text(window)}.",
-        help="write on one node, or change a table on one node only; repeat transactions that fail with error 1213",
+        help="write on one node, or change a table on one node only; retry transactions that fail with error 1213",
     )
 
 
@@ -396,7 +397,7 @@ def galera_conflicts(context: RuleContext) -> Iterator[Finding]:
         why="A node that ended, or that was cut off, is no longer counted by wsrep_cluster_size. The fewer nodes are "
         "left, the fewer failures the cluster survives. A single node left over has no copy of its writes.",
         fix="Start the missing nodes, and find in their error logs why they left.",
-        risk="A node that was away for long gets a full copy of the data from a donor.",
+        risk="A node that was disconnected for a long time gets a full copy of the data from a donor.",
         exceptions="Addresses of nodes that no longer exist: remove them from wsrep_cluster_address.",
         reconsider_when="wsrep_cluster_size equal to the number of addresses.",
     ),

@@ -37,21 +37,21 @@ OUTSIDE = ("OFFLINE", "ERROR")  # states of a member that has left its group or 
     options=(FOUNDS,),
     evidence=("GRP-01", "ASK-GRP-01"),
     docs=Docs(
-        why="The option is for the one moment in which a group is founded. Left in a file, or left ON, the next start "
-        "founds a second group of the same name, and both take writes.",
-        fix="Remove the line. To found a group set the variable, start group replication, and set it back.",
-        risk="A member that finds no group doesn't become one by itself.",
+        why="The option is only for bootstrapping a group. If it stays in an option file, or stays ON, the next start "
+        "bootstraps a second group of the same name, and both accept writes.",
+        fix="Remove the line. To bootstrap a group, set the variable, start group replication, and reset the variable.",
+        risk="A member that finds no group does not bootstrap one by itself.",
         exceptions="Groups of one member, for tests.",
-        reconsider_when="A restart after which the member is in the group that it left.",
+        reconsider_when="A restart after which the member is in its former group.",
     ),
 )
 def group_founds_itself_anew(context: RuleContext) -> Iterator[Finding]:
     """Report group_replication_bootstrap_group = ON."""
     if context.is_set(FOUNDS) and context.settings.on(FOUNDS):
         yield group_founds_itself_anew.finding(
-            "The next start founds a second group of the same name instead of joining the one that is there.",
+            "The next start bootstraps a second group of the same name instead of joining the existing one.",
             variable_subject(context, FOUNDS),
-            help="remove the line, and set the variable only while a group is founded",
+            help="remove the line, and set the variable only while you bootstrap a group",
         )
 
 
@@ -59,18 +59,18 @@ def group_founds_itself_anew(context: RuleContext) -> Iterator[Finding]:
     "GRP002",
     "group-needs-unmet",
     severity=Severity.ERROR,
-    summary="The member lacks settings without which group replication doesn't start.",
+    summary="The member lacks settings that group replication requires to start.",
     targets=MYSQL,
     options=(GROUP,),
     evidence=("ASK-GRP-01", "ASK-GRP-07", "GRP-02", "GRP-07"),
     docs=Docs(
-        why="The server itself starts, and says only in its log that group replication doesn't: it has not joined its "
-        "group, and takes writes. The group's name must be a UUID, and a group with one primary refuses the "
-        "checks that several primaries need. Members talk to each other on a port of their own, unless their "
-        "communication stack is MYSQL. GTIDs are on by default in 9.7, and off in 8.4 and before. Before 8.0.21 "
-        "group replication does not work with checksums in the binary log, which are the default.",
-        fix="Set what is named.",
-        risk="With GTIDs some statements are refused, such as changes of tables of two engines in one transaction.",
+        why="The server itself starts, and reports only in its error log that group replication does not: it has not "
+        "joined its group, and accepts writes. The group's name must be a UUID, and single-primary mode does not allow "
+        "the checks that multi-primary mode needs. Members communicate on a separate port, unless their communication "
+        "stack is MYSQL. GTIDs are on by default in 9.7, and off in 8.4 and earlier. Before 8.0.21 group replication "
+        "does not work with checksums in the binary log, which are on by default.",
+        fix="Set the options that the finding lists.",
+        risk="With GTIDs some statements are refused, such as changes to tables of two engines in one transaction.",
         restart=True,
         exceptions="None.",
         reconsider_when="A member with these settings that is ONLINE.",
@@ -85,7 +85,7 @@ def group_needs_unmet(context: RuleContext) -> Iterator[Finding]:
         yield group_needs_unmet.finding(
             f"Group replication doesn't start without {' and '.join(lacking)}.",
             variable_subject(context, wrong),
-            help=f"give the member {' and '.join(lacking)}",
+            help=f"set {' and '.join(lacking)}",
         )
 
 
@@ -150,13 +150,13 @@ def _is_certain(context: RuleContext, names: tuple[str, ...]) -> bool:
     options=(SINGLE,),
     evidence=("GRP-03",),
     docs=Docs(
-        why="Foreign keys that cascade and SERIALIZABLE transactions make conflicts that the group doesn't see when "
-        "several members take writes. The checks refuse them; they are off by default.",
-        fix="Set group_replication_enforce_update_everywhere_checks = ON on all members, or let one primary write.",
-        risk="Transactions on such tables fail. For the checks group replication has to be stopped on all members and "
-        "the group bootstrapped again; the servers go on. The change to one primary runs without that, from 8.0.13 on: "
-        "group_replication_switch_to_single_primary_mode().",
-        exceptions="Applications without cascading foreign keys that never ask for SERIALIZABLE.",
+        why="Cascading foreign keys and SERIALIZABLE transactions cause conflicts that the group does not detect when "
+        "several members accept writes. The checks reject such statements; they are off by default.",
+        fix="Set group_replication_enforce_update_everywhere_checks = ON on all members, or use a single primary.",
+        risk="Transactions on such tables fail. To enable the checks, group replication must be stopped on all members "
+        "and the group bootstrapped again; the servers keep running. From 8.0.13 on, the change to a single primary "
+        "needs no such stop: group_replication_switch_to_single_primary_mode().",
+        exceptions="Applications without cascading foreign keys that never use SERIALIZABLE.",
         reconsider_when="A schema without cascading foreign keys.",
     ),
 )
@@ -165,9 +165,9 @@ def multi_primary_without_checks(context: RuleContext) -> Iterator[Finding]:
     several = context.is_set(SINGLE) and context.settings.on(SINGLE) is False
     if several and context.settings.on(CHECKS) is not True:
         yield multi_primary_without_checks.finding(
-            "All members take writes, and conflicts through cascading foreign keys or SERIALIZABLE go unseen.",
+            "All members accept writes, and conflicts through cascading foreign keys or SERIALIZABLE go undetected.",
             variable_subject(context, SINGLE),
-            help=f"set {CHECKS} = ON on all members, or keep one primary",
+            help=f"set {CHECKS} = ON on all members, or use a single primary",
         )
 
 
@@ -182,8 +182,8 @@ def multi_primary_without_checks(context: RuleContext) -> Iterator[Finding]:
     evidence=("GRP-04",),
     docs=Docs(
         why="A slow member's queue grows for as long as the others write faster. Its readers see old data, and when it "
-        "has to take over, it first works off its queue.",
-        fix="Leave flow control on, and look why the member is slow.",
+        "must take over, it first has to apply its queue.",
+        fix="Leave flow control on, and find out why the member is slow.",
         risk="Writers wait while a member is behind.",
         exceptions="Groups whose slow members never take over and serve no readers.",
         reconsider_when="Queues that stay short on all members at the busiest hour.",
@@ -193,7 +193,8 @@ def group_without_flow_control(context: RuleContext) -> Iterator[Finding]:
     """Report explicitly disabled flow control."""
     if context.is_set(FLOW) and context.text(FLOW) == "DISABLED":
         yield group_without_flow_control.finding(
-            "Writers never wait for a slow member; its queue, and the age of what it shows, have no bound.",
+            "Writers never wait for a slow member: there is no limit to its queue or to the age of the data that its "
+            "readers see.",
             variable_subject(context, FLOW),
             help="remove the line: the default makes writers wait for members that are far behind",
         )
@@ -204,14 +205,14 @@ def group_without_flow_control(context: RuleContext) -> Iterator[Finding]:
     "unlimited-group-transactions",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="Transactions of any size go to the group, and a huge one can cost a member its place.",
+    summary="Transactions of any size go to the group, and a huge one can get a member expelled.",
     targets=(Span("mysql", since=(8, 0)),),
     options=(LIMIT,),
     evidence=("GRP-05",),
     docs=Docs(
-        why="A member that is busy with a huge transaction doesn't answer, is taken for dead and expelled. With the "
-        "default of 150,000,000 bytes such a transaction is rolled back instead.",
-        fix="Remove the line, and part large changes into pieces.",
+        why="A member that is busy with a huge transaction does not respond, is considered dead and is expelled. With "
+        "the default of 150,000,000 bytes such a transaction is rolled back instead.",
+        fix="Remove the line, and split large changes into smaller ones.",
         risk="Transactions above the limit fail.",
         exceptions="While a large table is being loaded.",
         reconsider_when="Transactions that are known to stay small.",
@@ -223,7 +224,7 @@ def unlimited_group_transactions(context: RuleContext) -> Iterator[Finding]:
         yield unlimited_group_transactions.finding(
             "Without a limit a huge transaction can keep a member so busy that the group expels it.",
             variable_subject(context, LIMIT),
-            help="remove the line: the default rolls transactions above 150,000,000 bytes back",
+            help="remove the line: by default, transactions above 150,000,000 bytes are rolled back",
         )
 
 
@@ -237,13 +238,13 @@ def unlimited_group_transactions(context: RuleContext) -> Iterator[Finding]:
     options=(GROUP,),
     evidence=("GRP-06", "ASK-GRP-02"),
     docs=Docs(
-        why="A group goes on while more than half of its members can be reached. Members are counted by MEMBER_STATE: "
-        "ONLINE and RECOVERING ones can be reached; UNREACHABLE ones still count as members until the group expels "
-        "them. Of two members neither is more than half, so the loss of either stops all writes. Without a majority "
-        "writes wait until members return.",
+        why="A group continues while more than half of its members can be reached. Members are counted by "
+        "MEMBER_STATE: ONLINE and RECOVERING members can be reached; UNREACHABLE members still count until the group "
+        "expels them. One of two members is never more than half, so the loss of either stops all writes. Without a "
+        "majority, writes wait until members return.",
         fix="Bring unreachable members back. Run at least three members: three survive the loss of one, five of two.",
         risk="Each member gets all writes.",
-        exceptions="A group that is being built or repaired at the moment.",
+        exceptions="A group that is being set up or repaired.",
         reconsider_when="performance_schema.replication_group_members with three members ONLINE.",
     ),
 )
@@ -287,13 +288,13 @@ def _member_counts(members: int, states: dict[str, int]) -> str:
     options=(GROUP,),
     evidence=("ASK-GRP-02", "ASK-GRP-05"),
     docs=Docs(
-        why="A member in MEMBER_STATE OFFLINE or ERROR receives nothing from its group, so its data ages. One that "
-        "was stopped, or that failed, has super_read_only ON. One that never joined since its start has it OFF, and "
-        "accepts writes that reach no other member.",
-        fix="Find the reason in the error log, then run START GROUP_REPLICATION. In the state ERROR it runs already "
-        "and must be stopped first. Clients can connect again after SET GLOBAL offline_mode = OFF.",
-        risk="A member that has transactions of its own is refused by the group.",
-        exceptions="A member that was taken out for maintenance.",
+        why="A member in MEMBER_STATE OFFLINE or ERROR receives nothing from its group, so its data becomes stale. A "
+        "member that was stopped, or that failed, has super_read_only ON. A member that has not joined since its start "
+        "has it OFF, and accepts writes that reach no other member.",
+        fix="Find the reason in the error log, then run START GROUP_REPLICATION. In the state ERROR it is still "
+        "running and must be stopped first. Clients can connect again after SET GLOBAL offline_mode = OFF.",
+        risk="The group refuses a member that has transactions the group does not have.",
+        exceptions="A member that was removed for maintenance.",
         reconsider_when="MEMBER_STATE ONLINE on this server.",
     ),
 )

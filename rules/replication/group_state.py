@@ -66,8 +66,8 @@ def _applier(context: RuleContext) -> ApplierTimes | None:
     evidence=("ASK-GRP-03",),
     docs=Docs(
         why="In single-primary mode the group does not check for conflicts. A write on a secondary is sent to all "
-        "members. If it conflicts with a write of the primary, the appliers fail: on MySQL 9.7 one INSERT with a key "
-        "that the primary used as well set all three members to ERROR and offline mode.",
+        "members. If it conflicts with a write of the primary, the appliers fail: on MySQL 9.7 a single INSERT with a "
+        "key that the primary also used put all three members into the state ERROR and offline mode.",
         fix="Set super_read_only = ON on the secondary. To write there, make it the primary with "
         "group_replication_set_as_primary().",
         risk="Clients that write on this member get error 1290.",
@@ -103,9 +103,9 @@ def writable_group_secondary(context: RuleContext) -> Iterator[Finding]:
     targets=EIGHT,
     evidence=("GRP-08",),
     docs=Docs(
-        why="A group of several versions is meant for the time of an upgrade. The group uses the features of the "
-        "lowest version, and members of a higher version should not be the primary: what they write may be unknown "
-        "to the others.",
+        why="A group with several versions is meant only for an upgrade. The group uses the features of the lowest "
+        "version, and a member with a higher version should not be the primary: the others may not understand what it "
+        "writes.",
         fix="Upgrade the remaining members, the primary last.",
         risk="Each member leaves the group for its upgrade.",
         exceptions="A rolling upgrade.",
@@ -120,7 +120,7 @@ def mixed_group_versions(context: RuleContext) -> Iterator[Finding]:
     )
     if len(versions) > 1:
         yield mixed_group_versions.finding(
-            f"The group has members of the versions {' and '.join(versions)}: this is meant for an upgrade only.",
+            f"The group has members with the versions {' and '.join(versions)}: this is meant only for an upgrade.",
             variable_subject(context, GROUP),
             help=f"upgrade the remaining members to {versions[-1]}, the primary last",
         )
@@ -136,7 +136,7 @@ def mixed_group_versions(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="While a session holds a lock (LOCK TABLES, FLUSH TABLES WITH READ LOCK, a metadata lock of a long "
         "transaction), the member applies nothing that needs it. Its queue grows, its readers see old data, and flow "
-        "control slows the writers of the group down.",
+        "control slows down the writers of the group.",
         fix="Find the session that holds the lock in performance_schema.metadata_locks, and end it.",
         risk="The work of the session that is ended is rolled back.",
         exceptions="A backup that holds a lock for a moment.",
@@ -182,7 +182,7 @@ def group_member_behind(context: RuleContext) -> Iterator[Finding]:
         for queue, waiting in zip(THRESHOLDS, (member.certifying, member.applying), strict=True):
             limit = context.number(THRESHOLDS[queue]) or THRESHOLD
             if waiting is not None and waiting >= limit:
-                slows = " Flow control slows the writers down." if context.text(FLOW) == "QUOTA" else ""
+                slows = " Flow control slows down writers." if context.text(FLOW) == "QUOTA" else ""
                 yield group_member_behind.finding(
                     f"{waiting:,} transactions wait for {queue} on {'this' if member.own else 'another'} member, the "
                     f"threshold is {limit:,}.{slows}",
@@ -219,8 +219,8 @@ def _look_for_cause(member: GroupMember) -> str:
         fix="Lower group_replication_member_expel_timeout to what the network needs.",
         risk="Members are expelled during shorter network failures; they rejoin by themselves "
         "(group_replication_autorejoin_tries).",
-        exceptions="Networks with long failures that the application rather waits for.",
-        reconsider_when="Failures of the network that last longer than the default.",
+        exceptions="Networks with long failures, if the application should rather wait.",
+        reconsider_when="Network failures that last longer than the default.",
     ),
 )
 def long_member_expel_timeout(context: RuleContext) -> Iterator[Finding]:
@@ -244,7 +244,7 @@ def long_member_expel_timeout(context: RuleContext) -> Iterator[Finding]:
     options=(REJOIN,),
     evidence=("ASK-GRP-05", "GRP-10"),
     docs=Docs(
-        why="With group_replication_autorejoin_tries = 0 a member that was out of reach for some seconds stays out "
+        why="With group_replication_autorejoin_tries = 0 a member that was unreachable for some seconds stays out "
         "until START GROUP_REPLICATION. The group then survives fewer failures.",
         fix="Remove the line: since 8.0.21 the default is 3 tries, five minutes apart.",
         risk="None: the member is read-only while it tries.",
@@ -257,7 +257,7 @@ def expelled_members_stay_out(context: RuleContext) -> Iterator[Finding]:
     if context.is_set(REJOIN) and context.number(REJOIN) == 0:
         action = _set_variable(context, REJOIN, 3)
         yield expelled_members_stay_out.finding(
-            "After a short failure of its network this member stays outside the group until START GROUP_REPLICATION.",
+            "After a short network failure this member stays out of the group until START GROUP_REPLICATION.",
             variable_subject(context, REJOIN),
             help=help_line(action),
             actions=present(action),
@@ -269,17 +269,17 @@ def expelled_members_stay_out(context: RuleContext) -> Iterator[Finding]:
     "group-exit-stops-server",
     severity=Severity.NOTE,
     targets=(Span("mysql", since=(8, 0, 12)),),
-    summary="A member that leaves its group involuntarily shuts its server down, without a try to rejoin.",
+    summary="If the member leaves its group involuntarily, the server shuts down without trying to rejoin.",
     options=(EXIT,),
     evidence=("GRP-10",),
     docs=Docs(
         why="ABORT_SERVER shuts the server down when the group expels it or its applier fails. Without autorejoin a "
-        "network failure of some seconds is enough. If a service manager starts it again, it may repeat.",
+        "network failure of some seconds is enough. If a service manager restarts the server, this may repeat.",
         fix="Set group_replication_autorejoin_tries to 3, or group_replication_exit_state_action to OFFLINE_MODE "
         "(8.0.18 and later).",
         risk="With READ_ONLY clients read old data from a member that left; OFFLINE_MODE disconnects them.",
         exceptions="Clusters that prefer a stopped server, because their clients would read old data.",
-        reconsider_when="Routers that leave out members outside the group.",
+        reconsider_when="Routers that send no clients to members outside the group.",
     ),
 )
 def group_exit_stops_server(context: RuleContext) -> Iterator[Finding]:
@@ -296,18 +296,18 @@ def group_exit_stops_server(context: RuleContext) -> Iterator[Finding]:
     "GRP015",
     "group-cache-exceeds-memory",
     confidence=Confidence.LIKELY,
-    summary="The cache of group messages does not fit in memory beside the rest of the server.",
+    summary="The group message cache does not fit into the memory that the rest of the server leaves.",
     needs=("server", "host"),
     targets=(Span("mysql", since=(8, 0, 16)),),
     options=(CACHE,),
     evidence=("ASK-GRP-06", "GRP-11"),
     docs=Docs(
         why="Each member keeps the messages of the group in memory, up to group_replication_message_cache_size (1 GiB "
-        "by default), outside of all other buffers. It fills while a member is suspected or slow.",
+        "by default), in addition to all other buffers. It fills while a member is suspected or slow.",
         fix="Lower group_replication_message_cache_size to what fits, 128M at least (8.0.21 and later), on all "
         "members, or lower innodb_buffer_pool_size.",
-        risk="With a small cache a member that was out of reach for long cannot catch up from the others' caches, "
-        "and is expelled.",
+        risk="With a small cache, a member that was unreachable for a long time cannot catch up from the other "
+        "members' caches, and is expelled.",
         restart=False,
         exceptions="Groups on a network without failures, whose cache stays nearly empty.",
         reconsider_when="memory/group_rpl/GCS_XCom::xcom_cache far below the limit, after a failure.",
@@ -324,10 +324,10 @@ def group_cache_exceeds_memory(context: RuleContext) -> Iterator[Finding]:
         return
     fits = max(left, 0) // LEAST_CACHE * LEAST_CACHE
     can_lower = context.target.version >= (8, 0, 21) and fits >= LEAST_CACHE
-    action = _set_variable(context, CACHE, fits, "a member that is out of reach for long is expelled")
+    action = _set_variable(context, CACHE, fits, "a member that is unreachable for a long time is expelled")
     yield group_cache_exceeds_memory.finding(
-        f"The cache of group messages may take {format_size(size)}, but only {format_size(max(left, 0))} of "
-        f"{room[1]} is left beside the server's other memory.",
+        f"The group message cache may take {format_size(size)}, but the server's other memory leaves only "
+        f"{format_size(max(left, 0))} of {room[1]}.",
         variable_subject(context, CACHE),
         help=f"lower {CACHE} to {exact_size(fits)} on all members"
         if can_lower
@@ -350,19 +350,19 @@ def _set_variable(context: RuleContext, name: str, value: int, risk: str = "") -
     "open-group-without-tls",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="Each host of a private network may connect to the group's communication, without TLS.",
+    summary="Any host of a private network may connect to the group communication port, without TLS.",
     targets=MYSQL,
     options=(TLS, *ALLOWED),
     triggers=(GROUP,),
     evidence=("GRP-12", "ASK-GRP-06"),
     docs=Docs(
-        why="AUTOMATIC allows all private networks of this host's interfaces to connect to group_replication_local_"
-        "address. With group_replication_ssl_mode DISABLED, the default in 8.0, the messages with all changes of "
-        "rows are not encrypted, and the hosts are not verified.",
+        why="AUTOMATIC allows all private networks of this host's interfaces to connect to "
+        "group_replication_local_address. With group_replication_ssl_mode DISABLED, the default in 8.0, the messages, "
+        "which contain all row changes, are not encrypted, and the hosts are not verified.",
         fix="Set group_replication_ssl_mode = REQUIRED on all members, and list the members in "
         "group_replication_ip_allowlist (group_replication_ip_whitelist before 8.0.22).",
-        risk="All members need the same mode, so group replication is stopped on all of them and the group "
-        "bootstrapped again; the servers go on.",
+        risk="All members need the same mode, so group replication must be stopped on all of them and the group "
+        "bootstrapped again; the servers keep running.",
         exceptions="A network that only the members use.",
         reconsider_when="group_replication_ssl_mode REQUIRED or stronger.",
     ),
@@ -376,7 +376,7 @@ def open_group_without_tls(context: RuleContext) -> Iterator[Finding]:
         return
     if context.text(name) == "AUTOMATIC" and context.text(TLS) == "DISABLED":
         yield open_group_without_tls.finding(
-            "The group's messages are not encrypted, and each host of a private network may connect to its port.",
+            "The group's messages are not encrypted, and any host of a private network may connect to its port.",
             variable_subject(context, TLS if context.is_set(TLS) else name if context.is_set(name) else GROUP),
             help=f"set {TLS} = REQUIRED on all members, and list the members in {name}",
         )
@@ -386,13 +386,13 @@ def open_group_without_tls(context: RuleContext) -> Iterator[Finding]:
     "GRP017",
     "recovering-group-member",
     severity=Severity.NOTE,
-    summary="This member is RECOVERING: it fetches what it lacks, and does not serve current data.",
+    summary="This member is RECOVERING: it is fetching missing transactions, and its data is not current.",
     needs=("server",),
     targets=MYSQL,
     evidence=("GRP-13",),
     docs=Docs(
-        why="A member that joined fetches the missing transactions from another member before it is ONLINE. It counts "
-        "for the majority, but cannot become the primary.",
+        why="After joining, a member fetches the missing transactions from another member before it is ONLINE. It "
+        "counts towards the majority, but cannot become the primary.",
         fix="Wait. If it stays RECOVERING, look at the error log and at the channel group_replication_recovery for "
         "its error.",
         risk="None.",
@@ -407,7 +407,8 @@ def recovering_group_member(context: RuleContext) -> Iterator[Finding]:
         own = _own_member(context)
         waiting = f" {own.applying:,} transactions wait in its queue." if own is not None and own.applying else ""
         yield recovering_group_member.finding(
-            f"MEMBER_STATE is RECOVERING: this member fetches what it lacks, and its data is not current.{waiting}",
+            "MEMBER_STATE is RECOVERING: this member is fetching missing transactions, and its data is not "
+            f"current.{waiting}",
             variable_subject(context, GROUP),
-            help="wait; if it does not end, look for errors of the channel group_replication_recovery",
+            help="wait; if the state does not change, look for errors of the channel group_replication_recovery",
         )

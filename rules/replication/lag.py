@@ -51,23 +51,23 @@ WAITS = "The applier waits for a lock of another session."
     options=THREADS,
     evidence=("BLOG-02", "ASK-REP-08", "ASK-REP-20"),
     docs=Docs(
-        why="Readers of a lagging replica see old data, and what it has not received is lost with the source. "
-        "Seconds_Behind_Source (Seconds_Behind_Master) compares the event that is applied with the clock: it covers "
-        "what was received, not what the source still has to send. It is NULL while the applier does not run, and "
-        "while the receiver is not connected and everything received is applied: REP015 reports these. MySQL 8.0 and "
-        "later also time each transaction from its commit on the first source and on the replica's own source. The "
-        "number goes by the times of statements: it is wrong by hours where a statement ran for hours on the source, "
-        "or where a session set its own TIMESTAMP, as a replay of binary logs does. Times of commits, and what was "
-        "received before the window and is not applied after it, show the lag then. An audit with a window reads the "
-        "lag at both ends, so the finding has its trend. A note from 5 seconds and a warning from a minute are our "
-        "choice.",
-        fix="Look for what holds the applier up: a lock, one large transaction, a slow disk, tables without a primary "
-        "key. Where a single thread applies, let four apply.",
+        why="Readers of a lagging replica see old data, and if the source is lost, so are the changes that the replica "
+        "has not received. Seconds_Behind_Source (Seconds_Behind_Master) compares the event that is being applied with "
+        "the clock: it covers received changes, not those that the source still has to send. It is NULL while the "
+        "applier does not run, and while the receiver is not connected and everything received is applied: REP015 "
+        "reports these. MySQL 8.0 and later also time each transaction from its commit on the first source and on the "
+        "replica's own source. The number is based on statement timestamps: it is wrong by hours if a statement ran "
+        "for hours on the source, or if a session set its own TIMESTAMP, as a replay of binary logs does. In that case "
+        "commit times show the lag, and so do changes that were received before the window and are still not applied "
+        "after it. An audit with a window reads the lag at both ends, so the finding has its trend. A note from 5 "
+        "seconds and a warning from a minute are our choice.",
+        fix="Find out what holds up the applier: a lock, one large transaction, a slow disk, tables without a primary "
+        "key. If there is a single applier thread, use four.",
         risk="More threads contend for locks. In MySQL before 8.0.27 they need the parallel type LOGICAL_CLOCK to "
-        "help, and replica_preserve_commit_order to show readers the source's order.",
+        "help, and replica_preserve_commit_order to show readers the commits in the source's order.",
         exceptions="A configured delay (SQL_Delay): only what exceeds it counts. A replica that has applied everything "
-        "it received has no lag, whatever the number says. A lag that shrinks needs no change.",
-        reconsider_when="Seconds_Behind_Source of 0, asked several times.",
+        "it received has no lag, whatever the number. A shrinking lag needs no change.",
+        reconsider_when="Seconds_Behind_Source of 0 in several samples.",
         disagree="Other advisors report a single applying thread without any lag.",
     ),
 )
@@ -121,12 +121,12 @@ def _commit_age(context: RuleContext, channel: dict[str, str]) -> int | None:
 
 def _dated_wrongly(context: RuleContext, channel: dict[str, str]) -> Finding:
     locked = _waits_for_lock(context, channel)
-    number = "compare the GTIDs of source and replica while it lasts; do not alarm by this number"
+    number = "compare the GTIDs of source and replica meanwhile; do not base alarms on this number"
     return replica_lag.finding(
         f"{_lag_column(context)}{channel_suffix(channel)} is {channel[BEHIND]}, but the newest transactions were "
-        f"committed {format_duration(_commit_age(context, channel) or 0)} ago: the number goes by the times of "
-        "statements, which ran long on the source or were given by its sessions (TIMESTAMP), as in a replay of binary "
-        f"logs.{f' {WAITS}' if locked else ''}",
+        f"committed {format_duration(_commit_age(context, channel) or 0)} ago: the number is based on statement "
+        "timestamps. The statements ran long on the source, or its sessions set the timestamps (TIMESTAMP), as in a "
+        f"replay of binary logs.{f' {WAITS}' if locked else ''}",
         severity=Severity.NOTE,
         confidence=Confidence.LIKELY,
         help=_next_step(context, channel, None) if locked else number,
@@ -207,8 +207,8 @@ def _hidden_lag(context: RuleContext, channel: dict[str, str], seconds: int) -> 
     stuck = trend is not None and trend.stuck
     return replica_lag.finding(
         f"{_lag_column(context)}{channel_suffix(channel)} is {channel[BEHIND]}, but the replica is {seconds:,} s or "
-        f"more behind its source: what it had received before the window of {seconds} s is not applied after it."
-        f"{' Nothing was applied in it.' if stuck else ''}{_lag_details(context, channel)}",
+        f"more behind its source: changes received before the window of {seconds} s were not yet applied at its "
+        f"end.{' Nothing was applied in it.' if stuck else ''}{_lag_details(context, channel)}",
         severity=None if stuck or seconds >= LAGGING else Severity.NOTE,
         help=_next_step(context, channel, None),
     )
@@ -257,7 +257,7 @@ def _lag_details(context: RuleContext, channel: dict[str, str]) -> str:
     at_it = (times.applying_here if times else None) or 0
     sentences = [
         f"The oldest transaction being applied was committed {format_duration(oldest)} ago." if oldest > 0 else "",
-        f"The replica's own source committed it {format_duration(times.from_source)} ago: that source lags itself."
+        f"The replica's own source committed it {format_duration(times.from_source)} ago: that source itself lags."
         if times and times.from_source is not None and _arises_upstream(context, channel)
         else "",
         f"A worker has been applying it for {format_duration(at_it)}." if at_it >= VISIBLE else "",
@@ -321,15 +321,15 @@ FILLING = 24 * 3600  # seconds until the disk is full, at the rate of the window
     "REP025",
     "relay-logs-out-of-room",
     confidence=Confidence.LIKELY,
-    summary="Relay logs use up their limit or the disk, so the replica stops receiving changes.",
+    summary="Relay logs reach their limit or fill the disk, so the replica stops receiving changes.",
     needs=("server",),
     options=("relay_log_space_limit",),
     evidence=("REPL-06", "ASK-REP-11"),
     docs=Docs(
-        why="What is received and not applied stays in relay logs. At relay_log_space_limit the receiver waits until "
-        "the applier has freed some; what the source has and the replica has not received is lost with the source. "
-        "Without a limit they grow until the disk is full, and the server then waits or stops. The rate is that of the "
-        "audit's window, reported only if the applier does not keep up.",
+        why="Received changes stay in relay logs until they are applied. At relay_log_space_limit the receiver waits "
+        "until the applier has freed space; if the source is lost, so are the changes that the replica has not "
+        "received. Without a limit the relay logs grow until the disk is full, and the server then waits or stops. The "
+        "rate is that of the audit's window, reported only if the applier does not keep up.",
         fix="Find out why the applier is stopped or slow. Raise the limit if the disk has room, which needs a restart.",
         risk="A higher limit lets relay logs take more of the disk.",
         exceptions="A replica that catches up: its relay logs shrink again.",
@@ -345,7 +345,7 @@ def relay_logs_out_of_room(context: RuleContext) -> Iterator[Finding]:
         if WAITS_FOR_ROOM.search(channel.get("io_state", "")):
             yield relay_logs_out_of_room.finding(
                 f"The replica's receiver{channel_suffix(channel)} waits: relay logs of {format_size(space)} reach "
-                "relay_log_space_limit. It fetches nothing until the applier has freed some.",
+                "relay_log_space_limit. It fetches nothing until the applier has freed space.",
                 variable_subject(context, "relay_log_space_limit"),
                 confidence=Confidence.CERTAIN,
                 help="find out why the applier is stopped or slow; raise relay_log_space_limit if the disk has room",

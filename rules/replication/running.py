@@ -45,16 +45,16 @@ RECOVERY = "relay_log_recovery"
     evidence=("ASK-REP-05", "ASK-REP-15"),
     docs=Docs(
         why="A source whose replicas don't confirm within the timeout continues without them, and shows it only in "
-        "status variables. Commits are then as safe as with replication that waits for no replica. Without any "
-        "replica the next commit waits for the whole timeout first. A replica whose receiver connected before "
-        "semi-synchronous replication was switched on, or whose source lacks it, confirms nothing.",
-        fix="Look why the replicas don't confirm: whether they are connected, and whether semi-synchronous "
+        "status variables. Commits are then no safer than with asynchronous replication. Without any replica the next "
+        "commit waits for the whole timeout first. A replica whose receiver connected before semi-synchronous "
+        "replication was switched on, or whose source lacks it, confirms nothing.",
+        fix="Find out why the replicas do not confirm: check whether they are connected, and whether semi-synchronous "
         "replication is switched on there too. Or switch it off here. After switching it on at a replica, restart its "
         "receiver.",
         risk="None.",
-        exceptions="A replica that is away for a moment. A read-only replica that is prepared as a source: its side as "
-        "a source is not reported.",
-        reconsider_when="The status variable that says ON, and a replica that is counted as a client.",
+        exceptions="A replica that is briefly disconnected. A read-only replica that is prepared to become a source: "
+        "its source side is not reported.",
+        reconsider_when="The status variable is ON, and a replica is counted as a client.",
     ),
 )
 def semi_sync_not_in_force(context: RuleContext) -> Iterator[Finding]:
@@ -94,9 +94,9 @@ def _unconfirmed_source(context: RuleContext) -> Iterator[Finding]:
     options=("gtid_mode",),
     evidence=("REPL-04", "REPL-10"),
     docs=Docs(
-        why="With GTIDs a replica knows after a crash, and at a new source, which changes it has. By file and "
-        "position it relies on a number that fits one source alone, and on MariaDB on a file that a crash can leave "
-        "behind.",
+        why="With GTIDs a replica knows which changes it has, even after a crash or with a new source. With file and "
+        "position it relies on a number that is valid for one source only, and on MariaDB on a file that a crash can "
+        "leave behind.",
         fix="On MySQL set SOURCE_AUTO_POSITION = 1, on MariaDB MASTER_USE_GTID = slave_pos, with the replica stopped.",
         risk="The source must still have the binary logs that the replica lacks. Several sources of a MariaDB replica "
         "need a gtid_domain_id each: in a common domain the receiver of one of them stops with error 1236.",
@@ -116,8 +116,7 @@ def replica_by_file_position(context: RuleContext) -> Iterator[Finding]:
         if by_file:
             how = f"MASTER_USE_GTID = slave_pos{own}" if context.target.is_mariadb else "automatic positions"
             yield replica_by_file_position.finding(
-                f"The replica{channel_suffix(channel)} finds its place by file and position, which fits this source "
-                "alone.",
+                f"The replica{channel_suffix(channel)} uses file and position, which are valid for this source only.",
                 help=f"stop the replica and give it {how}",
             )
 
@@ -132,19 +131,19 @@ def replica_by_file_position(context: RuleContext) -> Iterator[Finding]:
     options=(RECOVERY, *WORKERS, *PARALLEL_BY),
     evidence=("REPL-14",),
     docs=Docs(
-        why="Relay logs aren't synced at each event. What the system had not written yet is missing after a crash, "
-        "and a replica that finds its place by file and position can stop at it or skip it. With relay_log_recovery "
-        "it throws its relay logs away and fetches them again. In an option file, lines for parallel appliers show "
-        "that the server is a replica, and gtid_mode = ON that it needs no position.",
+        why="Relay logs are not synced at each event. Events that the system had not written yet are missing after a "
+        "crash, and a replica that uses file and position can stop there or skip them. With relay_log_recovery it "
+        "discards its relay logs and fetches them again. In an option file, mycnf recognizes a replica by lines for "
+        "parallel appliers, and gtid_mode = ON shows that it needs no position.",
         fix="Set relay_log_recovery to ON.",
         risk="At each start all relay logs that weren't applied yet are fetched again, so the source must still have "
         "its binary logs.",
         restart=True,
         exceptions="Semi-synchronous replicas, which have confirmed what they would discard: the rule has no finding "
         "there.",
-        reconsider_when="Automatic positions by GTID, with which the replica asks for what it lacks.",
-        disagree="MySQL's manual counts it among the safest settings; MariaDB's advises against it on "
-        "semi-synchronous replicas.",
+        reconsider_when="Auto-positioning by GTID, with which the replica requests what it lacks.",
+        disagree="MySQL's manual lists it among the safest settings; MariaDB's advises against it on semi-synchronous "
+        "replicas.",
     ),
 )
 def relay_logs_not_recovered(context: RuleContext) -> Iterator[Finding]:
@@ -154,7 +153,7 @@ def relay_logs_not_recovered(context: RuleContext) -> Iterator[Finding]:
     if subject and context.settings.on(RECOVERY) is False and not confirms:
         action = advise(context, RECOVERY, "ON", risk="relay logs are fetched again at each start")
         yield relay_logs_not_recovered.finding(
-            "The replica goes by file and position, and trusts relay logs that a crash may have cut off.",
+            "The replica uses file and position, and trusts relay logs that a crash may have truncated.",
             variable_subject(context, subject),
             help=help_line(action),
             actions=present(action),
@@ -178,21 +177,23 @@ def _file_position_variable(context: RuleContext) -> str | None:
     "replica-updates-not-logged",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="The replica writes a binary log, but not of what it applies, so the log misses nearly everything.",
+    summary="The replica writes a binary log that does not include the changes it applies, so the log misses nearly "
+    "everything.",
     needs=("server",),
     options=LOGS_UPDATES,
     evidence=("REPL-11", "ASK-REP-19"),
     docs=Docs(
-        why="A replica's own replicas, and a restore from its backup and binary logs, then miss all that came from "
-        "the source. Logging replicated changes is MySQL's default since 8.0, not MariaDB's. It is a warning if more "
-        "servers read this binary log than this server has sources: at least one of them is no source of it.",
+        why="A replica's own replicas, and a restore from its backup and binary logs, then miss all changes that came "
+        "from the source. Logging replicated changes is the default on MySQL since 8.0, but not on MariaDB. The "
+        "finding is a warning if more servers read this binary log than this server has sources: at least one of them "
+        "is then not a source of it.",
         fix="Switch the logging of replicated changes on, or the binary log off. Replicas of this server must then be "
-        "rebuilt, because what they missed is not sent later.",
+        "rebuilt, because the changes that they missed are not sent later.",
         risk="The replica writes each change twice, as the source does.",
         restart=True,
         exceptions="Servers that keep a log of local changes only, on purpose. Two servers that replicate from each "
         "other: each reads only what the other wrote.",
-        reconsider_when="A log that holds what its readers need.",
+        reconsider_when="A log that contains what its readers need.",
     ),
 )
 def replica_updates_not_logged(context: RuleContext) -> Iterator[Finding]:
@@ -205,7 +206,7 @@ def replica_updates_not_logged(context: RuleContext) -> Iterator[Finding]:
     chained = readers > len(channels)  # in a pair or a ring, a source reads this log too
     action = advise_first(context, LOGS_UPDATES, "ON", risk="the replica writes each change twice")
     yield replica_updates_not_logged.finding(
-        "The replica's binary log holds only what is written here, none of what it applies."
+        "The replica's binary log contains only what is written here, none of the changes that it applies."
         + _who_misses_changes(readers, chained=chained),
         variable_subject(context, available_name(context, LOGS_UPDATES)),
         severity=Severity.WARNING if chained else None,
@@ -230,23 +231,24 @@ def _who_misses_changes(readers: int, *, chained: bool) -> str:
     "commit-order-tracking",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="The source tells its replicas only which transactions were committed together, so few run in parallel.",
+    summary="The source records only which transactions were committed together, so its replicas run few in parallel.",
     needs=("server",),
     targets=(Span("mysql", since=(8, 0), before=(8, 4)),),
     options=("binlog_transaction_dependency_tracking",),
     evidence=("BLOG-02", "REPL-03"),
     docs=Docs(
-        why="By write sets a replica's workers apply side by side all that touches different rows, also where the "
-        "source committed it one after the other. The gain is largest where few sessions write or storage is fast. "
-        "Write sets are the only way since 8.4.",
-        fix="First set replica_preserve_commit_order = ON (slave_preserve_commit_order before 8.0.26) on every replica "
-        "older than 8.0.27: its default is OFF there. Then set binlog_transaction_dependency_tracking to WRITESET.",
+        why="With write sets a replica's workers apply all transactions on different rows in parallel, even if the "
+        "source committed them one after the other. The gain is largest where few sessions write or storage is fast. "
+        "Since 8.4 write sets are the only method.",
+        fix="First, set replica_preserve_commit_order = ON (slave_preserve_commit_order before 8.0.26) on every "
+        "replica older than 8.0.27: its default is OFF there. Then set binlog_transaction_dependency_tracking to "
+        "WRITESET.",
         risk="A replica that does not keep the order of commits shows states that the source never had: with write "
-        "sets also two transactions of one session can commit in the other order. The source keeps a history of "
-        "hashes in memory; tables without a primary key gain nothing. The option is deprecated since 8.0.35: remove "
-        "it again before an upgrade to 8.4.",
+        "sets, even two transactions of one session can commit in reverse order. The source keeps a history of hashes "
+        "in memory; tables without a primary key gain nothing. The option is deprecated since 8.0.35: remove it again "
+        "before an upgrade to 8.4.",
         exceptions="Replicas that are never behind, or that apply with a single worker. WRITESET_SESSION, which keeps "
-        "the order within each session, where a replica older than 8.0.27 cannot keep the order of commits.",
+        "the order within each session, if a replica older than 8.0.27 cannot keep the commit order.",
         reconsider_when="Replicas whose lag is no smaller with write sets.",
     ),
 )
@@ -260,10 +262,9 @@ def commit_order_tracking(context: RuleContext) -> Iterator[Finding]:
         action = advise(context, name, "WRITESET", risk=RISK_OF_WRITE_SETS)
         yield commit_order_tracking.finding(
             f"{part.replicas_connected} replica{'s read' if part.replicas_connected > 1 else ' reads'} this binary "
-            "log, which tells a replica's workers only what was committed together.",
+            "log, which shows their workers only which transactions were committed together.",
             variable_subject(context, name),
-            help=f"{help_line(action)}, once every replica keeps the order of commits (before 8.0.27 the default is "
-            "OFF)",
+            help=f"{help_line(action)}, once every replica keeps the commit order (before 8.0.27 the default is OFF)",
             actions=present(action),
         )
 
@@ -277,17 +278,17 @@ def commit_order_tracking(context: RuleContext) -> Iterator[Finding]:
     options=(PLAIN, SUPER),
     evidence=("REPL-09", "ASK-REP-09", "ASK-REP-18"),
     docs=Docs(
-        why="A row that was written to a replica alone stops replication when the source inserts the same key, and "
-        "is lost, or blocks a failover, when the roles change. read_only stops ordinary accounts; replication goes on. "
-        "On MySQL accounts with SUPER, or CONNECTION_ADMIN from 8.0 on, still write; super_read_only stops them too, "
-        "and includes read_only. On MariaDB 10.11 and later it takes READ ONLY ADMIN, not SUPER. In an option file the "
-        "rule goes by read_only = ON. It is a warning if transactions were written on the replica itself and no server "
-        "replicates from it. With MySQL's GTIDs an audit with a window counts them; MariaDB's gtid_binlog_pos shows "
-        "the last one until later changes are applied.",
+        why="A row that was written only on a replica stops replication when the source inserts the same key, and is "
+        "lost, or blocks a failover, when the roles change. read_only stops ordinary accounts, not replication. On "
+        "MySQL accounts with SUPER, or CONNECTION_ADMIN from 8.0 on, still write; super_read_only stops them too, and "
+        "includes read_only. On MariaDB 10.11 and later, accounts need READ ONLY ADMIN to write, not SUPER. In an "
+        "option file the rule recognizes a replica by read_only = ON. The finding is a warning if transactions were "
+        "written on the replica itself and no server replicates from it. With MySQL's GTIDs an audit with a window "
+        "counts them; MariaDB's gtid_binlog_pos shows the last one until later changes are applied.",
         fix="Set super_read_only = ON on MySQL, read_only = ON on MariaDB.",
         risk="Applications and jobs that write to the replica get errors. Promoting the replica must switch it off.",
-        exceptions="Servers that replicate from each other, and replicas with databases of their own. Members of "
-        "Galera and of group replication are not reported: the group switches read_only.",
+        exceptions="Servers that replicate from each other, and replicas with their own databases. Members of Galera "
+        "and of group replication are not reported: the group switches read_only.",
         reconsider_when="Applications that are meant to write here.",
     ),
 )
@@ -330,14 +331,14 @@ def writable_replica(context: RuleContext) -> Iterator[Finding]:
     options=(PLAIN, SUPER),
     evidence=("REPL-09", "ASK-REP-16"),
     docs=Docs(
-        why="Each write of an ordinary account gets error 1290. Replicas are made "
-        "read-only, and a replica that is promoted keeps the setting until it is cleared. It is a warning if replicas "
-        "follow this server: it is probably the source then, and applications cannot write.",
-        fix="SET GLOBAL read_only = OFF once applications are to write here; that clears super_read_only too.",
-        risk="Two servers that take writes diverge: make sure that no other server is the source.",
+        why="Each write of an ordinary account gets error 1290. Replicas are made read-only, and a replica that is "
+        "promoted keeps the setting until it is cleared. The finding is a warning if replicas follow this server: it "
+        "is then probably the source, and applications cannot write.",
+        fix="SET GLOBAL read_only = OFF if applications should write here; that clears super_read_only too.",
+        risk="Two servers that accept writes diverge: make sure that no other server is the source.",
         exceptions="Archives, and servers in a failover or a migration. Members of Galera and of group replication, "
         "managed services, and servers with innodb_read_only = ON are not reported.",
-        reconsider_when="A server that only replication or administrators are to change.",
+        reconsider_when="A server that only replication or administrators should change.",
     ),
 )
 def writes_refused(context: RuleContext) -> Iterator[Finding]:
@@ -355,8 +356,8 @@ def writes_refused(context: RuleContext) -> Iterator[Finding]:
         + (f" {followers} replica{'s follow' if followers > 1 else ' follows'} it." if followers else ""),
         variable_subject(context, name),
         severity=Severity.WARNING if followers else None,
-        help="if applications are to write here, make sure that no other server is the source, then run "
-        "SET GLOBAL read_only = OFF",
+        help="if applications should write here, make sure that no other server is the source, then run SET GLOBAL "
+        "read_only = OFF",
     )
 
 
@@ -394,10 +395,9 @@ def _own_position(context: RuleContext) -> str:
     if own is None or own.sequence <= reached[own.domain].sequence:
         return ""
     strict = context.settings.on("gtid_strict_mode") and upper_value(context, LOGS_UPDATES) == "ON"
-    return (
-        f" Transaction {own} was written here; those of its source were applied up to {reached[own.domain]}."
-        f"{' gtid_strict_mode is ON, so the next one of its source stops the applier.' if strict else ''}"
-    )
+    stops = " gtid_strict_mode is ON, so the next transaction from its source stops the applier." if strict else ""
+    applied_up_to = f"transactions from its source were applied up to {reached[own.domain]}."
+    return f" Transaction {own} was written here; {applied_up_to}{stops}"
 
 
 def _own_transactions(context: RuleContext) -> int:

@@ -104,12 +104,12 @@ def channel_suffix(channel: dict[str, str]) -> str:
     "REP004",
     "idempotent-replica",
     confidence=Confidence.LIKELY,
-    summary="The replica writes over rows that are there already and ignores rows that are missing.",
+    summary="The replica overwrites rows that already exist and ignores rows that are missing.",
     options=EXEC_MODE,
     evidence=("ASK-REP-03",),
     docs=Docs(
-        why="A row that is there before it is inserted, or gone before it is changed, says that the replica's data "
-        "differs. In this mode replication goes on in silence and the difference stays.",
+        why="A row that exists before it is inserted, or is missing when it is changed, shows that the replica's data "
+        "differs. In this mode replication silently continues and the difference remains.",
         fix="Set STRICT, compare the data and rebuild the replica where it differs.",
         risk="Replication stops at the next such row, as it should.",
         exceptions="Sources that write to each other in a ring, and an hour of repair.",
@@ -122,7 +122,7 @@ def idempotent_replica(context: RuleContext) -> Iterator[Finding]:
     if name and context.text(name) == "IDEMPOTENT":
         action = advise_first(context, EXEC_MODE, "STRICT", risk="replication stops at the next row that differs")
         yield idempotent_replica.finding(
-            "Rows that are there already are written over, and missing ones are ignored; the data silently diverges.",
+            "Existing rows are overwritten and missing rows are ignored; the data silently diverges.",
             variable_subject(context, name),
             help=help_line(action),
             actions=present(action),
@@ -137,10 +137,10 @@ def idempotent_replica(context: RuleContext) -> Iterator[Finding]:
     evidence=("ASK-REP-03", "REPL-02"),
     docs=Docs(
         why="ALL_LOSSY lets a replica store a value in a smaller type. A source's 300 arrived in a TINYINT column as "
-        "127, and replication went on.",
+        "127, and replication continued.",
         fix="Keep ALL_NON_LOSSY alone, or remove the line, and give the replica's columns the source's types.",
         risk="Replication stops at a table whose columns are smaller than the source's.",
-        exceptions="The time of a change of types that is carried out on the replicas first.",
+        exceptions="A change of column types that is run on the replicas first.",
         reconsider_when="Column types that are the same on source and replica: then nothing is converted.",
     ),
 )
@@ -150,7 +150,7 @@ def lossy_replica_conversions(context: RuleContext) -> Iterator[Finding]:
     allowed = (context.text(name) or "").split(",") if name else []
     if name and "ALL_LOSSY" in allowed:
         yield lossy_replica_conversions.finding(
-            "Values that don't fit a column of the replica are cut to its size instead of stopping replication.",
+            "Values that do not fit a column of the replica are truncated instead of stopping replication.",
             variable_subject(context, name),
             help="keep ALL_NON_LOSSY alone, or remove the line",
         )
@@ -159,20 +159,20 @@ def lossy_replica_conversions(context: RuleContext) -> Iterator[Finding]:
 @rule(
     "REP006",
     "unsupported-commit-order",
-    summary="The replica is to keep the order of commits but lacks what that needs, so it refuses to start.",
+    summary="The replica is configured to keep the commit order but lacks required settings, so it refuses to start.",
     targets=(Span("mysql", before=(9, 5)),),
     options=(*ORDER, *PARALLEL_BY, *WORKERS),
     evidence=("ASK-REP-04", "REPL-03"),
     docs=Docs(
-        why="With parallel appliers the order of commits is kept only where transactions are distinguished by the "
-        "logical clock, and before 8.0.19 only where the replica logs what it applies. The server starts, but START "
-        "REPLICA or START SLAVE ends with an error.",
+        why="Parallel appliers can keep the commit order only with the parallel type LOGICAL_CLOCK, and before 8.0.19 "
+        "only if the replica logs the changes that it applies. The server starts, but START REPLICA or START SLAVE "
+        "fails with an error.",
         fix="Set the parallel type to LOGICAL_CLOCK, with the applier stopped. Before 8.0.19 also switch on the binary "
         "log and the logging of replicated changes, which needs a restart.",
-        risk="A replica that logs what it applies writes more.",
-        exceptions="Servers that are no replicas: there the line does nothing.",
-        reconsider_when="A replica that starts with these lines. 5.7 and 8.0.15 were asked; for later "
-        "versions the manual says that the logical clock is needed.",
+        risk="A replica that logs replicated changes writes more.",
+        exceptions="Servers that are not replicas: there the line has no effect.",
+        reconsider_when="A replica that starts with these lines. 5.7 and 8.0.15 were tested; for later versions the "
+        "manual requires LOGICAL_CLOCK.",
     ),
 )
 def unsupported_commit_order(context: RuleContext) -> Iterator[Finding]:
@@ -182,7 +182,7 @@ def unsupported_commit_order(context: RuleContext) -> Iterator[Finding]:
     if name and upper_value(context, ORDER) == "ON" and worker_count(context) and needs:
         many = f"{worker_count(context)} worker{'s' if worker_count(context) > 1 else ''}"
         yield unsupported_commit_order.finding(
-            f"START {replica_keyword(context)} ends with an error: to keep the order of commits with {many} it needs "
+            f"START {replica_keyword(context)} fails with an error: to keep the commit order with {many} it needs "
             f"{' and '.join(needs)}.",
             variable_subject(context, name),
             help=f"give the replica {' and '.join(needs)}",
@@ -203,18 +203,18 @@ def missing_for_commit_order(context: RuleContext) -> list[str]:
     "REP007",
     "unordered-parallel-replica",
     confidence=Confidence.LIKELY,
-    summary="Several workers commit in any order, so the replica shows states that the source never had.",
+    summary="Parallel workers commit in any order, so the replica shows states that the source never had.",
     targets=MYSQL,
     options=(*ORDER, *WORKERS),
     evidence=("REPL-03", "BLOG-02"),
     docs=Docs(
-        why="A transaction may be seen on the replica before one that the source committed earlier, and a replica "
-        "that stops can have gaps in what it applied. MySQL keeps the order by default since 8.0.27.",
+        why="A transaction may become visible on the replica before one that the source committed earlier, and a "
+        "replica that stops can have gaps in what it applied. MySQL keeps the order by default since 8.0.27.",
         fix="Set replica_preserve_commit_order (slave_preserve_commit_order before 8.0.26) to ON.",
         risk="Workers wait for each other's commits. Before 8.0.27 it needs the parallel type LOGICAL_CLOCK, before "
         "8.0.19 also the binary log and the logging of replicated changes.",
         exceptions="Replicas that serve no reads and are never promoted.",
-        reconsider_when="Readers that don't care which of two changes they see first.",
+        reconsider_when="Readers for which the order of changes does not matter.",
     ),
 )
 def unordered_parallel_replica(context: RuleContext) -> Iterator[Finding]:
@@ -230,7 +230,7 @@ def unordered_parallel_replica(context: RuleContext) -> Iterator[Finding]:
             variable_subject(context, name),
             severity=None if about_order else Severity.NOTE,
             help=help_line(action)
-            or f"keep the order of commits; that also needs {' and '.join(missing_for_commit_order(context))}",
+            or f"keep the commit order; that also needs {' and '.join(missing_for_commit_order(context))}",
             actions=present(action),
         )
 
@@ -240,18 +240,18 @@ def unordered_parallel_replica(context: RuleContext) -> Iterator[Finding]:
     "parallel-by-database",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="Workers are assigned by database, so a single busy database is applied by one worker.",
+    summary="Transactions are assigned to workers by database, so a single worker applies each busy database.",
     targets=(Span("mysql", before=(9, 5)),),
     options=(*PARALLEL_BY, *WORKERS),
     evidence=("BLOG-02", "REPL-03"),
     docs=Docs(
-        why="By database, two transactions of one database are never applied side by side. The logical clock applies "
-        "side by side what the source committed together; it is the default since 8.0.27, and since 9.5 there is "
-        "nothing else.",
+        why="With the parallel type DATABASE, two transactions of one database are never applied in parallel. "
+        "LOGICAL_CLOCK applies transactions in parallel that the source committed together; it is the default since "
+        "8.0.27, and the only type since 9.5.",
         fix="Set the parallel type to LOGICAL_CLOCK.",
-        risk="Without kept order of commits, two transactions of one database may be seen in the other order.",
+        risk="If the commit order is not kept, two transactions of one database may become visible in reverse order.",
         exceptions="Sources with many databases that are equally busy.",
-        reconsider_when="A replica whose lag is no smaller with the logical clock.",
+        reconsider_when="A replica whose lag is no smaller with LOGICAL_CLOCK.",
     ),
 )
 def parallel_by_database(context: RuleContext) -> Iterator[Finding]:
@@ -260,8 +260,8 @@ def parallel_by_database(context: RuleContext) -> Iterator[Finding]:
     if name and upper_value(context, PARALLEL_BY) == "DATABASE" and worker_count(context) > 1:
         action = advise_while_stopped(context, PARALLEL_BY, "LOGICAL_CLOCK")
         yield parallel_by_database.finding(
-            f"{worker_count(context)} workers share the work by database: what happens in one database is "
-            "applied by one.",
+            f"{worker_count(context)} workers share the work by database: one worker applies all changes of a "
+            "database.",
             variable_subject(context, name),
             help=help_line(action),
             actions=present(action),
@@ -279,15 +279,16 @@ def parallel_by_database(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="A row in an InnoDB table is committed together with the changes that were applied; a file is written "
         "afterwards. After a crash the replica then applies some changes again, or stops at a duplicate key. FILE is "
-        "the default of 5.7, TABLE that of 8.0. In an option file without these lines the default counts, if other "
+        "the default of 5.7, TABLE that of 8.0. In an option file without these lines the default is reported if other "
         "lines show that the server is a replica.",
-        fix="With the replica stopped set both repositories to TABLE by SET GLOBAL, then write the lines; on 8.0 "
+        fix="With the replica stopped, set both repositories to TABLE with SET GLOBAL, then write the lines; on 8.0 "
         "remove the lines.",
-        risk="It can be changed only while the replica is stopped. A restart with new lines alone keeps the files "
-        "where several workers have applied changes: 5.7 and 8.0 change the line back, and say so in the log.",
-        exceptions="Replicas with GTIDs, which skip what they have: the rule is silent where a file has them ON, and "
-        "where all channels have automatic positions or received GTIDs.",
-        reconsider_when="A replica that was killed under load and went on without a duplicate.",
+        risk="It can be changed only while the replica is stopped. After several workers have applied changes, a "
+        "restart with new lines alone keeps the files: 5.7 and 8.0 revert the setting, and report that in the error "
+        "log.",
+        exceptions="Replicas with GTIDs, which skip what they have: there is no finding if a file has them ON, or if "
+        "all channels have automatic positions or received GTIDs.",
+        reconsider_when="A replica that was killed under load and continued without a duplicate.",
     ),
 )
 def replica_position_in_files(context: RuleContext) -> Iterator[Finding]:
@@ -299,10 +300,11 @@ def replica_position_in_files(context: RuleContext) -> Iterator[Finding]:
         actions = [advise_while_stopped(context, (name,), "TABLE") for name in names]
         yield replica_position_in_files.finding(
             f"{' and '.join(names)} {'are' if len(names) > 1 else 'is'} FILE{'' if chosen else ' by default'}: the "
-            "replica's place is written after what it applied. A crash in between makes it apply changes twice.",
+            "replica stores its position after it has applied the changes. After a crash in between it applies changes "
+            "twice.",
             variable_subject(context, hint),
             severity=None if chosen else Severity.NOTE,
-            help=f"with the replica stopped set {' and '.join(names)} to TABLE by SET GLOBAL, then write the lines",
+            help=f"with the replica stopped, set {' and '.join(names)} to TABLE with SET GLOBAL, then write the lines",
             actions=present(*actions),
         )
 
@@ -331,11 +333,11 @@ def _skips_by_gtid(context: RuleContext) -> bool:
     options=("relay_log_purge",),
     evidence=("ASK-REP-03", "REPL-05"),
     docs=Docs(
-        why="All that the source ever sent is kept a second time. Together with relay_log_recovery both vendors warn "
-        "of inconsistent data after a crash.",
+        why="A second copy of everything that the source ever sent is kept. Both vendors warn that, together with "
+        "relay_log_recovery, the data can be inconsistent after a crash.",
         fix="Set relay_log_purge to ON.",
         risk="Relay logs that were applied are removed at once; tools that read them to repair another replica fail.",
-        exceptions="Failover tools that compare relay logs and purge them by a job of their own.",
+        exceptions="Failover tools that compare relay logs and purge them with their own job.",
         reconsider_when="A job that purges relay logs, and its schedule.",
     ),
 )
@@ -344,7 +346,7 @@ def relay_logs_never_purged(context: RuleContext) -> Iterator[Finding]:
     if context.settings.on("relay_log_purge") is False and context.is_set("relay_log_purge"):
         action = advise(context, "relay_log_purge", "ON", risk="relay logs that were applied are removed at once")
         yield relay_logs_never_purged.finding(
-            "Relay logs are kept after they were applied and fill the disk in the end.",
+            "Relay logs are kept after they were applied and eventually fill the disk.",
             variable_subject(context, "relay_log_purge"),
             help=help_line(action),
             actions=present(action),
@@ -359,14 +361,14 @@ def relay_logs_never_purged(context: RuleContext) -> Iterator[Finding]:
     options=("relay_log_space_limit",),
     evidence=("REPL-06",),
     docs=Docs(
-        why="A relay log is removed only when the next one is being read. With a limit below twice its size the "
-        "receiver waits for room while there is nothing to remove yet, and must go beyond the limit to go on. What "
-        "the replica doesn't fetch is lost with the source.",
+        why="A relay log is removed only when the next one is being read. With a limit below twice the size of a relay "
+        "log, the receiver waits for space before any can be freed, and can continue only by exceeding the limit. If "
+        "the source is lost, so are the changes that the replica has not fetched.",
         fix="Raise the limit to several times max_relay_log_size, or remove it.",
         risk="Relay logs take more of the disk while the replica is behind.",
         restart=True,
         exceptions="None: a smaller max_relay_log_size keeps the limit.",
-        reconsider_when="A receiver that never waits for room.",
+        reconsider_when="A receiver that never waits for space.",
     ),
 )
 def tight_relay_log_limit(context: RuleContext) -> Iterator[Finding]:
@@ -375,9 +377,8 @@ def tight_relay_log_limit(context: RuleContext) -> Iterator[Finding]:
     size = context.number("max_relay_log_size") or context.number("max_binlog_size")
     if limit and size and context.is_set("relay_log_space_limit") and limit < 2 * size:
         yield tight_relay_log_limit.finding(
-            f"A limit of {format_size(limit)} holds fewer than two relay logs of "
-            f"{format_size(size)}; the receiver stops for "
-            "room before any can be removed.",
+            f"A limit of {format_size(limit)} holds fewer than two relay logs of {format_size(size)}; the receiver "
+            "stops for lack of space before any relay log can be removed.",
             variable_subject(context, "relay_log_space_limit"),
             help="set it to several times max_relay_log_size, or make relay logs smaller",
         )
@@ -393,14 +394,13 @@ def tight_relay_log_limit(context: RuleContext) -> Iterator[Finding]:
     options=("gtid_mode",),
     evidence=("REPL-07",),
     docs=Docs(
-        why="The permissive modes exist so that a topology can be switched without a stop, one step at a time. "
-        "A source in such a mode takes no replica with automatic positions, so a failover has to find file and "
-        "position by hand.",
+        why="The permissive modes exist to switch a topology to GTIDs online, one step at a time. A source in such a "
+        "mode accepts no replica with auto-positioning, so file and position must be found by hand at a failover.",
         fix="Finish the switch: gtid_mode = ON and enforce_gtid_consistency = ON once no transaction without a GTID "
         "is left on any replica.",
         risk="A replica that still gets transactions without a GTID stops.",
-        exceptions="While the switch is under way.",
-        reconsider_when="A switch that is going on just now.",
+        exceptions="While the switch is in progress.",
+        reconsider_when="A switch that is in progress.",
     ),
 )
 def half_switched_gtid_mode(context: RuleContext) -> Iterator[Finding]:
@@ -408,7 +408,7 @@ def half_switched_gtid_mode(context: RuleContext) -> Iterator[Finding]:
     mode = context.text("gtid_mode") or ""
     if mode.endswith("_PERMISSIVE") and context.is_set("gtid_mode"):
         yield half_switched_gtid_mode.finding(
-            f"gtid_mode = {mode} is a step of the switch to GTIDs; replicas can't find their place by GTIDs alone.",
+            f"gtid_mode = {mode} is a step of the switch to GTIDs; replicas cannot use auto-positioning.",
             variable_subject(context, "gtid_mode"),
             help="finish the switch with gtid_mode = ON once every replica has only transactions with GTIDs",
         )
@@ -419,12 +419,13 @@ def half_switched_gtid_mode(context: RuleContext) -> Iterator[Finding]:
     "semi-sync-after-commit",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="The source commits before a replica has the change, so others see what a failover can undo.",
+    summary="The source commits before a replica has the change, so other sessions see changes that a failover can "
+    "undo.",
     options=tuple(f"{name}_{what}" for name in SEMI_SYNC for what in ("enabled", "wait_point")),
     evidence=("ASK-REP-05", "REPL-08"),
     docs=Docs(
-        why="With AFTER_COMMIT the change is visible on the source while it waits for the replica's acknowledgment. "
-        "If the source then fails, what other sessions have read and acted on isn't on the replica that takes over. "
+        why="With AFTER_COMMIT the change is visible on the source while it waits for the replica's acknowledgment. If "
+        "the source then fails, other sessions have read and used data that is not on the replica that takes over. "
         "AFTER_SYNC waits before the commit. It is MySQL's default, AFTER_COMMIT is MariaDB's.",
         fix="Set the wait point to AFTER_SYNC.",
         risk="After a crash a replica may be ahead of its source, so the replica has to take over.",
@@ -443,7 +444,7 @@ def semi_sync_after_commit(context: RuleContext) -> Iterator[Finding]:
                 watch=f"{name[0].upper()}{name[1:]}_no_tx",
             )  # fmt: skip
             yield semi_sync_after_commit.finding(
-                "Other sessions see a change before any replica has it; a failover in between takes it away again.",
+                "Other sessions see a change before any replica has it; a failover in between undoes it.",
                 variable_subject(context, point if context.is_set(point) else enabled),
                 help=help_line(action) or f"write {point} = AFTER_SYNC",
                 actions=present(action),

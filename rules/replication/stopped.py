@@ -68,7 +68,7 @@ CAUSES = {
     ),
     1129: Cause(
         "The source blocks the replica's host after too many failed connections.",
-        "run mysqladmin flush-hosts on the source, and look why connections failed (performance_schema.host_cache)",
+        "run mysqladmin flush-hosts on the source, and find out why connections failed (performance_schema.host_cache)",
     ),
     1130: Cause("The source has no account for the replica's host.", "create the account for this host on the source"),
     1133: Cause("The account that the source's statement names does not exist here.", MISSING),
@@ -78,8 +78,8 @@ CAUSES = {
         "meanwhile; an empty one can be created as on the source",
     ),
     1153: Cause(
-        "An event of the source is larger than the replica takes.",
-        "raise replica_max_allowed_packet (slave_max_allowed_packet) on the replica, up to its maximum of 1G",
+        "An event of the source is larger than the replica accepts.",
+        "raise replica_max_allowed_packet (slave_max_allowed_packet) on the replica, at most to 1G",
     ),
     1197: Cause(
         "A transaction of the source is larger than max_binlog_cache_size here.",
@@ -104,7 +104,7 @@ CAUSES = {
     1410: Cause("The account to which the source granted privileges does not exist here.", MISSING),
     1452: Cause("A row to which the source's row refers is missing here.", COMPARE),
     1451: Cause("A row that the source removed is still referred to here.", COMPARE),
-    1526: Cause("No partition of the table here takes the source's row.", DEFINITIONS),
+    1526: Cause("No partition of the table here accepts the source's row.", DEFINITIONS),
     1594: Cause(
         "The relay log cannot be read: it is damaged, or the source's binary log is.",
         "stop the replica and let it fetch the logs again, which the source must still have: CHANGE {change} TO with "
@@ -165,10 +165,10 @@ BY_MESSAGE = (
         1236,
         re.compile(r"position > file size|impossible position"),
         Cause(
-            "The replica asks for a position behind the end of the source's binary log: the source lost that end in a "
-            "crash, or it is another server.",
+            "The replica requests a position beyond the end of the source's binary log: the source lost that end in a "
+            "crash, or it is a different server.",
             "compare the data: what the replica has beyond that end is lost on the source; rebuild the replica if they "
-            "differ, else let it continue at the beginning of the source's next binary log",
+            "differ, otherwise let it continue at the beginning of the source's next binary log",
         ),
     ),
     (
@@ -185,7 +185,7 @@ BY_MESSAGE = (
         1593,
         re.compile(r"AUTO_POSITION mode: the \w+ has GTID_MODE"),
         Cause(
-            "The replica finds its place by GTIDs, and gtid_mode is not ON on the source.",
+            "The replica uses GTID auto-positioning, but gtid_mode is not ON on the source.",
             "set gtid_mode = ON on the source, step by step, or {source}_AUTO_POSITION = 0 with file and position",
         ),
     ),
@@ -250,19 +250,20 @@ IN_WORKERS = "Coordinator stopped"  # at the start of Last_SQL_Error if the mess
 @rule(
     "REP015",
     "stopped-replica",
-    summary="A replication thread is stopped, so the replica's data gets stale.",
+    summary="A replication thread is stopped, so the replica's data becomes stale.",
     needs=("server",),
     evidence=("ASK-REP-02", "ASK-REP-10", "ASK-REP-17", "ASK-REP-18", "ASK-REP-21", "ASK-REP-22", "CONA-17"),
     docs=Docs(
-        why="Without the receiver nothing new arrives, and what the source then loses is lost. Without the applier "
-        "readers see old data, and relay logs pile up. A thread that stopped with an error doesn't start by itself. "
-        "The table is shown if the error names it, statements and values never.",
+        why="Without the receiver nothing new arrives, and if the source is lost, so are its later changes. Without "
+        "the applier readers see old data, and relay logs accumulate. A thread that stopped with an error does not "
+        "restart by itself. The finding shows the table if the error names it, but never statements or values.",
         fix="Fix the cause of the error, which the finding explains for some fifty numbers and messages, and start the "
-        "replica. A receiver of MySQL 8.4 and later gives up after ten attempts to connect, and has to be started too.",
+        "replica. A receiver of MySQL 8.4 and later gives up after ten attempts to connect, and must then be started "
+        "as well.",
         risk="Skipping the error lets the data diverge.",
-        exceptions="A channel of a secondary in a replication group, which the group runs on its primary alone. A "
-        "replica that is stopped for a backup or as a delayed copy: an applier that is stopped alone, "
-        "without an error, is a note, unless other replicas get their changes through this one.",
+        exceptions="A channel of a secondary in a replication group, which runs on the primary only. A replica that "
+        "is stopped for a backup or as a delayed copy: if only the applier is stopped, without an error, the finding "
+        "is a note, unless other replicas get their changes through this one.",
         reconsider_when="Both threads running.",
     ),
 )
@@ -344,7 +345,7 @@ def _gives_up(channel: dict[str, str]) -> str:
     times, pause = parse_digits(channel.get("retry_count")), parse_digits(channel.get("connect_retry"))
     if not times or not pause or times * pause >= DAY:
         return ""
-    return f" It gives up after {times:,} attempts, one every {format_duration(pause)}, and then has to be started."
+    return f" It gives up after {times:,} attempts, one every {format_duration(pause)}, and must then be started."
 
 
 def _reconnecting_help(context: RuleContext, channel: dict[str, str]) -> str:
@@ -380,7 +381,7 @@ def _next_step(context: RuleContext, channel: dict[str, str], step: str, cause: 
     )
     details = f"details are in {_details(context, channel, step)}"
     if cause is None:
-        return f"{details}; fix the cause, start the replica"
+        return f"{details}; fix the cause, then start the replica"
     applied = f"{channel.get('relay_log_file', '')}, {channel.get('exec_log_pos', '')}"
     after = "" if cause.ends_with_start or channel.get(RUNNING[step]) != "No" else ", then start the replica"
     return f"{cause.next_step.format(applied=applied, **words)}{after}; {details}"

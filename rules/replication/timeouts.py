@@ -34,7 +34,7 @@ HOUR = 3600  # seconds; sixty times the default
         "rolled back and tries again, ten times by default. With 0 it stops with error 1205, and stays stopped when "
         "the lock is gone.",
         fix="Remove the line.",
-        risk="A transaction that can't succeed is tried ten times before replication stops.",
+        risk="A transaction that cannot succeed is retried ten times before replication stops.",
         exceptions="None known.",
         reconsider_when="A replica that is never read from and applies with one thread.",
     ),
@@ -43,7 +43,7 @@ def unretried_replica_transactions(context: RuleContext) -> Iterator[Finding]:
     """Report an explicitly configured replica_transaction_retries = 0."""
     name = explicit_name(context, RETRIES)
     if name and context.number(name) == 0:
-        action = advise_first(context, RETRIES, "10", risk="a transaction that can't succeed is tried ten times")
+        action = advise_first(context, RETRIES, "10", risk="a transaction that cannot succeed is retried ten times")
         yield unretried_replica_transactions.finding(
             "The replica stops at the first deadlock or lock wait, and stays stopped when the lock is gone.",
             variable_subject(context, name),
@@ -62,12 +62,12 @@ def unretried_replica_transactions(context: RuleContext) -> Iterator[Finding]:
     evidence=("REPL-12",),
     docs=Docs(
         why="A connection that broke silently, as behind a firewall, looks to the replica like a source without "
-        "changes. It reconnects only after this time, and until then says that it isn't behind. Both vendors made "
-        "the default a minute; that an hour is too long is our opinion.",
-        fix="Set 60. Then, with the replica stopped, lower its heartbeat period to 30 seconds by CHANGE REPLICATION "
-        "SOURCE TO (CHANGE MASTER TO): the server set it to half of the old value, and keeps it over restarts.",
+        "changes. It reconnects only after this time, and until then shows no lag. Both vendors set the default to a "
+        "minute; that an hour is too long is our opinion.",
+        fix="Set 60. Then, with the replica stopped, lower its heartbeat period to 30 seconds with CHANGE REPLICATION "
+        "SOURCE TO (CHANGE MASTER TO): the server had set it to half of the old value, and keeps it across restarts.",
         risk="With the old heartbeat period a quiet source makes the replica reconnect every minute.",
-        exceptions="Sources that send heartbeats more often than that, by a setting of their own.",
+        exceptions="Sources that send heartbeats more often, if that is configured.",
         reconsider_when="A replica that noticed a lost source at once.",
     ),
 )
@@ -78,7 +78,7 @@ def slow_to_miss_its_source(context: RuleContext) -> Iterator[Finding]:
     if name and seconds is not None and seconds >= HOUR:
         action = next((a for a in (advise(context, n, 60, live=False, risk=HEARTBEAT) for n in NET_TIMEOUT) if a), None)
         yield slow_to_miss_its_source.finding(
-            f"A source that is lost silently is missed only after {format_duration(seconds)}.",
+            f"The replica notices a silently lost connection to its source only after {format_duration(seconds)}.",
             variable_subject(context, name),
             help=f"{help_line(action)}, then {_heartbeat_help(context)}",
             actions=present(action),
@@ -103,9 +103,9 @@ def _heartbeat_help(context: RuleContext) -> str:
     docs=Docs(
         why="With slave_parallel_mode = none one thread applies everything, however many slave_parallel_threads wait.",
         fix="Set the mode to optimistic, the default, or the threads to 0.",
-        risk="In the optimistic mode transactions that conflict are rolled back and tried again.",
-        exceptions="Replicas of several sources, some of which have a mode of their own.",
-        reconsider_when="A busy thread besides the first.",
+        risk="In optimistic mode, conflicting transactions are rolled back and retried.",
+        exceptions="Replicas with several sources, some of which have their own mode.",
+        reconsider_when="More than one busy applier thread.",
     ),
 )
 def parallel_threads_without_work(context: RuleContext) -> Iterator[Finding]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from advisor.core.model import Finding
 
 COORDINATOR = "Coordinator stopped because there were error(s) in the worker(s)."
-BEHIND, UNREADABLE = "behind the end of the source's binary log", "cannot read an event there"
+BEHIND, UNREADABLE = "beyond the end of the source's binary log", "cannot read an event there"
 REGISTER = (
     "command COM_REGISTER_{} failed: Access denied for user 'repl'@'127.0.0.1' (using password: YES) (Errno: 1045)"
 )
@@ -126,7 +126,7 @@ def test_a_receiver_that_gives_up(tmp_path: Path) -> None:
     """While it tries, the finding says when it ends for good; after that, that it has to be started."""
     down = {"Last_IO_Errno": "2003", "Source_Retry_Count": "10", "Connect_Retry": "60"}
     tries = stopped("mysql-9.7.4", tmp_path, Slave_IO_Running="Connecting", **down)
-    assert "It gives up after 10 attempts, one every 1 min, and then has to be started." in tries.message
+    assert "It gives up after 10 attempts, one every 1 min, and must then be started." in tries.message
     assert "then start the replica" not in tries.help
     assert "then start the replica" in stopped("mysql-9.7.4", tmp_path, Slave_IO_Running="No", **down).help
     patient = down | {"Source_Retry_Count": "86400"}

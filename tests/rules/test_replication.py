@@ -170,8 +170,17 @@ OWN = {"read_only": "OFF", "server_id": "3", "gtid_binlog_pos": "0-3-105", "gtid
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        ({}, "read_only is OFF. Transaction 0-3-105 was written here; those of its source were applied up to 0-1-104."),
-        ({"gtid_strict_mode": "ON", "log_slave_updates": "ON"}, "so the next one of its source stops the applier."),
+        (
+            {},
+            (
+                "read_only is OFF. Transaction 0-3-105 was written here; transactions from its source were applied up "
+                "to 0-1-104."
+            ),
+        ),
+        (
+            {"gtid_strict_mode": "ON", "log_slave_updates": "ON"},
+            "so the next transaction from its source stops the applier.",
+        ),
         ({"gtid_strict_mode": "ON", "log_slave_updates": "OFF"}, "applied up to 0-1-104."),
         ({"read_only": "ON"}, "is read-only, but an administrator's account or an event wrote to it. Transaction 0-3-"),
     ],
@@ -233,7 +242,7 @@ def test_write_sets_need_the_order_of_commits(tmp_path: Path) -> None:
     """The advice of write sets names what replicas before 8.0.27 lack by default."""
     source = {"replication": {"replicas_connected": 1}}
     finding = found("commit-order-tracking", "mysql-8.0.15", tmp_path, server=source)[0]
-    assert "keeps the order of commits (before 8.0.27 the default is OFF)" in finding.help
+    assert "keeps the commit order (before 8.0.27 the default is OFF)" in finding.help
     assert "replica_preserve_commit_order = ON first" in finding.actions[0].risk
 
 
