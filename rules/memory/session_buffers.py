@@ -254,8 +254,8 @@ def oversized_sort_buffer(context: RuleContext) -> Iterator[Finding]:
         risk="A hash join that fitted in memory may spill to disk.",
         exceptions="An analytic server on MySQL 8.0.18 or later with few sessions that join large tables.",
         reconsider_when="Joins without an index that are slower with the smaller buffer, on this server.",
-        disagree="MySQLTuner and tuning-primer raise this buffer as long as they see joins without indexes, so they never "
-        "stop.",
+        disagree="MySQLTuner and tuning-primer raise this buffer as long as they see joins without indexes: they "
+        "never stop.",
     ),
 )
 def oversized_join_buffer(context: RuleContext) -> Iterator[Finding]:

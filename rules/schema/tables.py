@@ -28,22 +28,21 @@ RANK = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
     "SCH001",
     "auto-increment-near-end",
     confidence=Confidence.LIKELY,
-    summary="An AUTO_INCREMENT column has nearly used up the values of its type; inserts fail at its end.",
+    summary="An AUTO_INCREMENT column has nearly used up the values of its type; then inserts fail.",
     needs=("schema",),
     evidence=("SCH-01", "ASK-SCH-01"),
     docs=Docs(
-        why="After the greatest value of its type every insert that needs a new one fails, with error 1062, 1467 "
-        "or, on MariaDB, 167. At a constant rate the last 20 % last a quarter of the time since the first row, and the "
-        "last 5 % a nineteenth. A change of the type copies the table, which takes hours or days for a "
-        "large one. So 80 % is a warning and 95 % an error. With an "
-        "earlier snapshot (--since) that was taken with --schema too, the rate decides: less than a year is a warning, "
-        "less than 30 days, or less than a year above 95 %, an error. TINYINT and SMALLINT columns often number lists "
-        "that do not grow: without a known rate they are one step less severe.",
-        fix="Change the column to BIGINT, UNSIGNED where it is already. ALTER TABLE … MODIFY copies the table and "
-        "blocks writes to it; gh-ost and pt-online-schema-change copy in the background. Write the whole definition "
-        "of the column, with its comment. Columns that refer to it need the same type: change them too.",
-        risk="The copy needs room for a second table, and replicas apply the ALTER after the source. Programs that "
-        "hold the value in 32 bits fail above 2,147,483,647.",
+        why="After the maximum of its type every insert that needs a new value fails, with error 1062, 1467 or, on "
+        "MariaDB, 167. At a constant rate the last 20 % last a quarter of the time since the first row, and the last 5 "
+        "% a nineteenth. Changing the type copies the table, which takes hours or days for a large table. So 80 % is a "
+        "warning and 95 % an error. With an earlier snapshot (--since) that was taken with --schema too, the rate "
+        "decides: less than a year is a warning, less than 30 days, or less than a year above 95 %, an error. TINYINT "
+        "and SMALLINT columns often number lists that do not grow: without a known rate they are one step less severe.",
+        fix="Change the column to BIGINT (BIGINT UNSIGNED if it is UNSIGNED). ALTER TABLE … MODIFY copies the table "
+        "and blocks writes to it; gh-ost and pt-online-schema-change copy in the background. Write the whole "
+        "definition of the column, with its comment. Columns that refer to it need the same type: change them too.",
+        risk="The copy needs disk space for a second table, and replicas apply the ALTER after the source. Programs "
+        "that hold the value in 32 bits fail above 2,147,483,647.",
         exceptions="Lists that get no new rows. A table that can start again at 1 after TRUNCATE.",
         reconsider_when="The next value, AUTO_INCREMENT in information_schema.TABLES, below 80 % of the type.",
     ),
@@ -60,7 +59,7 @@ def auto_increment_near_end(context: RuleContext) -> Iterator[Finding]:
         more = len(rated) - LISTED
         also = f" {more} more {'column is' if more == 1 else 'columns are'} near the end too." if more > 0 else ""
         yield auto_increment_near_end.finding(
-            f"Inserts fail at the end of an AUTO_INCREMENT column. {listed}{also}",
+            f"Inserts will fail at the end of an AUTO_INCREMENT column. {listed}{also}",
             severity=rated[0][0],
             help=_remedy([column for _, column in rated]),
         )
@@ -69,7 +68,9 @@ def auto_increment_near_end(context: RuleContext) -> Iterator[Finding]:
 def _remedy(columns: list[AutoIncrement]) -> str:
     if all(column.type.lower().startswith("bigint") for column in columns):
         return "find which statement inserted so large a value: a BIGINT column does not get there by counting"
-    return "change the type to BIGINT in time: ALTER TABLE copies the table and blocks writes, gh-ost does not block"
+    return (
+        "change the type to BIGINT in time: ALTER TABLE copies the table and blocks writes; gh-ost does not block them"
+    )
 
 
 def _used_share(column: AutoIncrement) -> float:
@@ -178,8 +179,8 @@ def _can_require(context: RuleContext) -> bool:
     evidence=("SCH-02", "ASK-SCH-04"),
     docs=Docs(
         why="A member certifies changes by their keys. It refuses inserts, updates and deletes on tables that have "
-        "neither a primary key nor a unique key of columns that are NOT NULL, with error 3098. Such tables are left "
-        "from the time before the server joined the group.",
+        "neither a primary key nor a unique key of columns that are NOT NULL, with error 3098. Such tables date from "
+        "before the server joined the group.",
         fix="Add a primary key, with group replication stopped if the ALTER is refused. From 8.0.30 "
         "sql_generate_invisible_primary_key = ON gives new tables an invisible one.",
         risk="ALTER TABLE … ADD PRIMARY KEY rebuilds the table. A new column changes SELECT * unless it is invisible "
@@ -201,17 +202,17 @@ def unkeyed_table_in_group(context: RuleContext) -> Iterator[Finding]:
 @rule(
     "SCH003",
     "unkeyed-table-in-galera",
-    summary="Galera replicates tables without a primary key slowly and without a certain order of rows.",
+    summary="Galera replicates tables without a primary key slowly and without a defined row order.",
     needs=("server", "schema"),
     targets=(Span("mariadb"),),
     evidence=("SCH-03",),
     docs=Docs(
-        why="Without a key the nodes find each changed row by a scan of the table. MariaDB's documentation says that "
-        "DELETE is not supported on such tables, and that their rows may have another order on each node.",
+        why="Without a key the nodes find each changed row by a scan of the table. MariaDB's documentation "
+        "says that DELETE is not supported on such tables, and that the order of their rows may differ between nodes.",
         fix="Add a primary key.",
         risk="ALTER TABLE … ADD PRIMARY KEY rebuilds the table, and blocks the whole cluster meanwhile with "
         "wsrep_OSU_method = TOI.",
-        exceptions="Tables of few rows that only get inserts.",
+        exceptions="Small tables that only get inserts.",
         reconsider_when="A primary key in each table.",
     ),
 )
@@ -229,7 +230,7 @@ def unkeyed_table_in_galera(context: RuleContext) -> Iterator[Finding]:
     "SCH004",
     "unkeyed-table-in-row-log",
     confidence=Confidence.LIKELY,
-    summary="Replicas scan whole tables to find the rows that a row-based binary log changes, without a key.",
+    summary="Without a primary key, replicas scan whole tables to find the rows that a row event changes.",
     needs=("server", "schema"),
     evidence=("SCH-04", "ASK-SCH-02"),
     docs=Docs(
@@ -239,7 +240,7 @@ def unkeyed_table_in_galera(context: RuleContext) -> Iterator[Finding]:
         "thousand rows then takes a thousand scans, and the replica falls behind.",
         fix="Add a primary key. Tables with fewer than 10,000 rows are reported as a note.",
         risk="ALTER TABLE … ADD PRIMARY KEY rebuilds the table; a new column changes SELECT *.",
-        exceptions="Tables that only get inserts. Binary logs without replicas, which are only replayed for a restore.",
+        exceptions="Tables that only get inserts. Binary logs without replicas, which are replayed only for a restore.",
         reconsider_when="A primary key in each table that is updated.",
     ),
 )
@@ -267,7 +268,7 @@ def unkeyed_table_in_row_log(context: RuleContext) -> Iterator[Finding]:
 @rule(
     "SCH005",
     "unreplicated-engine",
-    summary="Tables of other engines than InnoDB are not replicated in a cluster, or refuse writes.",
+    summary="In a cluster, tables of engines other than InnoDB are not replicated, or refuse writes.",
     needs=("server", "schema"),
     evidence=("SCH-02", "SCH-03", "ASK-SCH-04"),
     docs=Docs(
@@ -310,9 +311,9 @@ def unreplicated_engine(context: RuleContext) -> Iterator[Finding]:
         why="These engines have no transactions: a rollback keeps their changes, a consistent dump "
         "needs a lock, and MyISAM tables need a repair after a crash. MEMORY tables are empty after a restart; on a "
         "source the server then logs a DELETE or TRUNCATE, so that replicas empty them too.",
-        fix="ALTER TABLE … ENGINE = InnoDB, after a look at how the table is used.",
-        risk="The ALTER copies the table and blocks writes to it. InnoDB takes more room than MyISAM and ARCHIVE.",
-        exceptions="Caches in MEMORY that the application fills again; archives that are only read.",
+        fix="ALTER TABLE … ENGINE = InnoDB, after checking how the table is used.",
+        risk="The ALTER copies the table and blocks writes to it. InnoDB takes more space than MyISAM and ARCHIVE.",
+        exceptions="MEMORY caches that the application refills; archives that are only read.",
         reconsider_when="Tables that can be lost.",
     ),
 )
@@ -333,15 +334,15 @@ def tables_without_transactions(context: RuleContext) -> Iterator[Finding]:
     "redundant-indexes",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="Indexes whose columns are the first ones of another index cost writes and memory.",
+    summary="Indexes that repeat the first columns of another index cost writes and memory.",
     needs=("server", "schema"),
     evidence=("SCH-06", "ASK-SCH-03"),
     docs=Docs(
-        why="Each insert, delete and change of an indexed column maintains the index as well, and its pages take room "
+        why="Each insert, delete and change of an indexed column maintains the index as well, and its pages take space "
         "in the buffer pool. The server's view sys.schema_redundant_indexes names indexes that another index can "
-        "replace. Indexes of expressions, in descending order, invisible and ignored ones are left out, as the view "
-        "does not compare them. mycnf never reports unused indexes: counters since the start do not show "
-        "those that a monthly report or a replica needs.",
+        "replace. Indexes on expressions and descending, invisible and ignored indexes are left out, as the view does "
+        "not compare them. mycnf never reports unused indexes: counters since the start do not show those that a "
+        "monthly report or a replica needs.",
         fix="Make the index invisible first (MySQL 8.0) or ignored (MariaDB 10.6), watch the application for a full "
         "business cycle, and then drop it. MySQL 5.7 can only drop it.",
         risk="A statement that names the index in a hint fails once it is dropped. The shorter index can be faster for "

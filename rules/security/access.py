@@ -30,8 +30,8 @@ WITHOUT_YASSL = (5, 7, 28)  # before, the maker's builds have yaSSL, without TLS
     options=("skip_grant_tables",),
     evidence=("ASK-16", "ASK-SEC-12"),
     docs=Docs(
-        why="skip_grant_tables is meant for a minute of resetting a lost password. With it accounts are not looked at. "
-        "MySQL 8.0 and later then switch TCP off; MySQL 5.7 and MariaDB still listen on their port.",
+        why="skip_grant_tables is meant only for resetting a lost password. With it the server checks no accounts or "
+        "privileges. MySQL 8.0 and later then disable TCP; MySQL 5.7 and MariaDB still listen on their port.",
         fix="Remove the line and restart.",
         risk="Clients that relied on it need accounts.",
         restart=True,
@@ -44,8 +44,8 @@ def no_access_control(context: RuleContext) -> Iterator[Finding]:
     line = context.file_verdict.effective.get("skip_grant_tables")
     if (line is not None and line.value == "TRUE") or context.settings.on("skip_grant_tables"):
         yield no_access_control.finding(
-            f"Accounts are not looked at: anyone who reaches the server{_reachability_text(context)} may read and "
-            "change everything.",
+            f"No account is checked: anyone who can reach the server{_reachability_text(context)} can read and change "
+            "everything.",
             verdict_subject(line) if line is not None else variable_subject(context, "skip_grant_tables"),
             help="remove the line and restart",
         )
@@ -68,13 +68,13 @@ def _reachability_text(context: RuleContext) -> str:
     summary="The option file holds a password or key in plain text.",
     evidence=("SEC-02",),
     docs=Docs(
-        why="Option files are copied, backed up and committed, and each copy holds the secret. Programs "
-        "that read the file need nothing more to get in.",
-        fix="Keep the secret in a file of its own that only its owner reads and that no repository holds, "
-        "or use socket authentication or a login path.",
-        risk="Programs that read the password from here must be given another way.",
+        why="Option files are copied, backed up and committed, and each copy contains the secret. Any program that can "
+        "read the file can log in.",
+        fix="Keep the secret in a separate file that only its owner can read and that is in no repository, or use "
+        "socket authentication or a login path.",
+        risk="Programs that read the password from here must get it in another way.",
         exceptions="A file of one user with mode 600 outside any repository.",
-        reconsider_when="An account that may do next to nothing.",
+        reconsider_when="An account with almost no privileges.",
     ),
 )
 def plaintext_secret(context: RuleContext) -> Iterator[Finding]:
@@ -88,7 +88,7 @@ def plaintext_secret(context: RuleContext) -> Iterator[Finding]:
                     if line.group
                     else "This line holds a secret in plain text, which each copy of this file exposes.",
                     line_subject(file.path, line),
-                    help="keep it in a file of its own with mode 600, outside the repository",
+                    help="keep it in a separate file with mode 600, outside the repository",
                 )
 
 
@@ -105,7 +105,7 @@ def _names_place(line: Line) -> bool:
     needs=("files",),
     evidence=("SEC-02",),
     docs=Docs(
-        why="Every account of the host, that of a web application included, can read the password and log in with it.",
+        why="Every account on the host, including that of a web application, can read the password and log in with it.",
         fix="chmod 600 for the file (640 where the server's group must read it), and change the password.",
         risk="Programs under other accounts that read the file lose access to it.",
         exceptions="None.",
@@ -117,7 +117,8 @@ def world_readable_secret(context: RuleContext) -> Iterator[Finding]:
     for copy in context.files.files:
         if copy.holds_secret and copy.mode & READ_BY_OTHERS:
             yield world_readable_secret.finding(
-                f"The file holds a secret and has mode {copy.mode & 0o777:o}: everybody on the host can read it.",
+                f"The file contains a secret and has mode {copy.mode & 0o777:o}: every account on the host can read "
+                "it.",
                 Subject(None, None, None, None, Location(copy.path, copy.secret_lines[0])),
                 help=f"chmod 600 {copy.path}, and change the secret",
             )
@@ -132,14 +133,14 @@ def world_readable_secret(context: RuleContext) -> Iterator[Finding]:
     evidence=("SEC-01", "SRV-01"),
     confidence=Confidence.LIKELY,
     docs=Docs(
-        why="LOAD DATA LOCAL has the server ask its client for a file. An injected statement then reads files of the "
-        "client's host. A compromised server can ask whatever its setting is: only the client's own setting protects "
-        "against that. MySQL 8.0 switched it off by default; on MySQL 5.7 and MariaDB it is on, which an audit notes "
-        "where accounts of other hosts exist.",
-        fix="Switch it off. It is global: a program that loads files needs SET GLOBAL local_infile = ON for that time, "
-        "which allows it to all sessions.",
+        why="With LOAD DATA LOCAL the server asks the client for a file, so an injected statement can read files on "
+        "the client's host. A compromised server can ask regardless of this setting: only the client's own setting "
+        "protects against that. MySQL 8.0 switched it off by default; on MySQL 5.7 and MariaDB it is on, which an "
+        "audit notes where accounts of other hosts exist.",
+        fix="Switch it off. The variable is global: a program that loads files needs SET GLOBAL local_infile = ON for "
+        "that time, which allows it for all sessions.",
         risk="Programs that use LOAD DATA LOCAL fail.",
-        exceptions="Servers that are loaded that way, from hosts that hold nothing else.",
+        exceptions="Servers that are loaded this way, from hosts with no other data.",
         reconsider_when="A program that needs it.",
     ),
 )
@@ -148,7 +149,7 @@ def local_infile(context: RuleContext) -> Iterator[Finding]:
     if context.settings.on("local_infile") and (context.is_set("local_infile") or _has_remote_accounts(context)):
         action = advise(context, "local_infile", "OFF", risk="programs that use LOAD DATA LOCAL fail")
         yield local_infile.finding(
-            "Statements may make clients read files of their own hosts and send them here.",
+            "A statement can make clients read files on their own hosts and send them to this server.",
             variable_subject(context, "local_infile"),
             help=help_line(action),
             actions=present(action),
@@ -163,12 +164,12 @@ def local_infile(context: RuleContext) -> Iterator[Finding]:
     options=("secure_file_priv",),
     evidence=("SEC-01", "SRV-01"),
     docs=Docs(
-        why="An empty secure_file_priv lets LOAD DATA, LOAD_FILE and SELECT INTO OUTFILE reach every file "
-        "that the server's account may reach, option files and web roots included. It is MariaDB's default. An audit "
-        "names the accounts that have FILE: it is a warning where one without SUPER may come from another host, and a "
-        "note where others have it, or where the value is set explicitly and only administrators at the host have it. "
-        "Privileges granted through a role are not checked.",
-        fix="Name a directory for such files, or NULL on MySQL to forbid them.",
+        why="An empty secure_file_priv lets LOAD DATA, LOAD_FILE and SELECT INTO OUTFILE access every file that the "
+        "server's system account can access, including option files and web roots. It is MariaDB's default. An audit "
+        "names the accounts that have FILE. The finding is a warning if one without SUPER may connect from another "
+        "host, and a note if others have it, or if the value is set explicitly and only administrators on the host "
+        "have it. Privileges granted through a role are not checked.",
+        fix="Set a directory for such files, or NULL on MySQL to forbid them.",
         risk="Programs that read or write elsewhere fail.",
         restart=True,
         exceptions="Servers where no account has the FILE privilege.",
@@ -186,10 +187,11 @@ def files_anywhere(context: RuleContext) -> Iterator[Finding]:
     weight, who = _file_privilege_accounts(context)
     if chosen or who:
         yield files_anywhere.finding(
-            f"{who or 'Accounts with the FILE privilege'} may read and write files wherever the server's account may.",
+            f"{who or 'Accounts with the FILE privilege'} may read and write files wherever the server's system "
+            "account may.",
             variable_subject(context, "secure_file_priv"),
             severity=weight,
-            help="name a directory that holds nothing else, or revoke FILE from accounts that need no files",
+            help="set a directory that contains nothing else, or revoke FILE from accounts that need no files",
         )
 
 
@@ -227,12 +229,12 @@ def _has_remote_accounts(context: RuleContext) -> bool:
     options=("tls_version",),
     evidence=("SSL-02", "SSL-09"),
     docs=Docs(
-        why="TLS 1.0 and 1.1 are withdrawn standards with known attacks. MySQL removed them in 8.0.28, "
-        "where the server refuses or ignores them. MySQL 5.7 before 5.7.28 is mostly built with yaSSL, which knows TLS "
-        "1.1 at most: with TLSv1.2 alone 5.7.22 ran without TLS.",
-        fix="Allow TLSv1.2 and TLSv1.3 only, as far as this version knows them. From MySQL 8.0.16 on SET GLOBAL and "
-        "ALTER INSTANCE RELOAD TLS do it while the server runs; others need a restart.",
-        risk="Clients of the last decade's first half can't connect by TLS.",
+        why="TLS 1.0 and 1.1 are withdrawn standards with known attacks. MySQL removed them in 8.0.28, where the "
+        "server refuses or ignores them. MySQL 5.7 before 5.7.28 is usually built with yaSSL, which supports TLS 1.1 "
+        "at most: with TLSv1.2 alone 5.7.22 ran without TLS.",
+        fix="Allow only TLSv1.2 and TLSv1.3, as far as this version supports them. From MySQL 8.0.16 on, SET GLOBAL "
+        "and ALTER INSTANCE RELOAD TLS apply this at run time; other versions need a restart.",
+        risk="Clients from before about 2015 cannot connect with TLS.",
         exceptions="None.",
         reconsider_when="Nothing.",
     ),
@@ -242,7 +244,8 @@ def old_tls(context: RuleContext) -> Iterator[Finding]:
     old = [v for v in (context.text("tls_version") or "").replace(" ", "").split(",") if v in OLD_TLS]
     if old and context.is_set("tls_version"):
         yield old_tls.finding(
-            f"{' and '.join(old).replace('TLSV', 'TLSv')} can be attacked, and clients may be made to use it.",
+            f"{' and '.join(old).replace('TLSV', 'TLSv')} can be attacked, and an attacker may force clients to use "
+            "it.",
             variable_subject(context, "tls_version"),
             help="update first: with TLSv1.2 alone a build with yaSSL runs without TLS"
             if context.target.is_mysql and context.target.version < WITHOUT_YASSL
@@ -258,12 +261,12 @@ def old_tls(context: RuleContext) -> Iterator[Finding]:
     options=("general_log",),
     evidence=("ASK-17",),
     docs=Docs(
-        why="The general log holds each statement in full, with the personal data and the keys in it, grows without "
-        "limit, and costs a write for every statement.",
-        fix="Switch it off when the search is over; the slow log and statement digests answer most questions.",
+        why="The general log contains each statement in full, including personal data and keys, grows without limit, "
+        "and costs a write for every statement.",
+        fix="Switch it off after the investigation; the slow log and statement digests answer most questions.",
         risk="None.",
-        exceptions="While something is searched for. With NONE in log_output the rule is silent.",
-        reconsider_when="An auditor who asks for exactly this log.",
+        exceptions="While you investigate a problem. With NONE in log_output there is no finding.",
+        reconsider_when="An auditor who requires this log.",
     ),
 )
 def general_log(context: RuleContext) -> Iterator[Finding]:
@@ -272,7 +275,7 @@ def general_log(context: RuleContext) -> Iterator[Finding]:
     if context.is_set("general_log") and context.settings.on("general_log") and not nowhere:
         action = advise(context, "general_log", "OFF")
         yield general_log.finding(
-            "Every statement is written out in full; the log grows without bound and holds what the statements hold.",
+            "Every statement is logged in full; the log grows without limit and contains all data in the statements.",
             variable_subject(context, "general_log"),
             help=help_line(action),
             actions=present(action),

@@ -60,13 +60,14 @@ def is_administrator(kind: Accounts) -> bool:
     "anonymous-account",
     needs=("server",),
     evidence=("SEC-14",),
-    summary="There are accounts without a name, which take logins under any name.",
+    summary="There are anonymous accounts, which allow logins under any name.",
     docs=Docs(
         why="An account with an empty user matches every name that no other account of that host matches better. "
-        "Because the server sorts accounts by host first, it also takes the place of named accounts with a wider "
-        "host: logins fail, or has other rights than meant. It is a note where such accounts, or the server itself "
-        "(skip_networking, bind_address), are bound to the server's own host: MariaDB's installation may leave some "
-        "there. It is a note, too, where they need a password or are checked by a plugin such as PAM's.",
+        "Because the server sorts accounts by host first, it also takes precedence over named accounts with a wider "
+        "host: logins fail, or get other privileges than intended. The finding is a note where such accounts, or the "
+        "server itself (skip_networking, bind_address), are bound to the server's own host: MariaDB's installation may "
+        "leave some there. It is also a note where such accounts need a password, or are checked by a plugin such as "
+        "PAM's.",
         fix="DROP USER ''@'host' for each of them.",
         risk="Programs that log in without a name fail.",
         exceptions="An account by which PAM or LDAP maps its users to other accounts (GRANT PROXY).",
@@ -80,7 +81,7 @@ def anonymous_account(context: RuleContext) -> Iterator[Finding]:
     if bare:
         local = is_local_only(context) or all(kind.reach == HERE for kind in bare)
         yield anonymous_account.finding(
-            f"{account_list(bare)} {have_verb(bare)} no name, so any name gets in.",
+            f"{account_list(bare)} {have_verb(bare)} no name, so a client can log in under any name.",
             help="drop them: DROP USER ''@'host'",
             severity=Severity.NOTE if local else None,
         )
@@ -100,14 +101,14 @@ def anonymous_account(context: RuleContext) -> Iterator[Finding]:
     evidence=("SEC-14",),
     summary="There are accounts that need no password.",
     docs=Docs(
-        why="Who reaches the server and knows or guesses the name is in. Accounts of system users (unix_socket, "
-        "auth_socket), locked ones and roles are not counted. It is an error where such an account has SUPER and "
-        "may come from another host, and a note where all of them are bound to the server's own host, or the server "
-        "listens there alone (skip_networking, bind_address): there every system user gets in.",
+        why="Anyone who can reach the server and knows or guesses the name can log in. Accounts of system users "
+        "(unix_socket, auth_socket), locked ones and roles are not counted. The finding is an error if such an account "
+        "has SUPER and may connect from another host, and a note if all of them are bound to the server's own host, or "
+        "the server listens only there (skip_networking, bind_address): then every system user can log in.",
         fix="ALTER USER 'name'@'host' IDENTIFIED BY 'password'; or, for the system user of that name, IDENTIFIED VIA "
         "unix_socket (MariaDB) or IDENTIFIED WITH auth_socket (MySQL, once its plugin is installed: INSTALL PLUGIN "
         "auth_socket SONAME 'auth_socket.so').",
-        risk="Programs that log in without the password fail until they have it.",
+        risk="Programs that log in without a password fail until they have it.",
         exceptions="Development and test servers that no other host reaches.",
         reconsider_when="Nothing.",
     ),
@@ -128,8 +129,8 @@ def passwordless_account(context: RuleContext) -> Iterator[Finding]:
 
 def _host_text(kinds: list[Accounts], wide: list[Accounts], afar: list[Accounts]) -> str:
     if afar:
-        return f"{', and' if afar == kinds else f'; {account_list(afar)}'} may come from other hosts."
-    return ". The server takes connections from its own host alone." if wide else "."
+        return f"{', and' if afar == kinds else f'; {account_list(afar)}'} may connect from other hosts."
+    return ". The server accepts connections only from its own host." if wide else "."
 
 
 @rule(
@@ -139,21 +140,20 @@ def _host_text(kinds: list[Accounts], wide: list[Accounts], afar: list[Accounts]
     confidence=Confidence.OPINION,
     needs=("server",),
     evidence=("SEC-14",),
-    summary="Accounts with SUPER, or with a privilege that replaces it, may come from any host.",
+    summary="Accounts with SUPER, or with a privilege that replaces it, may connect from any host.",
     docs=Docs(
-        why="A password that leaks is then worth the whole server, from wherever it is used. Administration that comes "
-        "from known hosts needs no wildcard. On MySQL 8.0 and later SYSTEM_VARIABLES_ADMIN, "
-        "PERSIST_RO_VARIABLES_ADMIN, SET_USER_ID (SET_ANY_DEFINER) and ROLE_ADMIN count as well, on MariaDB SET USER: "
-        "with each of them an account can change settings, run code as another account, or get any role. "
-        "Privileges granted through a role are not checked.",
-        fix="CREATE USER with the hosts that administrators come from, grant the same, and drop the wide account when "
-        "nothing uses it any more.",
+        why="A leaked password then gives full control of the server from any host. Administration from known hosts "
+        "needs no wildcard. On MySQL 8.0 and later SYSTEM_VARIABLES_ADMIN, PERSIST_RO_VARIABLES_ADMIN, SET_USER_ID "
+        "(SET_ANY_DEFINER) and ROLE_ADMIN count as well, on MariaDB SET USER: with each of them an account can change "
+        "settings, run code as another account, or get any role. Privileges granted through a role are not checked.",
+        fix="CREATE USER for the hosts of administrators, grant the same privileges, and drop the wide account when "
+        "nothing uses it any longer.",
         risk="Views, events and routines whose definer is the old account fail when it is dropped: look in "
         "information_schema for DEFINER first. Don't rename the account, which leaves them without a definer.",
-        exceptions="Containers, where the image makes root@% and the network decides who gets there. The rule is "
-        "silent where the server takes no connection from other hosts (skip_networking, bind_address).",
-        reconsider_when="A firewall that lets administrators' hosts through alone.",
-        disagree="CIS asks for no wildcard in any account's host; official container images make root@% by default.",
+        exceptions="Containers, where the image creates root@% and the network restricts access. There is no finding "
+        "if the server accepts no connections from other hosts (skip_networking, bind_address).",
+        reconsider_when="A firewall that lets only administrators' hosts through.",
+        disagree="CIS asks for no wildcard in any account's host; official container images create root@% by default.",
     ),
 )
 def superuser_from_anywhere(context: RuleContext) -> Iterator[Finding]:
@@ -162,8 +162,8 @@ def superuser_from_anywhere(context: RuleContext) -> Iterator[Finding]:
     if kinds and not is_local_only(context):
         what = "SUPER" if all(kind.supreme for kind in kinds) else "SUPER or a privilege that replaces it,"
         yield superuser_from_anywhere.finding(
-            f"{account_list(kinds)} {have_verb(kinds)} {what} and may come from {any_host(kinds)}.",
-            help="create accounts for the hosts that administrators come from",
+            f"{account_list(kinds)} {have_verb(kinds)} {what} and may connect from {any_host(kinds)}.",
+            help="create accounts for the hosts of administrators",
         )
 
 
@@ -172,14 +172,14 @@ def superuser_from_anywhere(context: RuleContext) -> Iterator[Finding]:
     "locked-out-account",
     needs=("server",),
     evidence=("SEC-03", "SEC-15"),
-    summary="Accounts log in by a plugin that the server doesn't have, so they can't.",
+    summary="Accounts use an authentication plugin that the server does not have, so they cannot log in.",
     docs=Docs(
-        why="The server refuses an account whose plugin isn't loaded. That is how accounts of mysql_native_password "
-        "end in MySQL 8.4, where it is off, and in 9.0, where it is gone; and those of a plugin that an upgrade or a "
-        "forgotten plugin_load_add left behind.",
+        why="The server refuses an account whose plugin is not loaded. This affects accounts with "
+        "mysql_native_password in MySQL 8.4, where the plugin is off, and in 9.0, where it was removed, and accounts "
+        "whose plugin was lost in an upgrade or by a missing plugin_load_add.",
         fix="Load the plugin again, or move the accounts: ALTER USER … IDENTIFIED WITH … BY ….",
         risk="None.",
-        exceptions="Accounts that are meant to be shut; ACCOUNT LOCK says so.",
+        exceptions="Accounts that are disabled on purpose; use ACCOUNT LOCK instead.",
         reconsider_when="Proof that no client uses them.",
     ),
 )
@@ -190,7 +190,7 @@ def locked_out_account(context: RuleContext) -> Iterator[Finding]:
     if kinds and active:
         names = sorted({kind.plugin or "without a name" for kind in kinds})
         yield locked_out_account.finding(
-            f"{account_list(kinds)} can't log in: the server has no plugin {' and '.join(names)}.",
+            f"{account_list(kinds)} cannot log in: the server has no plugin {' and '.join(names)}.",
             help="load the plugin, or move the accounts to another",
         )
 
@@ -202,15 +202,15 @@ def locked_out_account(context: RuleContext) -> Iterator[Finding]:
     needs=("server",),
     targets=(Span("mysql", since=(8, 0), before=(9, 0)),),
     evidence=("SEC-03",),
-    summary="Accounts log in by mysql_native_password, which is off in MySQL 8.4 and gone in 9.0.",
+    summary="Accounts use mysql_native_password, which is off in MySQL 8.4 and was removed in 9.0.",
     docs=Docs(
-        why="After the upgrade these accounts can't log in: in 8.4 unless mysql_native_password = ON, in 9.0 at all. "
-        "Until then the plugin keeps an unsalted SHA1 of a SHA1.",
+        why="After the upgrade these accounts cannot log in: in 8.4 unless mysql_native_password = ON, in 9.0 not at "
+        "all. Until then the plugin stores an unsalted SHA1 of a SHA1.",
         fix="ALTER USER … IDENTIFIED WITH caching_sha2_password BY …, one program after the other.",
-        risk="Programs with old client libraries can't log in with the new plugin; caching_sha2_password wants TLS, a "
+        risk="Programs with old client libraries cannot log in with the new plugin; caching_sha2_password needs TLS, a "
         "socket or an RSA key at the first login.",
         exceptions="Programs whose library can't be changed yet.",
-        reconsider_when="No upgrade ahead.",
+        reconsider_when="No planned upgrade.",
     ),
 )
 def native_password_account(context: RuleContext) -> Iterator[Finding]:
@@ -219,8 +219,8 @@ def native_password_account(context: RuleContext) -> Iterator[Finding]:
     kinds = accounts_of_kind(context, lambda kind: kind.plugin == NATIVE)
     if kinds and NATIVE in active:
         yield native_password_account.finding(
-            f"{account_list(kinds)} can't log in any more once MySQL is upgraded ({NATIVE} is off in 8.4, and gone in "
-            "9.0).",
+            f"{account_list(kinds)} cannot log in after an upgrade of MySQL ({NATIVE} is off in 8.4, and was removed "
+            "in 9.0).",
             help="move them to caching_sha2_password before the upgrade",
         )
 
@@ -232,16 +232,15 @@ def native_password_account(context: RuleContext) -> Iterator[Finding]:
     confidence=Confidence.OPINION,
     needs=("server",),
     evidence=("SEC-17",),
-    summary="Accounts with GRANT OPTION on *.* may come from any host.",
+    summary="Accounts with GRANT OPTION on *.* may connect from any host.",
     docs=Docs(
-        why="Such an account can give all privileges that it has to any other account, and so keep a way in after its "
-        "own password was changed. Programs need no GRANT OPTION. Accounts with SUPER, or with a privilege that "
-        "replaces it, are those of superuser-from-anywhere. Roles and privileges on single databases are not looked "
-        "at.",
+        why="Such an account can grant all its privileges to any other account, and so keep access after its own "
+        "password was changed. Programs need no GRANT OPTION. superuser-from-anywhere reports accounts with SUPER, or "
+        "with a privilege that replaces it. Roles and privileges on single databases are not looked at.",
         fix="REVOKE GRANT OPTION ON *.* FROM 'name'@'host'.",
         risk="Programs that create accounts fail.",
         exceptions="Programs that manage accounts, such as operators of containers and control panels.",
-        reconsider_when="A firewall that lets administrators' hosts through alone.",
+        reconsider_when="A firewall that lets only administrators' hosts through.",
     ),
 )
 def grant_option_from_anywhere(context: RuleContext) -> Iterator[Finding]:
@@ -251,8 +250,8 @@ def grant_option_from_anywhere(context: RuleContext) -> Iterator[Finding]:
     )
     if kinds and not is_local_only(context):
         yield grant_option_from_anywhere.finding(
-            f"{account_list(kinds)} {have_verb(kinds)} GRANT OPTION on *.* and may come from {any_host(kinds)}.",
-            help="REVOKE GRANT OPTION ON *.* from accounts of programs",
+            f"{account_list(kinds)} {have_verb(kinds)} GRANT OPTION on *.* and may connect from {any_host(kinds)}.",
+            help="run REVOKE GRANT OPTION ON *.* for the accounts of programs",
         )
 
 
@@ -263,12 +262,12 @@ def grant_option_from_anywhere(context: RuleContext) -> Iterator[Finding]:
     confidence=Confidence.OPINION,
     needs=("server",),
     evidence=("SEC-17", "SEC-01"),
-    summary="Accounts with the FILE privilege may come from any host.",
+    summary="Accounts with the FILE privilege may connect from any host.",
     docs=Docs(
-        why="With FILE an account reads and writes files in the directory that secure_file_priv names, as the "
-        "server's system account. files-anywhere reports the case that it names none (an empty value). With NULL, "
-        "which some builds have by default, the privilege has no effect, and the rule is silent. "
-        "Privileges granted through a role are not checked.",
+        why="With FILE an account reads and writes files in the directory that secure_file_priv names, as the server's "
+        "system account. files-anywhere reports an empty value, which names none. With NULL, the default of some "
+        "builds, the privilege has no effect, and there is no finding. Privileges granted through a role are not "
+        "checked.",
         fix="REVOKE FILE ON *.* FROM 'name'@'host'. LOAD DATA LOCAL needs no FILE.",
         risk="Programs that use LOAD DATA INFILE, LOAD_FILE or SELECT INTO OUTFILE fail.",
         exceptions="Programs that exchange files with the server.",
@@ -282,8 +281,8 @@ def file_privilege_from_anywhere(context: RuleContext) -> Iterator[Finding]:
     )
     if kinds and not is_local_only(context) and context.text("secure_file_priv") not in (None, "", "NULL"):
         yield file_privilege_from_anywhere.finding(
-            f"{account_list(kinds)} {have_verb(kinds)} FILE and may come from {any_host(kinds)}.",
-            help="REVOKE FILE ON *.* from accounts that exchange no files with the server",
+            f"{account_list(kinds)} {have_verb(kinds)} FILE and may connect from {any_host(kinds)}.",
+            help="run REVOKE FILE ON *.* for accounts that exchange no files with the server",
         )
 
 
@@ -294,16 +293,17 @@ def file_privilege_from_anywhere(context: RuleContext) -> Iterator[Finding]:
     confidence=Confidence.OPINION,
     needs=("server",),
     evidence=("SEC-17", "SSL-03"),
-    summary="Accounts may come from other hosts without TLS, although the server offers it.",
+    summary="Accounts may connect from other hosts without TLS, although the server offers it.",
     docs=Docs(
-        why="Unless an account has REQUIRE SSL or X509, or the server require_secure_transport, the client decides "
-        "whether the connection is encrypted. A client that does not use TLS sends statements and rows in clear text, "
-        "and an attacker on the way can prevent TLS. Weak passwords are not looked for: mycnf reads no hash and "
-        "guesses no password.",
-        fix="Find out who connects without TLS, then ALTER USER 'name'@'host' REQUIRE SSL, one program after the "
-        "other, or set require_secure_transport = ON for all. Replicas need SOURCE_SSL = 1 (MASTER_SSL = 1) first.",
+        why="Unless the account has REQUIRE SSL or X509, or the server has require_secure_transport = ON, the client "
+        "decides whether the connection is encrypted. Without TLS, statements and rows cross the network in clear "
+        "text, and an attacker on the path can prevent TLS. mycnf does not check for weak passwords: it reads no "
+        "hashes and guesses no passwords.",
+        fix="Find out which clients connect without TLS, then ALTER USER 'name'@'host' REQUIRE SSL, one program after "
+        "the other, or set require_secure_transport = ON for all accounts. Replicas need SOURCE_SSL = 1 (MASTER_SSL = "
+        "1) first.",
         risk="Clients and replicas that cannot use TLS can no longer log in.",
-        exceptions="Networks that are encrypted below the server, or that no other host shares.",
+        exceptions="Networks that are encrypted at a lower layer, or that no other host shares.",
         reconsider_when="No connection without TLS: no row in performance_schema.threads with CONNECTION_TYPE TCP/IP.",
     ),
 )
@@ -313,8 +313,8 @@ def remote_account_without_tls(context: RuleContext) -> Iterator[Finding]:
     required = context.text("require_secure_transport") == "ON"
     if kinds and not required and not is_local_only(context) and offers_tls(context):
         yield remote_account_without_tls.finding(
-            f"{account_list(kinds)} may come from other hosts without TLS.",
-            help="find out who connects without TLS, then REQUIRE SSL for one account after the other",
+            f"{account_list(kinds)} may connect from other hosts without TLS.",
+            help="find out which clients connect without TLS, then set REQUIRE SSL for one account after the other",
         )
 
 
@@ -327,11 +327,12 @@ def remote_account_without_tls(context: RuleContext) -> Iterator[Finding]:
     evidence=("SEC-16",),
     summary="The server may write to its own option files.",
     docs=Docs(
-        why="Who gets the server to write a file, by an error in it or by a log file of that name, then sets its "
-        "options at the next start: another plugin to load, another program to run. CVE-2016-6662 worked that way.",
+        why="An attacker who gets the server to write this file, through a bug or through a log file of that name, "
+        "sets its options at the next start: a plugin to load, a program to run. CVE-2016-6662 worked that way.",
         fix="chown root for the option files, and mode 644, or 640 with the server's group.",
-        risk="Programs that edit the file under the server's account can't any more; SET PERSIST doesn't need it.",
-        exceptions="A server that a user runs for himself.",
+        risk="Programs that edit the file under the server's account can no longer do so; SET PERSIST does not need "
+        "it.",
+        exceptions="A server that a user runs for personal use.",
         reconsider_when="Nothing.",
     ),
 )

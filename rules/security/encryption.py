@@ -43,17 +43,18 @@ def table_encryption_variable(context: RuleContext) -> str | None:
     "half-encrypted",
     confidence=Confidence.LIKELY,
     targets=(Span("mysql", since=(8, 0, 16)), Span("mariadb")),
-    summary="Tables are encrypted, and the logs that their rows pass through are not.",
+    summary="Tables are encrypted, but the logs that contain their rows are not.",
     options=("default_table_encryption", "innodb_encrypt_tables"),
     evidence=("ENC-01",),
     docs=Docs(
         why="Each row goes to the redo log, and to the binary log where there is one; MySQL's undo log and MariaDB's "
-        "temporary files get rows too. They are encrypted by switches of their own, all off by default, so that what "
-        "the table hides stands next to it as it is.",
-        fix="MySQL: innodb_redo_log_encrypt, innodb_undo_log_encrypt and binlog_encryption, which a running server "
-        "with a keyring takes too. MariaDB: innodb_encrypt_log, encrypt_binlog and encrypt_tmp_files, with a restart.",
-        risk="Without the key the server can't start after a crash. Encrypting costs processor time at each write.",
-        exceptions="Logs that lie on an encrypted file system.",
+        "temporary files get rows too. Each has its own encryption option, all off by default, so the same rows are "
+        "stored unencrypted next to the encrypted table.",
+        fix="MySQL: innodb_redo_log_encrypt, innodb_undo_log_encrypt and binlog_encryption, which can be set at run "
+        "time if a keyring is loaded. MariaDB: innodb_encrypt_log, encrypt_binlog and encrypt_tmp_files, with a "
+        "restart.",
+        risk="Without the key the server cannot start after a crash. Encryption costs processor time at each write.",
+        exceptions="Logs on an encrypted file system.",
         reconsider_when="An encrypted device beneath the data directory.",
     ),
 )
@@ -84,13 +85,14 @@ def _is_written(context: RuleContext, name: str) -> bool:
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
     targets=(Span("mysql", since=(8, 0)),),
-    summary="Logs are to be encrypted, and MySQL does not start without a keyring for that.",
+    summary="Log encryption is enabled, but MySQL does not start with it unless a keyring is loaded.",
     options=BESIDE["mysql"],
     triggers=("early_plugin_load", "plugin_load", "plugin_load_add"),
     evidence=("ENC-04",),
     docs=Docs(
-        why="MySQL encrypts logs with a master key from a keyring. A server without one stops at its start. A keyring "
-        "component is loaded by a manifest, mysqld.my beside the server's program, which option files do not show.",
+        why="MySQL encrypts logs with a master key from a keyring. A server without a keyring stops at start-up. A "
+        "keyring component is loaded by a manifest, mysqld.my next to the server binary, which option files do not "
+        "show.",
         fix="Install component_keyring_file or another keyring before you set the option, or remove the line.",
         risk="A server that loses the keyring's keys can no longer read what they encrypted.",
         restart=True,
@@ -136,12 +138,13 @@ def _loads_keyring(context: RuleContext) -> bool:
     options=("innodb_encrypt_tables",),
     evidence=("ENC-02",),
     docs=Docs(
-        why="innodb_encrypt_tables encrypts tables that are made from then on. Those that exist, the system tablespace "
-        "among them, are encrypted by background threads, of which there are none by default. A server that was asked "
-        "showed no encrypted tablespace with 0 threads and all of them with 4.",
-        fix="Set innodb_encryption_threads, 4 say, and watch information_schema.INNODB_TABLESPACES_ENCRYPTION.",
-        risk="The threads read and write every page once; innodb_encryption_rotation_iops bounds them.",
-        exceptions="A server that has had threads once, is encrypted already and rotates no keys.",
+        why="innodb_encrypt_tables encrypts only new tables. Background threads encrypt the existing ones, including "
+        "the system tablespace, and there are no such threads by default. A server that we tested showed no encrypted "
+        "tablespace with 0 threads and all of them encrypted with 4.",
+        fix="Set innodb_encryption_threads, for example to 4, and watch "
+        "information_schema.INNODB_TABLESPACES_ENCRYPTION.",
+        risk="The threads read and write every page once; innodb_encryption_rotation_iops limits them.",
+        exceptions="A server that had such threads before, is already encrypted and rotates no keys.",
         reconsider_when="Every tablespace with ENCRYPTION_SCHEME 1.",
     ),
 )
@@ -157,7 +160,7 @@ def encryption_that_waits(context: RuleContext) -> Iterator[Finding]:
             watch="Innodb_encryption_rotation_pages_modified",
         )
         yield encryption_that_waits.finding(
-            "With innodb_encryption_threads = 0 only tables that are made from now on are encrypted.",
+            "With innodb_encryption_threads = 0 only new tables are encrypted.",
             variable_subject(context, name),
             help=help_line(action),
             actions=present(action),
@@ -172,10 +175,11 @@ def encryption_that_waits(context: RuleContext) -> Iterator[Finding]:
     options=KEY_FILES,
     evidence=("ENC-03",),
     docs=Docs(
-        why="Encryption at rest is for the disk that is thrown away and the copy that is lost. A key in the data "
-        "directory goes with both, and every physical backup takes it along.",
+        why="Encryption at rest protects discarded disks and lost copies. A key in the data directory is on both, and "
+        "every physical backup includes it.",
         fix="Keep the key on another file system or in a key server.",
-        risk="A server that doesn't find the key at its start can't read its tables: move the file while it is down.",
+        risk="A server that does not find the key at start-up cannot read its tables: move the file while the server "
+        "is stopped.",
         restart=True,
         exceptions="None.",
         reconsider_when="Nothing.",
@@ -189,9 +193,9 @@ def key_beside_data(context: RuleContext) -> Iterator[Finding]:
         # A relative name is relative to the data directory, which is the server's working directory.
         if path and context.is_set(name) and (not path.startswith("/") or _is_inside(path, datadir)):
             yield key_beside_data.finding(
-                "The key lies in the data directory: anyone who gets a copy of the data has the key to it.",
+                "The key is in the data directory: anyone who gets a copy of the data also gets the key.",
                 variable_subject(context, name),
-                help="move it to another file system, and name it by its whole path",
+                help="move it to another file system, and write its absolute path",
             )
 
 
@@ -210,17 +214,17 @@ def _is_inside(path: str, folder: str) -> bool:
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
     targets=(Span("mysql", since=(8, 0, 14)),),
-    summary="A crash writes the buffer pool, and with it all cached rows, into a core file.",
+    summary="A crash writes the buffer pool, with all cached rows, to a core file.",
     options=("core_file",),
     evidence=("SEC-12",),
     docs=Docs(
-        why="With core_file a server that crashes writes its memory to a file, which people copy about to find the "
-        "fault. The buffer pool in it holds rows in plain text, encrypted tables included, and makes the file as "
+        why="With core_file a server that crashes writes its memory to a file, which is then copied for debugging. The "
+        "buffer pool in it contains rows in plain text, even those of encrypted tables, and makes the file at least as "
         "large as the pool.",
         fix="Switch innodb_buffer_pool_in_core_file off; the default since 8.4.",
-        risk="A fault in a page of the pool can't be looked at in the core.",
-        exceptions="While a corrupted page is searched for.",
-        reconsider_when="A fault that can't be found without the pool.",
+        risk="Damage to a page in the pool cannot be analyzed in the core file.",
+        exceptions="While you investigate a corrupted page.",
+        reconsider_when="A fault that cannot be found without the pool.",
     ),
 )
 def pool_in_core(context: RuleContext) -> Iterator[Finding]:
@@ -241,14 +245,14 @@ def pool_in_core(context: RuleContext) -> Iterator[Finding]:
     "reports-home",
     severity=Severity.NOTE,
     targets=(Span("mariadb"),),
-    summary="The server sends a report about itself to MariaDB's makers.",
+    summary="The server sends reports about itself to MariaDB.org.",
     options=("feedback",),
     evidence=("SEC-13",),
     docs=Docs(
-        why="The feedback plugin collects the server's configuration and its use and uploads them to MariaDB.org, or "
-        "to the address in feedback_url. It is harmless by intent; it is data that leaves, and a connection to the "
-        "outside that a database host may not be supposed to make.",
-        fix="Remove the line; the plugin is off unless it is asked for.",
+        why="The feedback plugin collects the server's configuration and usage and uploads them to MariaDB.org, or to "
+        "the address in feedback_url. The intent is harmless, but data leaves the host, over an outbound connection "
+        "that a database host may not be allowed to make.",
+        fix="Remove the line; the plugin is off by default.",
         risk="None.",
         restart=True,
         exceptions="A decision to take part.",
@@ -259,7 +263,7 @@ def reports_home(context: RuleContext) -> Iterator[Finding]:
     """Report an enabled feedback plugin."""
     if is_switched_on(context, "feedback"):
         yield reports_home.finding(
-            "The feedback plugin uploads this server's configuration and its use.",
+            "The feedback plugin uploads this server's configuration and usage.",
             variable_subject(context, "feedback"),
             help="remove the line, or inform the network's administrators",
         )

@@ -26,19 +26,19 @@ SUPERUSER = frozenset({"root", "0"})
     "native-passwords-kept",
     severity=Severity.NOTE,
     targets=(Span("mysql", since=(8, 0), before=(9, 0)),),
-    summary="Accounts are kept on mysql_native_password, which MySQL 9.0 no longer has.",
+    summary="The file keeps accounts on mysql_native_password, which MySQL 9.0 removed.",
     options=("default_authentication_plugin", "authentication_policy", "mysql_native_password"),
     evidence=("SEC-03",),
     docs=Docs(
-        why="mysql_native_password is deprecated since 8.0.34, switched off by default in 8.4 and gone in 9.0: its "
-        "accounts can't log in after that upgrade. It keeps an unsalted SHA1 of a SHA1, so equal passwords look "
-        "equal, and a stolen table is guessed through fast.",
+        why="mysql_native_password is deprecated since 8.0.34, off by default in 8.4 and removed in 9.0: after such an "
+        "upgrade its accounts cannot log in. It stores an unsalted SHA1 of a SHA1, so equal passwords have equal "
+        "hashes, and the passwords of a stolen table can be guessed quickly.",
         fix="Remove the line and move the accounts with ALTER USER … IDENTIFIED WITH caching_sha2_password BY ….",
         risk="Programs with old client libraries can't log in with the new plugin; caching_sha2_password wants TLS, a "
         "socket or an RSA key at the first login.",
         restart=True,
         exceptions="Programs whose library can't be changed yet.",
-        reconsider_when="No account with the plugin, and no upgrade ahead.",
+        reconsider_when="No account with the plugin, and no planned upgrade.",
     ),
 )
 def native_passwords_kept(context: RuleContext) -> Iterator[Finding]:
@@ -49,7 +49,7 @@ def native_passwords_kept(context: RuleContext) -> Iterator[Finding]:
     names += ["mysql_native_password"] if is_switched_on(context, "mysql_native_password") else []
     if names:
         yield native_passwords_kept.finding(
-            "Accounts with mysql_native_password can't log in any more after an upgrade to "
+            "Accounts with mysql_native_password cannot log in after an upgrade to "
             + ("MySQL 9." if context.target.since("mysql", 8, 4) else "MySQL 8.4, where the plugin is off by default."),
             variable_subject(context, names[0]),
             help="move the accounts to caching_sha2_password and remove the line",
@@ -64,8 +64,8 @@ def native_passwords_kept(context: RuleContext) -> Iterator[Finding]:
     options=("old_passwords", "secure_auth"),
     evidence=("SEC-04",),
     docs=Docs(
-        why="The hash of before MySQL 4.1 has 64 bits, and MariaDB itself calls it insecure. old_passwords = ON makes "
-        "such hashes for new passwords, secure_auth = OFF lets accounts in that have one.",
+        why="The password hash from before MySQL 4.1 has 64 bits, and MariaDB itself calls it insecure. old_passwords "
+        "= ON creates such hashes for new passwords, and secure_auth = OFF accepts accounts that have one.",
         fix="Remove the lines, and give accounts with a short hash a new password.",
         risk="Clients from before MySQL 4.1 can't log in.",
         exceptions="None.",
@@ -78,9 +78,9 @@ def old_passwords(context: RuleContext) -> Iterator[Finding]:
         if context.is_set(name) and context.settings.on(name) is bad:
             action = advise(context, name, "OFF" if bad else "ON", risk="accounts with a short hash can't log in")
             yield old_passwords.finding(
-                "New passwords are kept as 64-bit hashes of before MySQL 4.1."
+                "New passwords are stored as 64-bit hashes from before MySQL 4.1."
                 if bad
-                else "Accounts with a 64-bit password hash of before MySQL 4.1 may log in.",
+                else "Accounts with a 64-bit password hash from before MySQL 4.1 may log in.",
                 variable_subject(context, name),
                 help=help_line(action),
                 actions=present(action),
@@ -91,24 +91,24 @@ def old_passwords(context: RuleContext) -> Iterator[Finding]:
     "SEC010",
     "any-library-function",
     confidence=Confidence.LIKELY,
-    summary="Any function of any library in the plugin directory may be made a function of the server.",
+    summary="Any function of any library in the plugin directory can be registered as a loadable function.",
     options=("allow_suspicious_udfs",),
     evidence=("SEC-05",),
     docs=Docs(
         why="The server refuses a function whose library has no companion symbol such as name_init. With "
-        "allow_suspicious_udfs it takes every symbol, those that were never meant to be called by SQL included.",
+        "allow_suspicious_udfs it accepts every symbol, even those that were never meant to be called from SQL.",
         fix="Remove the line, and add a name_init to libraries that need it.",
-        risk="Functions that were loaded that way can't be created again.",
+        risk="Functions that were created that way cannot be created again.",
         restart=True,
-        exceptions="Old libraries of functions that cannot be rebuilt.",
-        reconsider_when="No account that may write to the plugin directory or to mysql.func.",
+        exceptions="Old function libraries that cannot be rebuilt.",
+        reconsider_when="No account that can write to the plugin directory or to mysql.func.",
     ),
 )
 def any_library_function(context: RuleContext) -> Iterator[Finding]:
     """Report allow_suspicious_udfs."""
     if is_switched_on(context, "allow_suspicious_udfs"):
         yield any_library_function.finding(
-            "CREATE FUNCTION takes any symbol of a library, not those alone that were made for the server.",
+            "CREATE FUNCTION accepts any symbol of a library, not only those that were written for the server.",
             variable_subject(context, "allow_suspicious_udfs"),
             help="remove the line and restart",
         )
@@ -123,13 +123,13 @@ def any_library_function(context: RuleContext) -> Iterator[Finding]:
     options=("symbolic_links",),
     evidence=("SEC-06",),
     docs=Docs(
-        why="With symbolic links a MyISAM or Aria table may lie anywhere that the server may write. Anyone who can "
-        "write to the data directory can lead the server to other files. MySQL switched them off in 8.0 and "
+        why="With symbolic links a MyISAM or Aria table can be anywhere that the server can write. Anyone who can "
+        "write to the data directory can make the server use other files. MySQL switched them off in 8.0 and "
         "deprecates them.",
         fix="Remove the line; write skip_symbolic_links where the default is on.",
         risk="Tables with DATA DIRECTORY or INDEX DIRECTORY are no longer followed.",
         restart=True,
-        exceptions="MyISAM or Aria tables that lie on another disk by DATA DIRECTORY.",
+        exceptions="MyISAM or Aria tables on another disk, through DATA DIRECTORY.",
         reconsider_when="A table that needs it.",
     ),
 )
@@ -151,12 +151,13 @@ def followed_symlinks(context: RuleContext) -> Iterator[Finding]:
     options=("log_raw",),
     evidence=("SEC-07",),
     docs=Docs(
-        why="The server writes CREATE USER, ALTER USER and SET PASSWORD to the general log without the password. "
-        "With log_raw it writes them as sent. The line does nothing until the general log is enabled, when it is "
-        "easily forgotten.",
-        fix="Remove the line. MySQL 8.0.19 and later also switch it off while they run; before, only a restart does.",
+        why="The server writes CREATE USER, ALTER USER and SET PASSWORD to the general log without the password. With "
+        "log_raw it writes them as sent. The line has no effect until the general log is enabled, and is easily "
+        "forgotten by then.",
+        fix="Remove the line. From MySQL 8.0.19 on it can also be switched off at run time; earlier versions need a "
+        "restart.",
         risk="Statements that the server can't parse are no longer in the log.",
-        exceptions="While a client that sends broken statements is searched for.",
+        exceptions="While you search for a client that sends invalid statements.",
         reconsider_when="Nothing.",
     ),
 )
@@ -180,10 +181,11 @@ def raw_log(context: RuleContext) -> Iterator[Finding]:
     options=("show_slave_auth_info", "show_replica_auth_info"),
     evidence=("SEC-08",),
     docs=Docs(
-        why="Replicas may tell their source a user and a password (report_user, report_password). With this option "
-        "SHOW REPLICAS, in older versions SHOW SLAVE HOSTS, prints them to every account that may list the replicas.",
+        why="Replicas can report a user and a password to their source (report_user, report_password). With this "
+        "option SHOW REPLICAS, in older versions SHOW SLAVE HOSTS, prints them to every account that may list the "
+        "replicas.",
         fix="Remove the line.",
-        risk="Tools that read the password from there must be given it another way.",
+        risk="Tools that read the password from there must get it in another way.",
         restart=True,
         exceptions="Replicas that report no password.",
         reconsider_when="No replica with report_password.",
@@ -209,12 +211,12 @@ def shown_replica_passwords(context: RuleContext) -> Iterator[Finding]:
     options=("proxy_protocol_networks",),
     evidence=("SEC-09",),
     docs=Docs(
-        why="A proxy that is trusted tells the server its client's address, and the server believes it. With * every "
-        "client is such a proxy: it names an address that an account is bound to, and the host in the account's name "
-        "protects nothing.",
+        why="A trusted proxy sends its client's address to the server, which accepts it. With * every client is a "
+        "trusted proxy: it can claim an address that an account is bound to, and the host in the account name protects "
+        "nothing.",
         fix="Name the addresses of the proxies.",
-        risk="Proxies that are left out are taken for the clients themselves.",
-        exceptions="A network that only the proxies can reach the server through.",
+        risk="Connections through proxies that are not listed appear to come from the proxy itself.",
+        exceptions="A network in which only the proxies can reach the server.",
         reconsider_when="A firewall that lets only the proxies through.",
     ),
 )
@@ -236,16 +238,16 @@ X_ADDRESS = "mysqlx_bind_address"
     "SEC015",
     "second-port-open",
     targets=(Span("mysql", since=(8, 0)),),
-    summary="The server is bound to its own host, and the X protocol's port is open to all.",
+    summary="The server is bound to its own host, but the port of the X Protocol is open to all.",
     options=("bind_address",),
     evidence=("SEC-10",),
     docs=Docs(
-        why="MySQL 8.0 and later listen on a second port, 33060, for the X protocol, with the same accounts. "
-        "bind_address doesn't bind it: it has mysqlx_bind_address, by default every address.",
+        why="MySQL 8.0 and later listen on a second port, 33060, for the X Protocol, with the same accounts. "
+        "bind_address does not apply to it: mysqlx_bind_address does, by default with every address.",
         fix="Set mysqlx_bind_address to the same address, or mysqlx = OFF where no client uses the X Protocol.",
-        risk="Clients of the X protocol on other hosts lose their way in.",
+        risk="X Protocol clients on other hosts can no longer connect.",
         restart=True,
-        exceptions="Clients that come over the X protocol from other hosts on purpose.",
+        exceptions="Clients that intentionally use the X Protocol from other hosts.",
         reconsider_when="A firewall that closes the port.",
     ),
 )
@@ -262,8 +264,8 @@ def second_port_open(context: RuleContext) -> Iterator[Finding]:
     if _is_x_open(context):
         port = context.number("mysqlx_port")
         yield second_port_open.finding(
-            "bind_address keeps other hosts from the server's port, and the X protocol's port"
-            f"{f' {port}' if port else ''} is open to them.",
+            f"bind_address keeps other hosts from the server's port, but port {port or 33060} of the X Protocol is open "
+            "to them.",
             variable_subject(context, X_ADDRESS if context.is_set(X_ADDRESS) else "bind_address"),
             help="set mysqlx_bind_address to the same address, or mysqlx = OFF",
         )
@@ -289,9 +291,9 @@ def _disable_x_action(context: RuleContext) -> bool:
     options=("user",),
     evidence=("SEC-11",),
     docs=Docs(
-        why="Every account with the FILE privilege can then write files as root, and an error in the server is an "
-        "error in root's hands. Both makers refuse to start that way unless the option says so.",
-        fix="Give the data directory to an account of its own, such as mysql, and write user = mysql.",
+        why="Every account with the FILE privilege can then write files as root, and a bug in the server runs with "
+        "root's privileges. Servers of both vendors refuse to start as root unless the option allows it.",
+        fix="Give the data directory to a dedicated account, such as mysql, and write user = mysql.",
         risk="Files that belong to root must be given to that account first, or the server can't read them.",
         restart=True,
         exceptions="None.",
@@ -311,7 +313,7 @@ def server_as_root(context: RuleContext) -> Iterator[Finding]:
         )
     elif uid is not None and line is not None and line.placed.line.value in SUPERUSER:
         yield server_as_root.finding(
-            f"The server runs under the account number {uid} now; started by root, it will run as root.",
+            f"The server runs with user ID {uid} now; if root starts it, it will run as root.",
             verdict_subject(line),
             help="write user = mysql",
         )

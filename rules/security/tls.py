@@ -55,14 +55,14 @@ def names_file(context: RuleContext, name: str) -> bool:
     options=("ssl", "tls_version", "ssl_cipher", "tls_ciphersuites"),
     evidence=("SSL-03", "SSL-08", "SSL-01"),
     docs=Docs(
-        why="Without TLS passwords, statements and rows cross the network as they are, and anyone on the path can "
-        "read and change them. With the switch off clients can't encrypt even where they want to. On MySQL an empty "
-        "tls_version switches it off too, and so does a list of ciphers that is empty or only excludes some.",
-        fix="Remove the line, and restart; MySQL and MariaDB from 11.4 on make a certificate of their own, others need "
+        why="Without TLS, passwords, statements and rows cross the network in clear text, and anyone on the path can "
+        "read and change them. With TLS off, clients cannot encrypt even if they want to. On MySQL an empty "
+        "tls_version switches it off too, and so does a cipher list that is empty or only excludes ciphers.",
+        fix="Remove the line, and restart; MySQL, and MariaDB from 11.4 on, create their own certificate; others need "
         "ssl_cert and ssl_key. From MySQL 8.0.16 on tls_version and the ciphers can also be set with SET GLOBAL, then "
         "ALTER INSTANCE RELOAD TLS.",
         risk="A handshake takes processor time at each new connection.",
-        exceptions="A network that is encrypted beneath the server, such as a mesh of proxies with TLS of their own.",
+        exceptions="A network that is encrypted at a lower layer, such as a service mesh whose proxies use TLS.",
         reconsider_when="No client on another host.",
         disagree="Measurements of 2011 and 2013 are cited against TLS (SSL-01): it costs most where connections are "
         "set up, and little where they are kept.",
@@ -73,9 +73,10 @@ def tls_switched_off(context: RuleContext) -> Iterator[Finding]:
     name = tls_switch(context)
     if name is not None and listens_to_other_hosts(context):
         yield tls_switched_off.finding(
-            "Accounts are off, so this version takes no TCP connection; with them, TLS is switched off for other hosts."
+            "Access control is off, so this version accepts no TCP connections; with access control, TLS is switched "
+            "off for other hosts."
             if is_socket_only(context)
-            else "TLS is switched off, and other hosts can reach the server: what they say is open to all on the way.",
+            else "TLS is switched off, and other hosts can reach the server: their traffic can be read on the network.",
             variable_subject(context, name),
             help="remove the line and restart",
         )
@@ -86,16 +87,16 @@ def tls_switched_off(context: RuleContext) -> Iterator[Finding]:
     "certificate-without-key",
     confidence=Confidence.LIKELY,
     targets=(Span("mysql"),),
-    summary="One of certificate and private key is named and the other isn't, so MySQL runs without TLS.",
+    summary="Only one of certificate and private key is set, so MySQL runs without TLS.",
     options=("ssl_cert", "ssl_key"),
     evidence=("SSL-03",),
     docs=Docs(
-        why="A server with one of the two configured no longer makes or finds the other. MySQL writes a warning to "
-        "its log, starts all the same and takes unencrypted connections only.",
-        fix="Name both files, or neither. From MySQL 8.0.16 on SET GLOBAL and ALTER INSTANCE RELOAD TLS do it while "
-        "the server runs; others need a restart.",
+        why="If only one of the two is configured, the server does not create or find the other. MySQL writes a "
+        "warning to its error log, but starts and accepts only unencrypted connections.",
+        fix="Set both files, or neither. From MySQL 8.0.16 on, SET GLOBAL and ALTER INSTANCE RELOAD TLS apply this at "
+        "run time; other versions need a restart.",
         risk="None.",
-        exceptions="A certificate file that holds the private key too.",
+        exceptions="A certificate file that also contains the private key.",
         reconsider_when="A certificate shown by the status variable Ssl_server_not_after.",
     ),
 )
@@ -105,7 +106,7 @@ def certificate_without_key(context: RuleContext) -> Iterator[Finding]:
     if len(given) == 1 and tls_switch(context) is None:
         missing = "ssl_key" if given == ["ssl_cert"] else "ssl_cert"
         yield certificate_without_key.finding(
-            f"{given[0]} is set and {missing} isn't: the server starts, and offers no TLS.",
+            f"{given[0]} is set but {missing} is not: the server starts, but offers no TLS.",
             variable_subject(context, given[0]),
             help=f"set {missing} too",
         )
@@ -116,17 +117,17 @@ def certificate_without_key(context: RuleContext) -> Iterator[Finding]:
     "weak-cipher",
     confidence=Confidence.LIKELY,
     targets=(Span("mysql", before=(9, 0)), Span("mariadb")),
-    summary="The list of ciphers names some that can be broken, or that encrypt nothing.",
+    summary="The cipher list contains ciphers that can be broken, or that do not encrypt.",
     options=("ssl_cipher",),
     evidence=("SSL-05",),
     docs=Docs(
         why="A list that names a weak cipher lets a client, or an attacker between client and server, choose it for "
-        "TLS 1.2 and older. MySQL 9.7 refuses to start with such names; 8.0.15 and MariaDB took them when asked. A "
-        "list in which no cipher is known to the library leaves MySQL without TLS and keeps MariaDB from starting. A "
-        "new library drops the weakest of a list by itself.",
-        fix="Remove the line: the library's own list is kept up to date. From MySQL 8.0.16 on SET GLOBAL and ALTER "
-        "INSTANCE RELOAD TLS do it while the server runs; others need a restart.",
-        risk="Clients that know nothing better can't connect by TLS.",
+        "TLS 1.2 and older. MySQL 9.7 refuses to start with such names; 8.0.15 and MariaDB accepted them in tests. If "
+        "the library knows none of the listed ciphers, MySQL runs without TLS and MariaDB does not start. A new "
+        "library drops the weakest ciphers of a list by itself.",
+        fix="Remove the line: the library's own list is kept up to date. From MySQL 8.0.16 on, SET GLOBAL and ALTER "
+        "INSTANCE RELOAD TLS apply this at run time; other versions need a restart.",
+        risk="Clients that support nothing better cannot connect with TLS.",
         exceptions="None.",
         reconsider_when="Nothing.",
     ),
@@ -137,7 +138,7 @@ def weak_cipher(context: RuleContext) -> Iterator[Finding]:
     weak = [name for name in names if name[:1] not in ("!", "-") and not WEAK.isdisjoint(_cipher_parts(name))]
     if weak and context.is_set("ssl_cipher"):
         yield weak_cipher.finding(
-            f"{', '.join(weak)} can be broken or protects nothing.",
+            f"Weak ciphers, which can be broken or do not encrypt: {', '.join(weak)}.",
             variable_subject(context, "ssl_cipher"),
             help="remove the line, or those names from it",
         )
@@ -150,17 +151,17 @@ def _cipher_parts(name: str) -> list[str]:
 @rule(
     "TLS004",
     "required-but-not-offered",
-    summary="Secure transport is required and TLS is off, so every TCP connection is refused.",
+    summary="Secure transport is required but TLS is off, so every TCP connection is refused.",
     options=("require_secure_transport",),
     evidence=("SSL-06",),
     docs=Docs(
-        why="With require_secure_transport the server turns away every TCP connection without TLS, and with TLS off "
-        "there is no other. Only the socket remains.",
-        fix="Switch TLS on: take out what switches it off, or name ssl_cert and ssl_key. That needs a restart, except "
-        "that from MySQL 8.0.16 on ALTER INSTANCE RELOAD TLS takes up new files and versions.",
+        why="With require_secure_transport the server refuses every TCP connection without TLS, and with TLS off no "
+        "TCP connection has it. Only the socket remains.",
+        fix="Switch TLS on: remove the line that switches it off, or set ssl_cert and ssl_key. That needs a restart; "
+        "from MySQL 8.0.16 on, ALTER INSTANCE RELOAD TLS loads new files and versions.",
         risk="None.",
-        exceptions="A server that is meant for its socket alone; skip_networking says that more plainly.",
-        reconsider_when="A client of another host that is connected.",
+        exceptions="A server that is meant only for its socket; skip_networking states that more clearly.",
+        reconsider_when="A client on another host that is connected.",
     ),
 )
 def required_but_not_offered(context: RuleContext) -> Iterator[Finding]:
@@ -181,17 +182,17 @@ def required_but_not_offered(context: RuleContext) -> Iterator[Finding]:
     severity=Severity.NOTE,
     confidence=Confidence.OPINION,
     targets=(Span("mysql", since=(8, 0)),),
-    summary="TLS is required, with a certificate that the server made for itself and that clients can't check.",
+    summary="TLS is required, with a certificate that the server generated itself and that clients cannot verify.",
     options=("require_secure_transport",),
     evidence=("SSL-07",),
     docs=Docs(
-        why="Without ssl_cert MySQL makes an authority and a certificate of its own at its first start. They keep "
-        "out those who only listen. An attacker who can impersonate the server has a certificate like that too, and "
-        "clients that don't hold this server's ca.pem can't tell the two apart.",
-        fix="Set ssl_cert, ssl_key and ssl_ca to a certificate of an authority that clients know, or give ca.pem to "
-        "the clients and let them verify. From MySQL 8.0.16 on SET GLOBAL and ALTER INSTANCE RELOAD TLS take up new "
-        "files; before, a restart does.",
-        risk="A certificate from outside expires and must be renewed.",
+        why="Without ssl_cert MySQL generates its own certificate authority and certificate at the first start. They "
+        "protect against eavesdropping. But an attacker who impersonates the server can generate such a certificate "
+        "too, and clients without this server's ca.pem cannot tell the two apart.",
+        fix="Set ssl_cert, ssl_key and ssl_ca to a certificate of an authority that clients trust, or give ca.pem to "
+        "the clients and let them verify. From MySQL 8.0.16 on, SET GLOBAL and ALTER INSTANCE RELOAD TLS load new "
+        "files; earlier versions need a restart.",
+        risk="A certificate from an external authority expires and must be renewed.",
         exceptions="Clients that hold this server's ca.pem and verify with it.",
         reconsider_when="Clients with ssl-mode = VERIFY_CA or VERIFY_IDENTITY.",
     ),
@@ -202,7 +203,8 @@ def unproved_certificate(context: RuleContext) -> Iterator[Finding]:
     own = any(names_file(context, name) for name in ("ssl_cert", "ssl_key", "ssl_ca"))
     if asked and not own and tls_switch(context) is None and listens_to_other_hosts(context):
         yield unproved_certificate.finding(
-            "TLS is required with the certificate that the server made itself: clients can't tell who answers.",
+            "TLS is required with the certificate that the server generated itself: clients cannot verify the server's "
+            "identity.",
             variable_subject(context, "require_secure_transport"),
             help="set ssl_cert, ssl_key and ssl_ca, or give ca.pem to the clients",
         )
@@ -252,16 +254,16 @@ def collected_at(context: RuleContext) -> float:
     needs=("server",),
     options=("ssl_cert", "ssl_key"),
     evidence=("SSL-03", "SSL-04"),
-    summary="Other hosts can reach the server, and it offers no TLS.",
+    summary="Other hosts can reach the server, but it offers no TLS.",
     docs=Docs(
-        why="Passwords, statements and rows cross the network as they are. MariaDB before 11.4 and some builds of "
-        "MySQL 5.7 offer TLS only once they are given a certificate. It is a warning where accounts may come from "
-        "elsewhere, and a note where the accounts couldn't be read.",
+        why="Passwords, statements and rows cross the network in clear text. MariaDB before 11.4 and some builds of "
+        "MySQL 5.7 offer TLS only if a certificate is configured. The finding is a warning if accounts may connect "
+        "from other hosts, and a note if the accounts could not be read.",
         fix="Set ssl_cert and ssl_key; or bind the server to its own host with bind_address = 127.0.0.1. Both need a "
-        "restart, except that from MySQL 8.0.16 on SET GLOBAL and ALTER INSTANCE RELOAD TLS take up new files.",
+        "restart; from MySQL 8.0.16 on, SET GLOBAL and ALTER INSTANCE RELOAD TLS load new certificate files.",
         risk="A handshake takes processor time at each new connection.",
-        exceptions="A network that is encrypted beneath the server.",
-        reconsider_when="No account that may come from another host.",
+        exceptions="A network that is encrypted at a lower layer.",
+        reconsider_when="No account that may connect from another host.",
     ),
 )
 def no_tls(context: RuleContext) -> Iterator[Finding]:
@@ -272,7 +274,7 @@ def no_tls(context: RuleContext) -> Iterator[Finding]:
     if offers_tls(context) is False and listens_to_other_hosts(context) and afar is not False and not broken:
         yield no_tls.finding(
             "The server offers no TLS, and other hosts can reach it"
-            + (": accounts may come from there." if afar else "."),
+            + (": accounts may connect from there." if afar else "."),
             variable_subject(context, "bind_address"),
             help="set ssl_cert and ssl_key, or bind the server to 127.0.0.1",
             severity=Severity.WARNING if afar else None,
@@ -286,11 +288,11 @@ def no_tls(context: RuleContext) -> Iterator[Finding]:
     targets=(Span("mysql"),),
     options=("ssl_cert", "ssl_key"),
     evidence=("SSL-03",),
-    summary="A certificate and a key are set, and the server offers no TLS all the same.",
+    summary="A certificate and a key are set, but the server offers no TLS.",
     docs=Docs(
-        why="MySQL starts without TLS where it can't use the files: they aren't there, it may not read them, they "
-        "don't belong together, or no cipher or version that is allowed is known. It writes a warning to its log, "
-        "and clients that prefer TLS connect without it.",
+        why="MySQL starts without TLS if it cannot use the files: they are missing or not readable, they do not match, "
+        "or it supports none of the allowed ciphers or versions. It writes a warning to its error log, and clients "
+        "that prefer TLS connect without it.",
         fix="Look for SSL in the error log at the last start, correct the files, and restart; from 8.0.16 on ALTER "
         "INSTANCE RELOAD TLS is enough.",
         risk="None.",
@@ -303,7 +305,7 @@ def tls_that_failed(context: RuleContext) -> Iterator[Finding]:
     pair = names_file(context, "ssl_cert") and names_file(context, "ssl_key")
     if pair and offers_tls(context) is False and tls_switch(context) is None:
         yield tls_that_failed.finding(
-            "ssl_cert and ssl_key are set, and the server runs without TLS: it couldn't use them.",
+            "ssl_cert and ssl_key are set, but the server runs without TLS: it could not use them.",
             variable_subject(context, "ssl_cert"),
             help="look for SSL in the error log at the last start",
         )
@@ -315,14 +317,14 @@ def tls_that_failed(context: RuleContext) -> Iterator[Finding]:
     severity=Severity.ERROR,
     needs=("server",),
     evidence=("SSL-04",),
-    summary="The server's certificate has expired, or isn't valid yet.",
+    summary="The server's certificate has expired, or is not valid yet.",
     docs=Docs(
         why="Clients that verify the certificate refuse to connect; the others get no warning.",
-        fix="Put a new certificate in place; ALTER INSTANCE RELOAD TLS (MySQL 8.0.16 and later) or FLUSH SSL "
-        "(MariaDB) takes it up without a restart.",
+        fix="Put a new certificate in place; ALTER INSTANCE RELOAD TLS (MySQL 8.0.16 and later) or FLUSH SSL (MariaDB) "
+        "loads it without a restart.",
         risk="Clients that pinned the old certificate refuse the new one.",
         exceptions="None.",
-        reconsider_when="A clock that is wrong, where the facts were taken.",
+        reconsider_when="A wrong clock on the host where the facts were collected.",
     ),
 )
 def expired_certificate(context: RuleContext) -> Iterator[Finding]:
@@ -332,12 +334,12 @@ def expired_certificate(context: RuleContext) -> Iterator[Finding]:
     if until is not None and now >= until:
         yield expired_certificate.finding(
             f"The server's certificate expired {format_duration(now - until)} ago ({status[UNTIL]}).",
-            help="put a new certificate in place and have the server read it",
+            help="install a new certificate and have the server load it",
         )
     elif since is not None and now < since:
         yield expired_certificate.finding(
             f"The server's certificate becomes valid in {format_duration(since - now)} ({status[SINCE]}).",
-            help="put a certificate that is valid in place, or correct the clock",
+            help="install a valid certificate, or correct the clock",
         )
 
 
@@ -347,13 +349,13 @@ def expired_certificate(context: RuleContext) -> Iterator[Finding]:
     confidence=Confidence.OPINION,
     needs=("server",),
     evidence=("SSL-04",),
-    summary="The server's certificate expires within 30 days, and in the last third of its life.",
+    summary="The server's certificate expires within 30 days, and is in the last third of its lifetime.",
     docs=Docs(
-        why="Clients that verify it can't connect from that moment on, all at once. Thirty days are time enough to "
-        "get a certificate by hand; one with a life of weeks is renewed by a program, and that has failed when less "
-        "than a third of it is left.",
-        fix="Renew it; ALTER INSTANCE RELOAD TLS (MySQL 8.0.16 and later) or FLUSH SSL (MariaDB) takes it up without "
-        "a restart.",
+        why="From that moment on, no client that verifies it can connect. Thirty days are enough to get a certificate "
+        "manually; a certificate with a lifetime of weeks is renewed by a program, which has failed if less than a "
+        "third of the lifetime is left.",
+        fix="Renew it; ALTER INSTANCE RELOAD TLS (MySQL 8.0.16 and later) or FLUSH SSL (MariaDB) loads it without a "
+        "restart.",
         risk="Clients that pinned the old certificate refuse the new one.",
         exceptions="None.",
         reconsider_when="A renewal that is under way.",
@@ -369,5 +371,5 @@ def certificate_expires_soon(context: RuleContext) -> Iterator[Finding]:
     if 0 < left < min(SOON, (until - since) / SHARE):
         yield certificate_expires_soon.finding(
             f"The server's certificate expires in {format_duration(left)} ({status[UNTIL]}).",
-            help="renew it, and have the server read it",
+            help="renew it, and have the server load it",
         )

@@ -65,11 +65,11 @@ def _is_sampled(context: RuleContext) -> bool:
     options=("performance_schema",),
     evidence=("OBS-01",),
     docs=Docs(
-        why="Switched off, the tables of performance_schema are there and empty, and so are the views of the sys "
-        "schema that read them: which statements take the time, who waits for whom, what the memory goes to. "
-        "Nothing but a restart brings them back, so they are missing when they are needed.",
+        why="With performance_schema off, its tables are empty, and so are the views of the sys schema that read them: "
+        "which statements take the time, which sessions wait for which, what uses the memory. Only a restart switches "
+        "it on, so the data is missing when it is needed.",
         fix="Remove the line, and restart when it suits.",
-        risk="It takes memory of its own: see the evidence for what was measured.",
+        risk="It takes additional memory: see the evidence for measurements.",
         restart=True,
         exceptions="Small hosts on which the memory matters more than the statistics, such as test hosts.",
         reconsider_when="A run of this server's own workload that is faster without it by more than the noise.",
@@ -79,7 +79,7 @@ def _is_sampled(context: RuleContext) -> bool:
 def performance_schema_off(context: RuleContext) -> Iterator[Finding]:
     """Report an explicitly configured performance_schema = OFF."""
     if context.settings.on("performance_schema") is False and context.is_set("performance_schema"):
-        action = advise(context, "performance_schema", "ON", risk="it takes memory of its own")
+        action = advise(context, "performance_schema", "ON", risk="it takes additional memory")
         yield performance_schema_off.finding(
             "Nothing shows which statements take the time or which sessions wait, and only a restart changes that.",
             variable_subject(context, "performance_schema"),
@@ -91,16 +91,16 @@ def performance_schema_off(context: RuleContext) -> Iterator[Finding]:
 @rule(
     "OBS002",
     "every-statement-in-slow-log",
-    summary="The slow log takes every statement, however fast it was.",
+    summary="The slow log records every statement, however fast it was.",
     options=(*THRESHOLD, *SWITCH, *EXAMINED, SAMPLED, OUTPUT),
     evidence=("OBS-02",),
     docs=Docs(
-        why="With long_query_time = 0 each statement is written with its text and four lines about it: 4,000 of "
-        "SELECT 1 made a file of 788,000 bytes. It grows without bound, holds what the statements hold, and what "
-        "is slow drowns in it.",
+        why="With long_query_time = 0 each statement is written with its text and four lines about it: 4,000 of SELECT "
+        "1 made a file of 788,000 bytes. It grows without limit, contains all data in the statements, and the slow "
+        "statements are lost among the others.",
         fix="Set long_query_time to the shortest time that is too long here; the default is 10 seconds.",
         risk="Tools that read the log see fewer statements.",
-        exceptions="An hour of collecting for a tool that reads the log, on a disk that holds it.",
+        exceptions="Collecting for an hour, for a tool that reads the log, with enough disk space.",
         reconsider_when="A log that is rotated and read as a whole.",
     ),
 )
@@ -111,7 +111,7 @@ def every_statement_in_slow_log(context: RuleContext) -> Iterator[Finding]:
         return
     action = advise(context, name, USUAL_THRESHOLD, risk="statements below are no longer logged", watch="Slow_queries")
     yield every_statement_in_slow_log.finding(
-        "Every statement is written to the slow log, with what it says; the log grows without bound.",
+        "Every statement is written to the slow log with its full text; the log grows without limit.",
         variable_subject(context, name),
         help=help_line(action),
         actions=present(action),
@@ -126,11 +126,11 @@ def every_statement_in_slow_log(context: RuleContext) -> Iterator[Finding]:
     options=(*THRESHOLD, *FILE, INDEXES, *SWITCH),
     evidence=("OBS-03",),
     docs=Docs(
-        why="Neither a threshold nor a file name switches the slow log on: it is off until slow_query_log says ON. "
-        "A server with long_query_time = 0 and nothing else wrote nothing.",
-        fix="Set slow_query_log to ON, or take the other lines out.",
+        why="Neither a threshold nor a file name switches the slow log on: it is off until slow_query_log is ON. A "
+        "server with long_query_time = 0 and nothing else wrote nothing.",
+        fix="Set slow_query_log to ON, or remove the other lines.",
         risk="The log takes disk space and needs rotation.",
-        exceptions="long_query_time by itself also says which statements Slow_queries counts, log or no log.",
+        exceptions="long_query_time also determines which statements Slow_queries counts, even with the log off.",
         reconsider_when="A program that enables the log when needed; slow_query_log = OFF in the file makes that "
         "explicit.",
     ),
@@ -158,13 +158,13 @@ def unused_slow_log_settings(context: RuleContext) -> Iterator[Finding]:
     options=(OUTPUT, *SWITCH, "general_log", *DISCARDED),
     evidence=("OBS-04",),
     docs=Docs(
-        why="NONE among the values of log_output outranks FILE and TABLE: with the slow log on, 4,000 statements "
-        "that qualified left nothing in the file and nothing in mysql.slow_log. An error log in /dev/null leaves no "
-        "trace of a crash, of corruption or of a failed start.",
+        why="NONE among the values of log_output overrides FILE and TABLE: with the slow log on, 4,000 statements that "
+        "qualified left nothing in the file and nothing in mysql.slow_log. An error log in /dev/null leaves no trace "
+        "of a crash, of corruption or of a failed start.",
         fix="Set log_output to FILE and name a file that is kept, or switch the logs off. The error log has no switch.",
         risk="The logs are written, and take disk space.",
         exceptions="None: to disable a log, use its own switch.",
-        reconsider_when="A line in one of the two logs.",
+        reconsider_when="An entry in one of the two logs.",
     ),
 )
 def log_output_none(context: RuleContext) -> Iterator[Finding]:
@@ -179,8 +179,8 @@ def log_output_none(context: RuleContext) -> Iterator[Finding]:
         return
     action = advise(context, OUTPUT, "FILE", risk="the log is written, and takes disk space", watch="Slow_queries")
     yield log_output_none.finding(
-        f"The {' and the '.join(on)} log {'are' if len(on) > 1 else 'is'} on, but log_output = "
-        f"{context.text(OUTPUT)} throws {'them' if len(on) > 1 else 'it'} away.",
+        f"The {' and the '.join(on)} log {'are' if len(on) > 1 else 'is'} on, but log_output = {context.text(OUTPUT)} "
+        f"discards {'them' if len(on) > 1 else 'it'}.",
         variable_subject(context, OUTPUT),
         help=help_line(action),
         actions=present(action),
@@ -199,7 +199,7 @@ def _discarded_files(context: RuleContext) -> Iterator[Finding]:
         line = context.file_verdict.effective.get(name)
         if line is not None and line.placed.line.value == NOWHERE and written[log]:
             yield log_output_none.finding(
-                f"The {log} log is written to {NOWHERE}, which throws it away.",
+                f"The {log} log is written to {NOWHERE}, which discards it.",
                 variable_subject(context, name),
                 help="name a file that is kept"
                 if log == "error"
@@ -216,13 +216,13 @@ def _discarded_files(context: RuleContext) -> Iterator[Finding]:
     options=(INDEXES, *SWITCH, *THRESHOLD, *EXAMINED, THROTTLE, SAMPLED, OUTPUT),
     evidence=("OBS-05",),
     docs=Docs(
-        why="log_queries_not_using_indexes logs each statement that reads a table or an index whole, whatever time "
-        "it took: 300 reads of a table of a few rows made a log of 67,000 bytes. Small tables are read that way "
-        "on purpose, so the log fills with statements that need no tuning.",
-        fix="Limit it: log_throttle_queries_not_using_indexes on MySQL is a number a minute, "
-        "min_examined_row_limit on both flavours leaves out statements that looked at few rows.",
-        risk="min_examined_row_limit also leaves out slow statements that looked at few rows and waited.",
-        exceptions="A few hours of looking for indexes that are missing.",
+        why="log_queries_not_using_indexes logs each statement that reads a whole table or index, however fast: 300 "
+        "reads of a table of a few rows made a log of 67,000 bytes. Small tables are read that way on purpose, so the "
+        "log fills with statements that need no tuning.",
+        fix="Limit it: log_throttle_queries_not_using_indexes on MySQL is a number per minute; min_examined_row_limit "
+        "on both servers leaves out statements that examined few rows.",
+        risk="min_examined_row_limit also leaves out slow statements that examined few rows and waited.",
+        exceptions="A few hours, to look for missing indexes.",
         reconsider_when="A log of this server that stays small.",
     ),
 )
@@ -235,7 +235,7 @@ def unlimited_index_log(context: RuleContext) -> Iterator[Finding]:
     if not everything and not _is_sampled(context) and not context.number(THROTTLE):
         mysql = "set log_throttle_queries_not_using_indexes (statements a minute), or min_examined_row_limit"
         yield unlimited_index_log.finding(
-            "Each statement that reads a table whole is logged, however small the table and fast the statement.",
+            "Each statement that reads a whole table is logged, however small the table and fast the statement.",
             variable_subject(context, INDEXES),
             help="set min_examined_row_limit to the rows that are worth an index"
             if context.target.is_mariadb
@@ -247,18 +247,18 @@ def unlimited_index_log(context: RuleContext) -> Iterator[Finding]:
     "OBS006",
     "warnings-not-logged",
     severity=Severity.NOTE,
-    summary="The error log leaves out warnings, refused logins among them.",
+    summary="The error log leaves out warnings, including refused logins.",
     options=("log_error_verbosity", "log_warnings"),
     evidence=("OBS-06",),
     docs=Docs(
-        why="With log_error_verbosity = 1 MySQL logs errors alone: settings that it changed at its start and "
+        why="With log_error_verbosity = 1 MySQL logs only errors: settings that it changed at start-up and "
         "deprecations are not logged. MariaDB logs a refused login as a warning with log_warnings = 2, its default, "
         "and not with 1 or 0.",
         fix="Remove the line.",
         risk="A longer log.",
-        exceptions="Logs that something floods with one warning: leave out that one alone where the version can "
+        exceptions="Logs that are flooded with one warning: suppress only that warning if the version can "
         "(log_error_suppression_list).",
-        reconsider_when="A log that is read, and that warnings make unreadable.",
+        reconsider_when="A log that warnings make unreadable.",
     ),
 )
 def warnings_not_logged(context: RuleContext) -> Iterator[Finding]:
@@ -288,16 +288,16 @@ def warnings_not_logged(context: RuleContext) -> Iterator[Finding]:
 @rule(
     "OBS007",
     "status-in-error-log",
-    summary="InnoDB writes its whole status into the error log every 15 seconds.",
+    summary="InnoDB writes its whole status to the error log every 15 seconds.",
     options=("innodb_status_output",),
     evidence=("OBS-07", "OBS-08"),
     docs=Docs(
-        why="innodb_status_output is meant for a while of watching. It fills the error log with a page every 15 "
-        "seconds, between which errors are hard to find, and with the text of statements that run or wait.",
+        why="innodb_status_output is meant for temporary monitoring. Every 15 seconds it writes a page to the error "
+        "log, with the text of statements that run or wait, and errors are hard to find in between.",
         fix="Switch it off; SHOW ENGINE INNODB STATUS gives the same on demand.",
         risk="None.",
         exceptions="While you investigate an intermittent problem.",
-        reconsider_when="A process that reads it.",
+        reconsider_when="A program that reads it.",
     ),
 )
 def status_in_error_log(context: RuleContext) -> Iterator[Finding]:
@@ -324,7 +324,7 @@ def status_in_error_log(context: RuleContext) -> Iterator[Finding]:
         why="With log_slow_rate_limit = 10 the log has one statement in 10, or all statements of one session in 10 on "
         "Percona Server with log_slow_rate_type = session, its default. Counts and total times in the log are too "
         "small by that factor, and a statement that is rarely slow may be missing. MariaDB's log does not say that it "
-        "is a sample; Percona Server writes the rate beside each statement.",
+        "is a sample; Percona Server writes the rate next to each statement.",
         fix="Set it to 1 for a complete log, and raise long_query_time if the log grows too fast.",
         risk="The log grows faster, and writing it takes time.",
         exceptions="Servers with so many statements that a complete log costs too much.",
@@ -364,7 +364,7 @@ def sampled_slow_log(context: RuleContext) -> Iterator[Finding]:
         "FLUSH LOGS and logrotate leave them alone, so they grow until they are truncated. Programs such as "
         "pt-query-digest read files.",
         fix="Set log_output to FILE, and rotate the files.",
-        risk="Those who query the tables must read the files.",
+        risk="Programs that query the tables must read the files instead.",
         exceptions="Managed services, which rotate the tables themselves and show no files; lint of their parameters "
         "says nothing. A log that is on for minutes.",
         reconsider_when="A table that is emptied regularly.",

@@ -42,12 +42,12 @@ OF_BOTH = frozenset({"general_ci", "unicode_ci", "unicode_520_ci", "bin"})
     options=(MODE, "ansi"),
     evidence=("ENG-11",),
     docs=Docs(
-        why="Without NO_ENGINE_SUBSTITUTION a statement that names an engine which isn't there succeeds with a "
-        "warning, and the table is an InnoDB table: a restore or a move of tables then differs from what was "
-        "asked for. Every version that mycnf knows has the mode by default.",
+        why="Without NO_ENGINE_SUBSTITUTION a statement that names a missing engine succeeds with a warning and "
+        "creates an InnoDB table, so restored or migrated tables differ from the originals. Every version that mycnf "
+        "knows has the mode by default.",
         fix="Add NO_ENGINE_SUBSTITUTION to sql_mode.",
-        risk="Statements that name an engine which isn't there fail with error 1286.",
-        exceptions="Dumps of old servers that name engines which are gone, while they are loaded.",
+        risk="Statements that name a missing engine fail with error 1286.",
+        exceptions="Dumps of old servers with engines that no longer exist, while they are loaded.",
         reconsider_when="A program that relies on it.",
     ),
 )
@@ -67,16 +67,16 @@ def substituted_engine(context: RuleContext) -> Iterator[Finding]:
     "MOD002",
     "three-byte-unicode",
     severity=Severity.NOTE,
-    summary="New tables can't store all of Unicode: characters of four bytes are refused or become question marks.",
+    summary="New tables cannot store all of Unicode: four-byte characters are refused or become question marks.",
     options=(CHARSET,),
     evidence=("ENG-12",),
     docs=Docs(
-        why="utf8 in these servers is utf8mb3, with three bytes a character at most. Emoji, many Chinese characters "
-        "and other scripts need four: an insert is refused with error 1366, and without a strict mode each "
-        "becomes a question mark.",
-        fix="Set character_set_server to utf8mb4, with a collation of that set. Databases and tables that exist "
-        "keep theirs; convert them one by one.",
-        risk="New columns of many characters may pass the limit on the length of an index or a row.",
+        why="utf8 in these servers is utf8mb3, with at most three bytes per character. Emoji, many Chinese characters "
+        "and other scripts need four: an insert is refused with error 1366, and without a strict mode each becomes a "
+        "question mark.",
+        fix="Set character_set_server to utf8mb4, with a collation of that set. Existing databases and tables keep "
+        "theirs; convert them one by one.",
+        risk="New long columns may exceed the maximum length of an index or a row.",
         exceptions="Programs that send no such characters and were never tested with utf8mb4.",
         reconsider_when="A program that can't be changed.",
     ),
@@ -87,7 +87,7 @@ def three_byte_unicode(context: RuleContext) -> Iterator[Finding]:
     if value not in THREE_BYTES or not context.is_set(CHARSET):
         return
     yield three_byte_unicode.finding(
-        f"{CHARSET} = {value.lower()} holds characters of three bytes at most; emoji are refused or become question "
+        f"{CHARSET} = {value.lower()} stores at most three bytes per character; emoji are refused or become question "
         "marks.",
         variable_subject(context, CHARSET),
         help=f"write {CHARSET} = utf8mb4, and a {COLLATION} of that set",
@@ -97,7 +97,7 @@ def three_byte_unicode(context: RuleContext) -> Iterator[Finding]:
 
 def _four_bytes(context: RuleContext) -> tuple[Action, ...]:
     """Actions for utf8mb4 and, if a collation is set, for the matching collation; empty if there is no matching one."""
-    risk = "new databases and tables alone are made with it"
+    risk = "only new databases and tables use it"
     charset = advise(context, CHARSET, "utf8mb4", risk=risk)
     if not context.is_set(COLLATION):
         return present(charset)
@@ -112,14 +112,14 @@ def _four_bytes(context: RuleContext) -> tuple[Action, ...]:
     options=(HANDSHAKE, CHARSET),
     evidence=("ENG-13",),
     docs=Docs(
-        why="A client says in its handshake how its text is encoded. With skip_character_set_client_handshake the "
-        "server takes its own character set instead. Text that a client sent as utf8mb4 to a server of latin1 was "
-        "stored as five characters instead of two, and looked right to that client alone.",
-        fix="Remove the line, and let each client say what it sends.",
-        risk="Text that was stored wrongly this way looks wrong to clients that ask for what they mean: look at "
-        "some before.",
+        why="A client declares the encoding of its text in the handshake. With skip_character_set_client_handshake the "
+        "server uses its own character set instead. Text that a client sent as utf8mb4 to a latin1 server was stored "
+        "as five characters instead of two, and looked right only to that client.",
+        fix="Remove the line, and let each client declare its character set.",
+        risk="Text that was stored wrongly this way looks wrong to clients that declare their character set correctly: "
+        "check some of it first.",
         restart=True,
-        exceptions="Clients so old that they can't say it, all with the server's character set.",
+        exceptions="Clients too old to declare it, all with the server's character set.",
         reconsider_when="No client that sends another character set than the server's.",
     ),
 )
@@ -133,7 +133,7 @@ def overruled_client_character_set(context: RuleContext) -> Iterator[Finding]:
         return
     charset = (context.text(CHARSET) or "").lower()
     yield overruled_client_character_set.finding(
-        f"Clients get {charset} whatever character set they ask for; text in another one is stored wrongly.",
+        f"Clients get {charset}, whatever character set they request; text in another character set is stored wrongly.",
         verdict_subject(line),
         severity=Severity.NOTE if charset == "utf8mb4" else None,
         help="remove the line",
@@ -149,13 +149,12 @@ def overruled_client_character_set(context: RuleContext) -> Iterator[Finding]:
     options=(TIMESTAMPS,),
     evidence=("ENG-14",),
     docs=Docs(
-        why="With explicit_defaults_for_timestamp = OFF a column of type TIMESTAMP without further words becomes "
-        "NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP: the date of 2001 that a row was given "
-        "was today's after an update of another column. These versions default to ON; MySQL and MariaDB 11.8 call OFF "
-        "deprecated.",
-        fix="Remove the line; tables that exist keep their definition.",
-        risk="CREATE TABLE statements that rely on it make columns that may be NULL.",
-        exceptions="Programs of the time before 5.6 that create their own tables.",
+        why="With explicit_defaults_for_timestamp = OFF a plain TIMESTAMP column becomes NOT NULL DEFAULT "
+        "CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP: in a test, a date in 2001 became today's after an update of "
+        "another column. These versions default to ON; MySQL and MariaDB 11.8 call OFF deprecated.",
+        fix="Remove the line; existing tables keep their definition.",
+        risk="CREATE TABLE statements that rely on it create columns that may be NULL.",
+        exceptions="Programs from before 5.6 that create their own tables.",
         reconsider_when="A program that can't be changed.",
     ),
 )
@@ -180,14 +179,14 @@ def implicit_timestamp_defaults(context: RuleContext) -> Iterator[Finding]:
     options=(PRUNE,),
     evidence=("ENG-15",),
     docs=Docs(
-        why="With optimizer_prune_level = 0 no order of tables is left out of the search, and their number grows "
-        "with the factorial of the tables. EXPLAIN of a join of ten equal tables took 28 seconds with 0 and "
-        "7 milliseconds with 1; with twelve tables it didn't end within 40.",
+        why="With optimizer_prune_level = 0 no table order is pruned from the search, and their number grows with the "
+        "factorial of the number of tables. EXPLAIN of a join of ten equal tables took 28 seconds with 0 and 7 "
+        "milliseconds with 1; with twelve tables it did not end within 40 seconds.",
         fix="Remove the line.",
-        risk="A plan that only the whole search finds is not found; a session can set the variable for itself.",
-        exceptions="Joins of few tables alone.",
+        risk="A plan that only the full search finds is not found; a session can set the variable for itself.",
+        exceptions="Servers that only join few tables.",
         reconsider_when="A statement of this server that is faster with 0, planning included.",
-        disagree="On MySQL the same join took as long with 1, so nothing is said there.",
+        disagree="On MySQL the same join took as long with 1, so the rule does not apply there.",
     ),
 )
 def exhaustive_join_search(context: RuleContext) -> Iterator[Finding]:
@@ -196,7 +195,8 @@ def exhaustive_join_search(context: RuleContext) -> Iterator[Finding]:
         usual = 2 if context.target.since("mariadb", 10, 10) else 1
         action = advise(context, PRUNE, usual, risk="some statements get another plan", watch="Last_query_cost")
         yield exhaustive_join_search.finding(
-            "Every order of a join's tables is weighed: ten tables took 28 seconds to plan in a test, 7 ms with 1.",
+            "The optimizer evaluates every join order: in a test, planning a join of ten tables took 28 seconds, and 7 "
+            "ms with 1.",
             variable_subject(context, PRUNE),
             help=help_line(action),
             actions=present(action),
@@ -212,14 +212,14 @@ def exhaustive_join_search(context: RuleContext) -> Iterator[Finding]:
     options=(DIVES,),
     evidence=("ENG-16", "ENG-17"),
     docs=Docs(
-        why="Up to eq_range_index_dive_limit values the optimizer looks into the index how many rows each value of "
-        "an IN list has; from there on it takes the average. With 10, the default of MySQL 5.6, a list of 15 "
-        "values of which one stood in half of the rows was taken for 30 rows instead of 10,000, and the plan "
-        "was another than with 200, the default of all versions since.",
+        why="Below eq_range_index_dive_limit values the optimizer dives into the index to count the rows of each value "
+        "of an IN list; from that number on it uses the average. With 10, the default of MySQL 5.6, a list of 15 "
+        "values, one of which was in half of the rows, was estimated at 30 rows instead of 10,000, and the plan was "
+        "different from that with 200, the default of all versions since.",
         fix="Remove the line.",
         risk="Statements with 10 to 200 values take somewhat longer to plan.",
-        exceptions="Indexes whose values have about as many rows each.",
-        reconsider_when="Statements of this server that wait for their plans, not for their rows.",
+        exceptions="Indexes whose values all have about the same number of rows.",
+        reconsider_when="Statements of this server that spend their time on planning.",
         disagree="Templates for 5.6 set 10, which was the default then.",
     ),
 )
@@ -232,7 +232,7 @@ def few_index_dives(context: RuleContext) -> Iterator[Finding]:
         context, DIVES, default, risk="statements with long lists take longer to plan", watch="Handler_read_next"
     )
     yield few_index_dives.finding(
-        f"IN lists with {value} or more values are planned by the index's average instead of by its contents.",
+        f"IN lists with {value} or more values are planned with the average of the index instead of index dives.",
         variable_subject(context, DIVES),
         help=help_line(action),
         actions=present(action),
@@ -248,10 +248,10 @@ def few_index_dives(context: RuleContext) -> Iterator[Finding]:
     options=ALTER,
     evidence=("ENG-18",),
     docs=Docs(
-        why="With old_alter_table = ON (MySQL), or alter_algorithm = COPY (MariaDB), the server makes a new table and "
-        "copies each row into it, also where it could do without: ADD INDEX on 20,000 rows copied 20,000 of them, by "
-        "default none. While it copies, others can read the table and not write to it.",
-        fix="Remove the line; a single statement can say ALGORITHM=COPY.",
+        why="With old_alter_table = ON (MySQL), or alter_algorithm = COPY (MariaDB), the server creates a new table "
+        "and copies each row into it, even where no copy is needed: ADD INDEX on 20,000 rows copied 20,000 of them, by "
+        "default none. During the copy, other sessions can read the table but not write to it.",
+        fix="Remove the line; a single statement can use ALGORITHM=COPY.",
         risk="None known.",
         exceptions="A bug of the in-place algorithm in one version, until a later release fixes it.",
         reconsider_when="Tables so small that a copy takes no time.",
@@ -262,7 +262,7 @@ def copying_alter_table(context: RuleContext) -> Iterator[Finding]:
     for name in ALTER:
         if context.text(name) in COPIES and context.is_set(name):
             usual = "DEFAULT" if context.target.is_mariadb else "OFF"
-            action = advise(context, name, usual, risk="statements that run keep their way", watch="Com_alter_table")
+            action = advise(context, name, usual, risk="running statements are not affected", watch="Com_alter_table")
             yield copying_alter_table.finding(
                 "Every ALTER TABLE copies the whole table and blocks writes meanwhile.",
                 variable_subject(context, name),
@@ -280,21 +280,22 @@ def copying_alter_table(context: RuleContext) -> Iterator[Finding]:
     options=(TEMPORARY,),
     evidence=("ENG-21",),
     docs=Docs(
-        why="CREATE TEMPORARY TABLE without an engine takes default_tmp_storage_engine. A row that was inserted into "
-        "a MyISAM table in a transaction and rolled back stayed in it, while the other tables of the transaction "
-        "went back. The tables that the server makes for itself are not meant.",
+        why="CREATE TEMPORARY TABLE without an ENGINE clause uses default_tmp_storage_engine. A row that was inserted "
+        "into a MyISAM table in a transaction stayed after a rollback, while the other tables of the transaction were "
+        "rolled back. Internal temporary tables are not affected.",
         fix="Remove the line: InnoDB is the default.",
-        risk="Temporary tables take room in the buffer pool and in the temporary tablespace.",
-        exceptions="Programs that fill temporary tables outside of transactions, or keep what failed there on purpose.",
+        risk="Temporary tables take space in the buffer pool and in the temporary tablespace.",
+        exceptions="Programs that fill temporary tables outside of transactions, or intentionally keep rows after a "
+        "rollback.",
         reconsider_when="A program of this server that was tested with nothing else.",
     ),
 )
 def temporary_tables_without_rollback(context: RuleContext) -> Iterator[Finding]:
     """Report an explicitly configured default_tmp_storage_engine = MyISAM."""
     if context.text(TEMPORARY) == "MYISAM" and context.is_set(TEMPORARY):
-        action = advise(context, TEMPORARY, "InnoDB", risk="temporary tables take room in the buffer pool")
+        action = advise(context, TEMPORARY, "InnoDB", risk="temporary tables take space in the buffer pool")
         yield temporary_tables_without_rollback.finding(
-            "Temporary tables that name no engine are MyISAM tables, in which ROLLBACK takes nothing back.",
+            "Temporary tables created without an ENGINE clause are MyISAM tables, in which ROLLBACK undoes nothing.",
             variable_subject(context, TEMPORARY),
             help=help_line(action),
             actions=present(action),
@@ -310,14 +311,14 @@ def temporary_tables_without_rollback(context: RuleContext) -> Iterator[Finding]
     docs=Docs(
         why="max_prepared_stmt_count = 0 refuses every statement that a client prepares on the server, as many "
         "programs do by default. max_join_size also switches sql_big_selects off: a SELECT that the optimizer "
-        "estimates above the limit fails with error 1104, whatever it would read. max_session_mem_used ends "
-        "statements of MariaDB with error 1290: SHOW GLOBAL VARIABLES did not run with 8M, and a SELECT from a "
-        "derived table not with 2M. That a million rows and 16M of memory are the least is our choice. A "
-        "max_execution_time below 2 seconds ends SELECT statements such as reports, and a max_statement_time below 10 "
-        "seconds also ALTER TABLE and other maintenance: these are notes.",
+        "estimates above the limit fails with error 1104, however much it would really read. max_session_mem_used ends "
+        "statements of MariaDB with error 1290: SHOW GLOBAL VARIABLES did not run with 8M, and a SELECT from a derived "
+        "table not with 2M. The thresholds, a million rows and 16M of memory, are our choice. A max_execution_time "
+        "below 2 seconds ends SELECT statements such as reports, and a max_statement_time below 10 seconds also ALTER "
+        "TABLE and other maintenance: these are notes.",
         fix="Remove the line. To end runaway statements set max_execution_time (MySQL) or max_statement_time "
         "(MariaDB).",
-        risk="Statements that were refused run.",
+        risk="Statements that were refused before will run.",
         exceptions="Servers that are meant to refuse large statements of certain accounts, such as for training.",
         reconsider_when="No statement that failed with error 1104, 1290 or 1461 over a week.",
     ),
@@ -336,7 +337,9 @@ def statements_refused_by_limit(context: RuleContext) -> Iterator[Finding]:
         value = context.number(name)
         if value is not None and value < least and context.is_set(name):
             usual = default_number(context, name)
-            action = advise(context, name, usual, risk="statements that were refused run") if usual else None
+            action = (
+                advise(context, name, usual, risk="statements that were refused before will run") if usual else None
+            )
             yield statements_refused_by_limit.finding(
                 refused.format(value=f"{value:,}"),
                 variable_subject(context, name),
@@ -381,13 +384,14 @@ OFFSET, INCREMENT = "auto_increment_offset", "auto_increment_increment"
     options=(OFFSET, INCREMENT),
     evidence=("AINC-01",),
     docs=Docs(
-        why="Servers that replicate in a circle get different numbers only if each has an offset of its own that is no "
-        "larger than the increment. A server ignores a larger offset and numbers rows 1, 3, 5 with an increment of 2, "
-        "as the server with offset 1 does: their rows collide.",
-        fix="Set auto_increment_increment to the number of servers that take writes, and the offset to 1 up to it.",
+        why="Servers that replicate in a circle generate different numbers only if each has its own offset, no larger "
+        "than the increment. A server ignores a larger offset: with an increment of 2 it numbers rows 1, 3, 5, as the "
+        "server with offset 1 does, and their rows collide.",
+        fix="Set auto_increment_increment to the number of servers that accept writes, and give each an offset from 1 "
+        "up to that number.",
         risk="New rows get other numbers; existing ones stay.",
-        exceptions="A node of a Galera cluster, which sets both by itself (wsrep_auto_increment_control). A server "
-        "that alone takes writes: there both can go.",
+        exceptions="A node of a Galera cluster, which sets both by itself (wsrep_auto_increment_control). A single "
+        "server that accepts writes: remove both lines there.",
         reconsider_when="A server that numbers its rows from the offset.",
     ),
 )
@@ -402,7 +406,8 @@ def ignored_auto_increment_offset(context: RuleContext) -> Iterator[Finding]:
         f"{OFFSET} = {offset} is ignored: it is larger than {INCREMENT} ({increment}). New rows get the numbers that a "
         "server with offset 1 gives.",
         variable_subject(context, OFFSET),
-        help=f"set {INCREMENT} to the number of servers that take writes, and {OFFSET} to 1 up to that number",
+        help=f"set {INCREMENT} to the number of servers that accept writes, and {OFFSET} to a value from 1 up to that "
+        "number",
     )
 
 
@@ -418,13 +423,13 @@ INNODB_READ_ONLY = "innodb_read_only"
     evidence=("RDO-01",),
     docs=Docs(
         why="With transaction_read_only = ON every session begins read-only transactions: CREATE, INSERT and even "
-        "CREATE USER fail with error 1792 until the session itself asks for READ WRITE. With innodb_read_only = ON no "
+        "CREATE USER fail with error 1792 until the session itself requests READ WRITE. With innodb_read_only = ON no "
         "InnoDB table can be created or changed, by any account; on MySQL 8.0 and later that includes accounts and "
         "table definitions.",
         fix="Remove the line. To keep clients from writing to a replica, set read_only or super_read_only.",
         risk="Clients can write again: make sure that this server is meant to take writes.",
         exceptions="Data on read-only media, and archives that nothing may change (innodb_read_only).",
-        reconsider_when="A server on which nothing is to be written.",
+        reconsider_when="A server on which nothing should be written.",
     ),
 )
 def writes_refused_by_default(context: RuleContext) -> Iterator[Finding]:

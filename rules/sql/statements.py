@@ -51,16 +51,16 @@ UNINDEXED = "log_queries_not_using_indexes"
     options=(SORT,),
     evidence=("SORT-01", "SORT-02", "SORT-04"),
     docs=Docs(
-        why="A sort larger than sort_buffer_size is written in parts and merged from a temporary file. Published "
-        "tests found one merge pass cheap, and a larger buffer worth having only where it saved passes. Ten "
-        "passes a second, our threshold, are more than a report now and then.",
-        fix="Find the statements: an index that yields the order, a smaller select list or a LIMIT does away with the "
-        "sort. Where one statement needs a larger buffer set it for its session.",
-        risk="None from looking. A larger buffer for all is memory for each session that sorts.",
-        exceptions="Reports and index builds by night.",
+        why="A sort larger than sort_buffer_size is written in parts and merged from a temporary file. In published "
+        "tests one merge pass was cheap, and a larger buffer helped only where it saved passes. Ten passes a second, "
+        "our threshold, is more than an occasional report causes.",
+        fix="Find the statements: an index that provides the order, a smaller select list or a LIMIT avoids the sort. "
+        "If one statement needs a larger buffer, set it in its session.",
+        risk="None from looking. A larger global buffer takes memory for each session that sorts.",
+        exceptions="Nightly reports and index builds.",
         reconsider_when="A statement that is no faster in a session with a larger buffer.",
         disagree="Advisors raise sort_buffer_size for all when merge passes are 10 percent of sorts, a ratio that one "
-        "large sort with many passes can reach, and that does not say how often it happens.",
+        "large sort with many passes can reach, and that does not show how often it happens.",
     ),
 )
 def sorts_in_many_passes(context: RuleContext) -> Iterator[Finding]:
@@ -79,7 +79,7 @@ def sorts_in_many_passes(context: RuleContext) -> Iterator[Finding]:
         f"Sorts merge their parts from files {rate:,.0f} times a second {window_text(window)}, with buffers of "
         f"{format_size(size or 0)}.",
         variable_subject(context, SORT),
-        help=help_line(action) or "find the statements that sort so much; a larger buffer is for their sessions alone",
+        help=help_line(action) or "find the statements with such large sorts; raise the buffer only in their sessions",
         actions=present(action),
     )
 
@@ -92,16 +92,16 @@ def sorts_in_many_passes(context: RuleContext) -> Iterator[Finding]:
     needs=("server", "workload"),
     evidence=("WRK-01", "JOIN-01"),
     docs=Docs(
-        why="Select_full_join counts joins in which a table has no index for the condition, so that all its rows are "
-        "compared, by block or by hash. It costs little for tiny tables: joins are reported where scans read at least "
-        "a thousand rows for each of them, and there is one a second or more. Both thresholds are ours.",
+        why="Select_full_join counts joins in which a table has no index for the condition, so all its rows are "
+        "compared, by block or by hash. That costs little for tiny tables: joins are reported where scans read at "
+        "least a thousand rows for each of them, and there is one a second or more. Both thresholds are our choice.",
         fix="Find the statements (SUM_SELECT_FULL_JOIN in performance_schema, log_queries_not_using_indexes in the "
-        "slow log), and index the columns that join.",
+        "slow log), and index the join columns.",
         risk="An index costs space, and a little at each change of its columns.",
-        exceptions="Joins that want all rows of both tables: there a hash join is the best plan, and no index helps.",
+        exceptions="Joins that need all rows of both tables: there a hash join is the best plan, and no index helps.",
         reconsider_when="EXPLAIN ANALYZE of the statement that is no cheaper with the index.",
-        disagree="Advisors raise join_buffer_size as long as there are such joins. It multiplies memory by joins and "
-        "sessions, and leaves every row to be read.",
+        disagree="Advisors raise join_buffer_size as long as there are such joins. That multiplies memory by joins and "
+        "sessions, and every row must still be read.",
     ),
 )
 def joins_without_index(context: RuleContext) -> Iterator[Finding]:
@@ -118,7 +118,7 @@ def joins_without_index(context: RuleContext) -> Iterator[Finding]:
         f"{rate:,.0f} joins a second read a table without an index {window_text(window)}; {rows:,.0f} rows a second "
         "come from "
         "scans.",
-        help=f"find them ({found_in}) and index the columns that join",
+        help=f"find them ({found_in}) and index the join columns",
     )
 
 
@@ -132,13 +132,13 @@ def joins_without_index(context: RuleContext) -> Iterator[Finding]:
     evidence=("WRK-01",),
     docs=Docs(
         why="Handler_read_rnd_next counts rows read one after the other without an index. At a hundred thousand a "
-        "second and nine tenths of all rows, thresholds of ours, most rows that the server reads are not returned.",
+        "second and nine tenths of all rows (our thresholds), most rows that the server reads are not returned.",
         fix="Find the statements that examine many rows for each row that they return: SUM_ROWS_EXAMINED against "
-        "SUM_ROWS_SENT in performance_schema, Rows_examined in the slow log. Index what they search by.",
+        "SUM_ROWS_SENT in performance_schema, Rows_examined in the slow log. Index the columns that they search by.",
         risk="An index costs space, and a little at each change of its columns.",
-        exceptions="Analytic servers and backups, which want all rows. Rows of internal temporary tables count too.",
+        exceptions="Analytic servers and backups, which need all rows. Rows of internal temporary tables count too.",
         reconsider_when="Statements that return most of the rows that they examine.",
-        disagree="phpMyAdmin warns at one such row an hour, which every server passes.",
+        disagree="phpMyAdmin warns at one such row an hour, which every server exceeds.",
     ),
 )
 def rows_read_by_scans(context: RuleContext) -> Iterator[Finding]:
@@ -151,7 +151,8 @@ def rows_read_by_scans(context: RuleContext) -> Iterator[Finding]:
     yield rows_read_by_scans.finding(
         f"{rate:,.0f} rows a second come from scans {window_text(window)}, {scanned * 100 // rows} % of all that are "
         "read.",
-        help="find the statements that examine many rows for each that they return, and index what they search by",
+        help="find the statements that examine many rows for each that they return, and index the columns that they "
+        "search by",
     )
 
 
@@ -164,10 +165,10 @@ def rows_read_by_scans(context: RuleContext) -> Iterator[Finding]:
     targets=(Span("mariadb"),),
     evidence=("WRK-03", "WRK-01"),
     docs=Docs(
-        why="Without a usable index an UPDATE or DELETE locks each row that it passes, not only those that it "
-        "changes, under the default isolation level, and no session inserts into the table meanwhile. MariaDB counts "
+        why="Without a usable index under the default isolation level an UPDATE or DELETE locks each row that it "
+        "scans, not only those that it changes, and no session can insert into the table meanwhile. MariaDB counts "
         "such statements in Update_scan and Delete_scan. One a second is our threshold.",
-        fix="Find them with log_queries_not_using_indexes, and index what they search by.",
+        fix="Find them with log_queries_not_using_indexes, and index the columns that they search by.",
         risk="An index costs space, and a little at each change of its columns.",
         exceptions="Small tables, and statements that change most rows.",
         reconsider_when="EXPLAIN of the statement that names a key.",
@@ -180,9 +181,9 @@ def changes_by_full_scan(context: RuleContext) -> Iterator[Finding]:
     if any(rates):
         updates, deletes = (rate or 0 for rate in rates)
         yield changes_by_full_scan.finding(
-            f"{updates:,.0f} UPDATE and {deletes:,.0f} DELETE statements a second look through whole tables "
-            f"{window_text(window)}, and lock what they pass.",
-            help=f"find them with {UNINDEXED}, and index what they search by",
+            f"{updates:,.0f} UPDATE and {deletes:,.0f} DELETE statements a second scan whole tables "
+            f"{window_text(window)}, and lock the rows that they scan.",
+            help=f"find them with {UNINDEXED}, and index the columns that they search by",
         )
 
 
@@ -196,12 +197,12 @@ def changes_by_full_scan(context: RuleContext) -> Iterator[Finding]:
     evidence=("WRK-01",),
     docs=Docs(
         why="A statement that is prepared on the server takes a round trip to prepare, one to execute and a message to "
-        "close it. That pays where it is executed often; executed once it is slower than plain text. "
-        "A hundred a second, and three executions for two statements, are thresholds of ours.",
-        fix="Let the driver prepare by itself on the client (emulated prepares), or keep its prepared statements "
+        "close it. That pays off if the statement is executed often; if it is executed once, it is slower than plain "
+        "text. The thresholds, a hundred a second and three executions for two statements, are our choice.",
+        fix="Let the driver prepare statements on the client (emulated prepares), or keep its prepared statements "
         "(cachePrepStmts and the like), or reuse them in the application.",
         risk="Statements that are kept count against max_prepared_stmt_count for each connection.",
-        exceptions="Clients that rely on the binary protocol for its types.",
+        exceptions="Clients that rely on the data types of the binary protocol.",
         reconsider_when="A response time that doesn't fall with emulated prepares.",
     ),
 )
@@ -228,12 +229,12 @@ def prepared_for_one_execution(context: RuleContext) -> Iterator[Finding]:
     options=(PREPARED,),
     evidence=("WRK-04",),
     docs=Docs(
-        why="At max_prepared_stmt_count every further PREPARE fails with error 1461, for all clients. The limit is one "
-        "for the whole server. Many statements for each connection mean a client that doesn't close them; a few mean "
-        "that there are many connections. Four fifths of the limit is what others warn at too.",
-        fix="Close statements that are done with, or bound the driver's cache of them; raise the limit only where the "
-        "connections are meant to hold as many.",
-        risk="Each prepared statement takes memory, which MySQL's makers reckon at 2K.",
+        why="At max_prepared_stmt_count every further PREPARE fails with error 1461, for all clients. The limit "
+        "applies to the whole server. Many statements for each connection mean a client that doesn't close them; a few "
+        "mean that there are many connections. Other advisors also warn at four fifths of the limit.",
+        fix="Close statements that are no longer needed, or limit the driver's statement cache; raise the limit only "
+        "if the connections really need that many.",
+        risk="Each prepared statement takes memory; MySQL's developers assume 2K.",
         exceptions="None known.",
         reconsider_when="A number that has stayed the same for weeks.",
     ),
@@ -247,7 +248,7 @@ def prepared_statements_near_limit(context: RuleContext) -> Iterator[Finding]:
     yield prepared_statements_near_limit.finding(
         f"{held:,} of {limit:,} prepared statements are open, {held / clients:,.0f} for each connection.",
         variable_subject(context, PREPARED),
-        help="close statements that are done with, or bound the driver's cache of them",
+        help="close statements that are no longer needed, or limit the driver's statement cache",
     )
 
 
@@ -256,18 +257,18 @@ def prepared_statements_near_limit(context: RuleContext) -> Iterator[Finding]:
     "statements-prepared-again",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="Prepared statements are prepared again, since their tables were changed or flushed in between.",
+    summary="Prepared statements are re-prepared because their tables were changed or flushed in between.",
     needs=("server", "workload"),
     evidence=("WRK-01", "WRK-05"),
     docs=Docs(
-        why="A prepared statement is prepared again when a table of it has changed since. Servers that were asked "
-        "did so after ALTER TABLE, and those of MySQL after FLUSH TABLES too. Once a second, our threshold, is no "
-        "migration but a habit: temporary tables that are made for each statement, or a job that flushes tables.",
-        fix="Look for DDL, FLUSH TABLES and temporary tables in the general work of the clients, and keep them out "
-        "of it.",
+        why="A prepared statement is re-prepared if one of its tables has changed since. The servers that we tested "
+        "did so after ALTER TABLE, and MySQL servers also after FLUSH TABLES. Once a second, our threshold, is not a "
+        "migration but a regular pattern: temporary tables that are created for each statement, or a job that flushes "
+        "tables.",
+        fix="Look for DDL, FLUSH TABLES and temporary tables in the regular work of the clients, and avoid them there.",
         risk="None.",
-        exceptions="A migration that is under way.",
-        reconsider_when="A counter that stands still between migrations.",
+        exceptions="A migration that is in progress.",
+        reconsider_when="A counter that does not rise between migrations.",
     ),
 )
 def statements_prepared_again(context: RuleContext) -> Iterator[Finding]:

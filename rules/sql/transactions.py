@@ -34,20 +34,21 @@ CHANGING = ("com_insert", "com_update", "com_delete", "com_replace")
     "WRK008",
     "sessions-waiting-for-rows",
     confidence=Confidence.LIKELY,
-    summary="At any moment at least one session waits for a row that another has locked.",
+    summary="On average at least one session is waiting for a row that another has locked.",
     needs=("server", "workload"),
     evidence=("WRK-01", "WRK-03"),
     docs=Docs(
-        why="Innodb_row_lock_time adds up the milliseconds that sessions waited for locked rows. As much of it as of "
-        "time itself means that one session waits all the time, on average. Such waits end statements at "
+        why="Innodb_row_lock_time adds up the milliseconds that sessions waited for locked rows. If it grows as fast "
+        "as real time, one session is waiting all the time on average. Such waits end statements at "
         "innodb_lock_wait_timeout, hold connections, and grow faster than the load.",
-        fix="Find who blocks whom (sys.innodb_lock_waits, on MariaDB information_schema.innodb_lock_waits). Commit "
-        "sooner, keep calls to other services out of transactions, index what UPDATE and DELETE search by, and spread "
-        "out rows that all sessions change.",
+        fix="Find out which session blocks which (sys.innodb_lock_waits, on MariaDB "
+        "information_schema.innodb_lock_waits). Commit sooner, keep calls to other services out of transactions, index "
+        "the columns that UPDATE and DELETE search by, and avoid rows that all sessions change.",
         risk="None from looking.",
-        exceptions="A queue in a table, whose readers wait by design; SKIP LOCKED spares them that where it is known.",
+        exceptions="A queue in a table, whose readers wait by design; SKIP LOCKED avoids that where it is supported.",
         reconsider_when="A rate of commits that is the same with and without the waits.",
-        disagree="Advisors judge by the average wait since the server started, which one bad night decides for weeks.",
+        disagree="Advisors judge by the average wait since the server started, which one bad night can dominate for "
+        "weeks.",
     ),
 )
 def sessions_waiting_for_rows(context: RuleContext) -> Iterator[Finding]:
@@ -61,7 +62,8 @@ def sessions_waiting_for_rows(context: RuleContext) -> Iterator[Finding]:
         yield sessions_waiting_for_rows.finding(
             f"{sessions:,.1f} sessions on average wait for locked rows {window_text(window)}: {waits:,} waits of "
             f"{waited / waits:,.0f} ms.",
-            help="find who blocks whom (innodb_lock_waits), commit sooner, and index what changes search by",
+            help="find out which session blocks which (innodb_lock_waits), commit sooner, and index the columns that "
+            "changes search by",
         )
 
 
@@ -73,13 +75,14 @@ def sessions_waiting_for_rows(context: RuleContext) -> Iterator[Finding]:
     needs=("server", "workload"),
     evidence=("WRK-01",),
     docs=Docs(
-        why="A deadlock costs the work of one transaction, and a client that doesn't repeat it shows an error. One "
-        "in ten seconds is our threshold. MariaDB counts them in Innodb_deadlocks; on MySQL "
-        "the counter lock_deadlocks is read once, so there the rate is that since the server started.",
+        why="A deadlock costs the work of one transaction, and a client that does not retry it shows an error. The "
+        "threshold, one in ten seconds, is our choice. MariaDB counts them in Innodb_deadlocks; on MySQL the counter "
+        "lock_deadlocks is read once, so the rate there is the mean since the server started.",
         fix="Set innodb_print_all_deadlocks to ON for an hour and read the error log. Change rows in the same order "
-        "everywhere, keep transactions short, index what they search by, and let clients repeat what was rolled back.",
+        "everywhere, keep transactions short, index the columns that they search by, and let clients retry "
+        "transactions that were rolled back.",
         risk="The error log grows while all deadlocks are written to it.",
-        exceptions="Applications that repeat such transactions and lose little by it.",
+        exceptions="Applications that retry such transactions and lose little by it.",
         reconsider_when="Clients that never show error 1213.",
     ),
 )
@@ -108,13 +111,13 @@ def frequent_deadlocks(context: RuleContext) -> Iterator[Finding]:
     options=(TRANSACTIONS,),
     evidence=("WRK-01",),
     docs=Docs(
-        why="A transaction gathers its row changes in binlog_cache_size bytes, by default 32K. What is larger goes "
-        "through a temporary file under tmpdir before it goes to the binary log. It is reported where one transaction "
-        "in twenty does, and at least one a second; the thresholds are ours.",
-        fix="Double the cache, up to 1M at most; large transactions are better made smaller.",
+        why="A transaction gathers its row changes in binlog_cache_size bytes, by default 32K. A larger transaction "
+        "goes through a temporary file under tmpdir first. The rule reports one transaction in twenty, and at least "
+        "one a second; these thresholds are our choice.",
+        fix="Double the cache, up to 1M at most; split larger transactions instead.",
         risk="Each session that writes takes as much memory.",
         exceptions="Loads in transactions of many megabytes: no sensible cache holds them.",
-        reconsider_when="Binlog_cache_disk_use that rises as before with twice the cache.",
+        reconsider_when="Binlog_cache_disk_use that rises as fast with twice the cache.",
     ),
 )
 def spilling_binary_log_cache(context: RuleContext) -> Iterator[Finding]:
@@ -132,13 +135,13 @@ def spilling_binary_log_cache(context: RuleContext) -> Iterator[Finding]:
     options=(OTHERS,),
     evidence=("WRK-01",),
     docs=Docs(
-        why="What a statement changes in MyISAM, Aria or MEMORY tables is gathered in binlog_stmt_cache_size bytes, "
-        "by default 32K, a cache of its own. What is larger goes through a temporary file. It is reported where one "
-        "statement in twenty does, and at least one a second; the thresholds are ours.",
+        why="What a statement changes in MyISAM, Aria or MEMORY tables is cached in a separate cache of "
+        "binlog_stmt_cache_size bytes, by default 32K. Larger changes go through a temporary file. The rule reports "
+        "one statement in twenty, and at least one a second; these thresholds are our choice.",
         fix="Double the cache, up to 1M at most, or move the tables to InnoDB.",
         risk="Each session that writes takes as much memory.",
         exceptions="Statements that change many megabytes: no sensible cache holds them.",
-        reconsider_when="Binlog_stmt_cache_disk_use that rises as before with twice the cache.",
+        reconsider_when="Binlog_stmt_cache_disk_use that rises as fast with twice the cache.",
     ),
 )
 def spilling_statement_cache(context: RuleContext) -> Iterator[Finding]:
@@ -178,15 +181,15 @@ def _spill_findings(which: Rule, context: RuleContext, name: str, counter: str, 
     needs=("server", "workload"),
     evidence=("WRK-02", "WRK-06"),
     docs=Docs(
-        why="A change outside a transaction is committed at once, and a commit waits until the redo log and the "
-        "binary log are on disk. 300 inserts of one session took 2 to 11 times as long one by one as in one "
-        "transaction. MySQL's manual advises to wrap related changes. The counters that tell are those of the "
-        "binary log, so without it this stays silent. A hundred changes a second is our threshold.",
-        fix="Put changes that belong together into one transaction, or insert many rows by one statement.",
+        why="A change outside a transaction is committed at once, and a commit waits until the redo log and the binary "
+        "log are on disk. 300 inserts of one session took 2 to 11 times as long one by one as in one transaction. "
+        "MySQL's manual recommends wrapping related changes in a transaction. The rule uses the counters of the binary "
+        "log, so without it there is no finding. The threshold, a hundred changes a second, is our choice.",
+        fix="Put changes that belong together into one transaction, or insert many rows with one statement.",
         risk="Rows stay locked until the commit; a client that fails loses what it hasn't committed.",
-        exceptions="Clients of which each makes one change: they commit together already, and there is nothing to "
-        "put together.",
-        reconsider_when="Many clients at work, none of which makes two changes in a row.",
+        exceptions="Many clients that each make one change: they already commit together, and there is nothing to "
+        "combine.",
+        reconsider_when="Many active clients, none of which makes two changes in a row.",
     ),
 )
 def transaction_for_each_change(context: RuleContext) -> Iterator[Finding]:
@@ -200,5 +203,5 @@ def transaction_for_each_change(context: RuleContext) -> Iterator[Finding]:
         yield transaction_for_each_change.finding(
             f"{changes / window.seconds:,.0f} changes a second in {transactions / window.seconds:,.0f} transactions "
             f"{window_text(window)}: each is committed by itself.",
-            help="put changes that belong together into one transaction, or insert many rows by one statement",
+            help="put changes that belong together into one transaction, or insert many rows with one statement",
         )

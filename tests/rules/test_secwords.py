@@ -117,17 +117,17 @@ def test_where_accounts_without_a_password_come_from(tmp_path: Path) -> None:
     """Other hosts are spoken of where such accounts may come from there."""
     afar = known("mysql-8.0", tmp_path, server=accounts((1, "a@%"), passwordless=True))
     here = known("mysql-8.0", tmp_path, server=accounts((1, "a@localhost"), passwordless=True, reach="here"))
-    assert "may come from other hosts" in found("passwordless-account", afar)[0].message
+    assert "may connect from other hosts" in found("passwordless-account", afar)[0].message
     assert "other hosts" not in found("passwordless-account", here)[0].message
 
 
 def test_local_accounts_do_not_come_from_other_hosts(tmp_path: Path) -> None:
-    """Where only some of the accounts without a password may come from other hosts, these are named."""
+    """Where only some of the accounts without a password may connect from other hosts, these are named."""
     server = accounts((1, "nopw@%"), passwordless=True)
     local = accounts((4, "root@127.0.0.1, root@::1, root@localhost"), passwordless=True, supreme=True, reach="here")
     server["accounts"] = [*local["accounts"], *server["accounts"]]  # type: ignore[misc]
     (finding,) = found("passwordless-account", known("mysql-8.0", tmp_path, server=server))
-    assert finding.message.endswith("have no password; 1 account (nopw@%) may come from other hosts.")
+    assert finding.message.endswith("have no password; 1 account (nopw@%) may connect from other hosts.")
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_a_wildcard_in_a_part_of_the_host(
     """An account of 10.% does not come from any host; unnamed accounts may be such."""
     server = accounts(*kinds, **privilege) | {"variables": {"secure_file_priv": "/var/lib/mysql-files/"}}
     (finding,) = found(rule, known("mysql-8.0", tmp_path, server=server))
-    assert finding.message.endswith(f" may come from {hosts}")
+    assert finding.message.endswith(f" may connect from {hosts}")
 
 
 @pytest.mark.parametrize(("target", "table"), [("mysql-8.0", "mysql.user"), ("mariadb-10.11", "mysql.global_priv")])
