@@ -264,8 +264,8 @@ def second_port_open(context: RuleContext) -> Iterator[Finding]:
     if _is_x_open(context):
         port = context.number("mysqlx_port")
         yield second_port_open.finding(
-            f"bind_address keeps other hosts from the server's port, but port {port or 33060} of the X Protocol is open "
-            "to them.",
+            f"bind_address keeps other hosts from the server's port, but port {port or 33060} of the X Protocol is "
+            "open to them.",
             variable_subject(context, X_ADDRESS if context.is_set(X_ADDRESS) else "bind_address"),
             help="set mysqlx_bind_address to the same address, or mysqlx = OFF",
         )

@@ -27,8 +27,8 @@ WITH_PARITY = frozenset({"raid4", "raid5", "raid6"})
 WRITES = 100  # a second; about what a spinning disk can do
 BUSY = {
     "recover": "being rebuilt onto a new disk",
-    "resync": "being brought into step again",
-    "reshape": "being laid out again",
+    "resync": "being resynchronized",
+    "reshape": "being reshaped",
     "repair": "being checked and repaired",
     "check": "being checked",
 }
@@ -51,11 +51,11 @@ def _raid_arrays(context: RuleContext) -> Iterator[tuple[BlockDevice, Raid]]:
     needs=("host",),
     evidence=("KRN-12",),
     docs=Docs(
-        why="The array works on without the disk, slower where parity has to make up for it, and for one more disk "
-        "that fails there may be nothing left to make up with.",
-        fix="Replace the disk (mdadm --replace, or --add), and look that the backup is recent.",
-        risk="Rebuilding reads all other disks from end to end, which may bring out faults of theirs.",
-        exceptions="Arrays that were made with a disk missing on purpose.",
+        why="The array continues without the disk, more slowly if it must reconstruct data from parity, and the "
+        "failure of one more disk may destroy the data.",
+        fix="Replace the disk (mdadm --replace, or --add), and make sure that the backup is recent.",
+        risk="A rebuild reads all other disks from end to end, which may expose errors on them.",
+        exceptions="Arrays that were created with a missing disk on purpose.",
         reconsider_when="Nothing.",
     ),
 )
@@ -65,7 +65,7 @@ def degraded_array(context: RuleContext) -> Iterator[Finding]:
         if raid.degraded:
             yield degraded_array.finding(
                 f"{device.name} ({raid.level}) runs without {raid.degraded} of its {raid.disks or 'several'} disks.",
-                help="replace the disk, and look that the backup is recent",
+                help="replace the disk, and make sure that the backup is recent",
             )
 
 
@@ -73,18 +73,18 @@ def degraded_array(context: RuleContext) -> Iterator[Finding]:
     "STO015",
     "busy-array",
     severity=Severity.NOTE,
-    summary="An array under the data or a log is being rebuilt or checked, which takes part of its speed.",
+    summary="An array under the data or a log is being rebuilt or checked, which slows it down.",
     needs=("host",),
     evidence=("KRN-12",),
     docs=Docs(
-        why="Rebuilding and checking read or write every disk of the array from end to end. The kernel lets other "
-        "requests go first, down to a minimum speed that it keeps. Rates and latencies that are measured meanwhile "
+        why="Rebuilding and checking read or write every disk of the array from end to end. The kernel gives other "
+        "requests priority, but keeps a minimum speed for the rebuild. Rates and latencies that are measured meanwhile "
         "are worse than usual.",
-        fix="Wait until it is over before anything is measured or tuned. Lower dev.raid.speed_limit_max where the "
-        "server suffers, and put monthly checks into quiet hours.",
+        fix="Wait until it has finished before you measure or tune anything. Lower dev.raid.speed_limit_max if the "
+        "server suffers, and schedule monthly checks in quiet hours.",
         risk="A slower rebuild leaves the data without redundancy for longer.",
         exceptions="None.",
-        reconsider_when="sync_action of the array that is idle.",
+        reconsider_when="sync_action of the array is idle.",
     ),
 )
 def busy_array(context: RuleContext) -> Iterator[Finding]:
@@ -92,8 +92,8 @@ def busy_array(context: RuleContext) -> Iterator[Finding]:
     for device, raid in _raid_arrays(context):
         if raid.action in BUSY:
             yield busy_array.finding(
-                f"{device.name} ({raid.level}) is {BUSY[raid.action]} now, which takes part of its speed.",
-                help="measure and tune after that; lower dev.raid.speed_limit_max where the server suffers",
+                f"{device.name} ({raid.level}) is {BUSY[raid.action]} now, which slows it down.",
+                help="measure and tune after that; lower dev.raid.speed_limit_max if the server suffers",
             )
 
 
@@ -102,19 +102,20 @@ def busy_array(context: RuleContext) -> Iterator[Finding]:
     "parity-array-under-writes",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="The server writes much to an array with parity, where a small write costs several.",
+    summary="The server writes heavily to an array with parity, where a small write costs several requests.",
     needs=("host", "workload"),
     evidence=("MAN-01",),
     probe="random-write",
     docs=Docs(
-        why="A write that is smaller than a stripe has the array read the old data and the old parity and write both "
-        "again: four requests with one parity and six with two. MySQL's manual warns of such arrays where there are "
-        "many writes. It is reported from 100 writes a second on, what one spinning disk does.",
+        why="For a write that is smaller than a stripe the array reads the old data and the old parity and writes both "
+        "again: four requests with single parity and six with double parity. MySQL's manual warns against such arrays "
+        "for write-heavy loads. The rule applies from 100 writes a second on, which is what one spinning disk does.",
         fix="Use RAID 10 for data and logs when you rebuild the array.",
-        risk="Rebuilding an array destroys its data. RAID 10 holds less.",
-        exceptions="Arrays with a journal on a fast disk. Nothing is reported of solid-state disks, which do tens of "
-        "thousands of writes a second, nor where a probe saw reads too quick for a disk that turns.",
-        reconsider_when="A random-write probe on this array that shows enough.",
+        risk="Rebuilding an array destroys its data. RAID 10 has less capacity.",
+        exceptions="Arrays with a journal on a fast disk. Solid-state disks, which do tens of thousands of writes a "
+        "second, are not reported, nor are arrays on which a probe measured reads that are too fast for a spinning "
+        "disk.",
+        reconsider_when="A random-write probe on this array that shows a sufficient rate.",
     ),
 )
 def parity_array_under_writes(context: RuleContext) -> Iterator[Finding]:
@@ -138,16 +139,16 @@ def parity_array_under_writes(context: RuleContext) -> Iterator[Finding]:
     "loop-device-under-data",
     severity=Severity.NOTE,
     confidence=Confidence.OPINION,
-    summary="The data lies in a file of another file system, through a loop device.",
+    summary="The data is in a file on another file system, through a loop device.",
     needs=("host",),
     docs=Docs(
         why="Each write passes two file systems and each sync two journals, and without direct I/O (losetup "
         "--direct-io) the system caches the same data twice. The outer file system may be full while the inner one "
-        "still shows room, for such files are mostly sparse.",
+        "still shows free space, because such files are usually sparse.",
         fix="Put the data on a partition or a logical volume.",
-        risk="Moving the data takes the server down.",
+        risk="Moving the data needs downtime.",
         restart=True,
-        exceptions="Tests, and quotas that are made this way, with direct I/O and the room set aside.",
+        exceptions="Tests, and quotas that are implemented this way, with direct I/O and preallocated space.",
         reconsider_when="A commit-latency probe that is no slower than on the outer file system.",
     ),
 )
@@ -156,7 +157,8 @@ def loop_device_under_data(context: RuleContext) -> Iterator[Finding]:
     loops = [d.name for d in (context.host.storage.devices if context.host.storage else ()) if d.type == "loop"]
     if loops:
         yield loop_device_under_data.finding(
-            f"The data lies in a file of another file system, by the loop device {loops[0]}: syncs pass both.",
+            f"The data is in a file on another file system, through the loop device {loops[0]}: each sync goes through "
+            "both.",
             help="put the data on a partition or a logical volume",
         )
 
@@ -172,14 +174,13 @@ def loop_device_under_data(context: RuleContext) -> Iterator[Finding]:
     evidence=("NB-01",),
     probe="ab",
     docs=Docs(
-        why="On a spinning disk a seek takes as long as writing dozens of pages in a row. With "
-        "innodb_flush_neighbors at 1 InnoDB writes the dirty pages of an extent together. MySQL 8.0 leaves that out "
-        "because most servers have solid-state disks, and its developers expected losses on spinning ones. The default "
-        "is reported where 100 pages a second or more are written, which is our choice, and in option files that set "
-        "the size of the pool.",
+        why="On a spinning disk a seek takes as long as writing dozens of pages in a row. With innodb_flush_neighbors "
+        "at 1 InnoDB writes the dirty pages of an extent together. MySQL 8.0 does not, because most servers have "
+        "solid-state disks, and its developers expected losses on spinning disks. The default is reported where 100 "
+        "pages a second or more are written, which is our choice, and in option files that set the size of the pool.",
         fix="Set innodb_flush_neighbors to 1.",
         risk="A page that soon changes again is written twice.",
-        exceptions="Controllers with a large cache of their own, which sort the writes.",
+        exceptions="Controllers with a large cache, which sort the writes.",
         reconsider_when="A write-heavy run on this host that is no faster with it.",
     ),
 )
@@ -188,7 +189,7 @@ def lone_flush_on_spinning_disk(context: RuleContext) -> Iterator[Finding]:
     if context.number(NEIGHBOURS) == 0 and is_in_use(context, NEIGHBOURS) and is_spinning(context):
         action = advise(context, NEIGHBOURS, 1, risk="pages that soon change again are written twice", watch=WATCH)
         yield lone_flush_on_spinning_disk.finding(
-            f"The data lies on spinning disks ({disk_names(context.host)}), and {NEIGHBOURS} is 0: each page costs a "
+            f"The data is on spinning disks ({disk_names(context.host)}), but {NEIGHBOURS} is 0: each page costs a "
             "seek.",
             variable_subject(context, NEIGHBOURS),
             help=help_line(action),
@@ -200,21 +201,21 @@ def lone_flush_on_spinning_disk(context: RuleContext) -> Iterator[Finding]:
     "STO030",
     "unsynced-data-beside-redo",
     confidence=Confidence.LIKELY,
-    summary="Data files are not synced after writes, and the redo log lies on another disk.",
+    summary="Data files are not synced after writes, and the redo log is on another disk.",
     needs=("host",),
     options=(METHOD,),
     evidence=("FLUSH-06", "ASK-DUR-03"),
     docs=Docs(
-        why="With O_DIRECT_NO_FSYNC the server relies on the syncs of the redo log, which empty the cache of a disk "
-        "that holds both. With the redo log on another disk nothing empties the cache under the data files: MySQL's "
-        "manual warns that data may be lost when a checkpoint passes before that cache is written. MariaDB from 11.0.6 "
-        "on has innodb_doublewrite = fast for it, which does sync the doublewrite buffer.",
+        why="With O_DIRECT_NO_FSYNC the server relies on the syncs of the redo log, which also flush the disk cache "
+        "for the data files if both are on the same disk. With the redo log on another disk nothing flushes the cache "
+        "under the data files: MySQL's manual warns that data may be lost when a checkpoint passes before that cache "
+        "is written. MariaDB from 11.0.6 on has innodb_doublewrite = fast for it, which does sync the doublewrite buffer.",
         fix="Set innodb_flush_method to O_DIRECT, or put the redo log on the disk of the data.",
         risk="More syncs.",
         restart=True,
         exceptions="Disks and controllers whose cache survives a loss of power. Nothing is reported where the kernel "
         "shows that the data's disks have no volatile cache.",
-        reconsider_when="Nothing: what may be lost is for the owner of the data to say.",
+        reconsider_when="Nothing: the owner of the data decides what may be lost.",
     ),
 )
 def unsynced_data_beside_redo(context: RuleContext) -> Iterator[Finding]:
@@ -229,8 +230,8 @@ def unsynced_data_beside_redo(context: RuleContext) -> Iterator[Finding]:
         return
     action = advise(context, METHOD, "O_DIRECT", risk="more syncs")
     yield unsynced_data_beside_redo.finding(
-        f"{METHOD} is {UNSYNCED}, and the redo log lies on other disks ({redo.mount.point}) than the data: a loss of "
-        "power can lose pages that a checkpoint counts as written.",
+        f"{METHOD} is {UNSYNCED}, and the redo log is on other disks ({redo.mount.point}) than the data: a power "
+        "failure can lose pages that a checkpoint counts as written.",
         variable_subject(context, METHOD),
         help=help_line(action),
         actions=present(action),
@@ -242,18 +243,18 @@ def unsynced_data_beside_redo(context: RuleContext) -> Iterator[Finding]:
     "overcommitted-thin-pool",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="The volumes of a thin pool may take more than the pool has, and then writes fail on file systems with "
-    "free space.",
+    summary="The volumes of a thin pool may grow beyond the pool's size; writes then fail on file systems with free "
+    "space.",
     needs=("host",),
     evidence=("KRN-17",),
     docs=Docs(
         why="A thin volume of LVM takes its blocks from the pool when they are written. When the pool is full, the "
-        "kernel holds writes back for 60 seconds, then they fail, although df shows free space. How full the pool is "
-        "cannot be read in /sys, so the rule compares sizes: of all active thin volumes with that of their pool. "
-        "Snapshots that are not active need room too and are not counted.",
+        "kernel queues writes for 60 seconds, then they fail, although df shows free space. /sys does not show how "
+        "full the pool is, so the rule compares the size of all active thin volumes with the size of their pool. "
+        "Inactive snapshots need space too, but are not counted.",
         fix="Look at Data% and Meta% of the pool with lvs, and monitor both. Extend the pool in time (lvextend), or "
         "let LVM do it: thin_pool_autoextend_threshold in lvm.conf, with free space in the volume group.",
-        risk="Extending takes space of the volume group that others may need.",
+        risk="Extending the pool takes space in the volume group that other volumes may need.",
         exceptions="Pools that are monitored or extended automatically. Pools of a hypervisor or a storage array are "
         "not visible here.",
         reconsider_when="A pool that is as large as all its volumes.",
@@ -272,9 +273,9 @@ def overcommitted_thin_pool(context: RuleContext) -> Iterator[Finding]:
         volumes = [one for one in context.host.devices if one.under == (pool.kernel_name,) and one.name != name]
         size = sum(volume.size for volume in volumes)
         if size > pool.size:
-            free = f" although {format_size(storage.space.free)} are free there" if storage.space else ""
+            free = f" although {format_size(storage.space.free)} is free there" if storage.space else ""
             yield overcommitted_thin_pool.finding(
-                f"{storage.mount.point}, the place of {what}, is on the thin pool {name} of {format_size(pool.size)}, "
+                f"{storage.mount.point}, which holds {what}, is on the thin pool {name} of {format_size(pool.size)}, "
                 f"whose volumes may take {format_size(size)}: when the pool is full, writes fail{free}.",
                 help=f"look at Data% and Meta% of {name} with lvs, and extend the pool in time",
             )

@@ -53,20 +53,21 @@ class Forecast(NamedTuple):
     "disk-full-soon",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="At the growth of the last weeks, a disk of the server is full within a month or three.",
+    summary="At the growth rate of the last weeks, a disk of the server will be full within one to three months.",
     needs=("server", "host"),
     evidence=("MAN-02", "GROW-01"),
     docs=Docs(
         why="The space in use is read by mycnf sample (for the data directory) and from snapshots that audits saved "
-        "with --keep, or that --since names. The growth is the median of the slopes between readings that lie at "
-        "least a quarter of the time apart, which single large changes do not move much; the tenth and the ninetieth "
+        "with --keep, or that --since names. The growth is the median of the slopes between readings that lie at least "
+        "a quarter of the time apart, which single large changes do not move much; the tenth and the ninetieth "
         "percentile give the range. At least four readings over seven days are needed, the growth must be above zero "
-        "in the whole range, and the forecast reaches at most twice as far ahead as the readings reach back. Within "
-        "30 days it is a warning, within 90 a note.",
-        fix="Find what grows: tables, binary logs, undo or temporary tablespaces, or files of others. Purge what all "
-        "replicas have, remove what is not needed, or enlarge the volume in time.",
-        risk="Files of the server that are deleted by hand break it: purge and drop by statements.",
-        exceptions="A bulk load or a copy that will end, and data that is removed at longer intervals than were seen.",
+        "in the whole range, and the forecast reaches at most twice as far ahead as the readings reach back. Within 30 "
+        "days the finding is a warning, within 90 a note.",
+        fix="Find what grows: tables, binary logs, undo or temporary tablespaces, or files of others. Purge binary "
+        "logs that all replicas have, remove what is not needed, or enlarge the volume in time.",
+        risk="Deleting the server's files by hand breaks it: use PURGE and DROP statements.",
+        exceptions="A bulk load or a copy that will end, and data that is removed at longer intervals than the "
+        "readings cover.",
         reconsider_when="Readings over a longer time with a lower growth.",
     ),
 )
@@ -82,9 +83,9 @@ def disk_full_soon(context: RuleContext) -> Iterator[Finding]:
         if round(forecast.days, 1) <= min(LATER, AHEAD * forecast.span):
             thin = ", or earlier: it is on a thin pool" if is_on_thin_pool(storage) else ""
             yield disk_full_soon.finding(
-                f"{storage.mount.point}, the place of {what}, is full in about {_days(forecast.days)} "
-                f"({forecast.earliest:.0f} to {forecast.latest:.0f}) at the growth of the last {_days(forecast.span)}"
-                f"{thin}.",
+                f"{storage.mount.point}, which holds {what}, will be full in about {_days(forecast.days)} "
+                f"({forecast.earliest:.0f} to {forecast.latest:.0f}) at the growth rate of the last "
+                f"{_days(forecast.span)}{thin}.",
                 severity=Severity.WARNING if round(forecast.days, 1) <= SOON else None,
                 help="find what grows there; purge or remove what is not needed, or enlarge the volume before that",
             )
@@ -141,21 +142,21 @@ def _thin_moments(moments: list[int]) -> list[int]:
     "binary-logs-outgrow-disk",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="The free space holds fewer days of binary logs than the expiry keeps, at their present growth.",
+    summary="At their present growth rate, binary logs will fill the disk before they expire.",
     needs=("server", "host"),
     options=("binlog_expire_logs_seconds", "expire_logs_days", "log_bin"),
     evidence=("MAN-02", "GROW-02"),
     docs=Docs(
         why="The sizes and times of the binary logs on the disk show how many bytes are written a day. Until the "
         "oldest is as old as the expiry, they grow. If they then need more than the free space, the disk is full "
-        "before the expiry begins to purge. Reported once the logs on the disk cover a day. Within 7 days it is a "
-        "warning. Logs that never expire are reported if the disk is full within 30 days.",
+        "before the expiry begins to purge. The rule applies once the logs on the disk cover a day. Within 7 days the "
+        "finding is a warning. Logs that never expire are reported if the disk is full within 30 days.",
         fix="Lower the expiry to what replicas and point-in-time recovery need, or enlarge the volume.",
-        risk="Logs that were purged are missing for point-in-time recovery, and for replicas that are behind or away "
-        "for longer.",
-        exceptions="A bulk load whose logs are written once. Limits on the total size of binary logs, with which "
-        "nothing is reported.",
-        reconsider_when="A growth of the logs over a week that is lower.",
+        risk="Logs that were purged are missing for point-in-time recovery, and for replicas that are behind or "
+        "disconnected for longer.",
+        exceptions="A bulk load whose logs are written once. With a limit on the total size of binary logs there is no "
+        "finding.",
+        reconsider_when="A lower growth rate of the logs over a week.",
     ),
 )
 def binary_logs_outgrow_disk(context: RuleContext) -> Iterator[Finding]:
@@ -174,8 +175,8 @@ def binary_logs_outgrow_disk(context: RuleContext) -> Iterator[Finding]:
     if left < missing:
         until = f"they expire after {expiry / DAY:g} days ({name})" if expiry and purged else "they never expire"
         yield binary_logs_outgrow_disk.finding(
-            f"Binary logs grow by {format_size(int(a_day))} a day: the free {format_size(space.free)} hold "
-            f"{_days(left)} of them, but {until}.",
+            f"Binary logs grow by {format_size(int(a_day))} a day: the free space of {format_size(space.free)} lasts "
+            f"{_days(left)}, but {until}.",
             severity=Severity.WARNING if left <= LEAST_SPAN / DAY else None,
             help="lower the expiry to what replicas and point-in-time recovery need, or enlarge the volume",
         )
@@ -191,15 +192,15 @@ def binary_logs_outgrow_disk(context: RuleContext) -> Iterator[Finding]:
     options=("innodb_undo_log_truncate",),
     evidence=("GROW-03", "GROW-04"),
     docs=Docs(
-        why="Undo grows while an old transaction keeps purge from removing it, or while purge cannot follow the "
-        "writes. The files keep their size unless innodb_undo_log_truncate is ON (the default of MySQL 8.0 and "
-        "later) and purge has freed them. The bounds are ours.",
+        why="Undo grows while an old transaction keeps purge from removing it, or while purge cannot keep up with the "
+        "writes. The files keep their size unless innodb_undo_log_truncate is ON (the default of MySQL 8.0 and later) "
+        "and purge has freed them. The thresholds are our choice.",
         fix="End the oldest transaction, if it is not needed (information_schema.INNODB_TRX), and watch the history "
         "list. Set innodb_undo_log_truncate to ON, which shrinks files above innodb_max_undo_log_size if there are "
         "two undo tablespaces or more. On MariaDB before 10.6.15 and 10.11.5 recovery after a truncation could corrupt "
         "undo (MDEV-31373): update first.",
         risk="Truncating writes all pages of the tablespace and can slow the server for a while.",
-        exceptions="A large transaction that runs just now, such as a bulk change or a backup with one transaction.",
+        exceptions="A large transaction that is running now, such as a bulk change or a backup with one transaction.",
         reconsider_when="Files that shrink after the transaction has ended.",
     ),
 )
@@ -212,7 +213,7 @@ def grown_undo(context: RuleContext) -> Iterator[Finding]:
     off = context.settings.on("innodb_undo_log_truncate") is False
     advised = off and not (context.target.is_mariadb and context.target.version < SOUND_TRUNCATION)
     yield grown_undo.finding(
-        f"The undo tablespaces take {format_size(files.bytes)}; {format_size(space.free)} are free."
+        f"The undo tablespaces take {format_size(files.bytes)}; {format_size(space.free)} is free."
         + (" They never shrink: innodb_undo_log_truncate is OFF." if off else ""),
         help="look for the oldest transaction in information_schema.INNODB_TRX"
         + (", and set innodb_undo_log_truncate to ON" if advised else ""),
@@ -231,13 +232,14 @@ def grown_undo(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="Large temporary tables and their rollback segments make ibtmp1 grow, and it keeps its size until the "
         "server restarts. Temporary tablespaces of sessions (MySQL 8.0.13 and later) shrink when the session ends. "
-        "Without a maximum in innodb_temp_data_file_path a single statement can fill the disk. The bounds are ours.",
+        "Without a maximum in innodb_temp_data_file_path a single statement can fill the disk. The thresholds are our "
+        "choice.",
         fix="Find the statements with large temporary tables (the slow log, Created_tmp_disk_tables). Limit the file: "
         "innodb_temp_data_file_path = ibtmp1:12M:autoextend:max:SIZE. A restart frees the space; on MariaDB 11.3 and "
         "later innodb_truncate_temporary_tablespace_now does.",
         risk="Statements that need more than the maximum fail.",
         restart=True,
-        exceptions="Reports at night that need as much each time.",
+        exceptions="Nightly reports that need that much each time.",
         reconsider_when="A file that stays small after the next restart.",
     ),
 )
@@ -249,7 +251,7 @@ def grown_temporary_tablespaces(context: RuleContext) -> Iterator[Finding]:
         return
     limited = ":MAX:" in (context.text("innodb_temp_data_file_path") or "")
     yield grown_temporary_tablespaces.finding(
-        f"InnoDB's temporary tablespaces take {format_size(files.bytes)}; {format_size(space.free)} are free."
+        f"InnoDB's temporary tablespaces take {format_size(files.bytes)}; {format_size(space.free)} is free."
         + ("" if limited else " No maximum limits them."),
         help="find the statements with large temporary tables"
         + ("" if limited else ", and add :max:SIZE to innodb_temp_data_file_path"),

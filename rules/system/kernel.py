@@ -60,18 +60,17 @@ CONNECTIONS, TABLES, NEW_TABLES = 151, 2000, 4000
     needs=("host",),
     evidence=("THP-01", "THP-02", "LP-01"),
     docs=Docs(
-        why="With transparent huge pages set to always the kernel joins small pages into pages of 2M. "
-        "Memory that the server frees in small pieces then stays with it, and joining stalls it. MariaDB "
-        "saw memory grow until the server was killed, and has switched them off for its own process since 10.6.17 "
-        "and 10.11.7: nothing is reported for those. The kernel says so in THP_enabled of /proc/PID/status.",
+        why="With transparent huge pages set to always the kernel merges small pages into pages of 2M. Memory that the "
+        "server frees in small pieces then stays allocated, and merging stalls the server. MariaDB's developers saw "
+        "memory grow until the server was killed; MariaDB has switched them off for its own process since 10.6.17 and "
+        "10.11.7, and these versions are not reported. The kernel shows this as THP_enabled in /proc/PID/status.",
         fix="Write madvise or never to /sys/kernel/mm/transparent_hugepage/enabled, which lasts until the next boot, "
-        "and put transparent_hugepage=madvise on the kernel's command line. Restart the server: memory in huge "
-        "pages stays there. In a container, do so on its host.",
-        risk="Programs on the host that profit from huge pages lose them.",
-        exceptions="Servers whose resident size stays level over weeks.",
-        reconsider_when="A resident size that stays level with always.",
-        disagree="Large pages that are reserved (large_pages) help large pools; only the transparent kind "
-        "is meant here.",
+        "and put transparent_hugepage=madvise on the kernel's command line. Restart the server, because memory in huge "
+        "pages stays there. For a container, do this on its host.",
+        risk="Programs on the host that benefit from huge pages lose them.",
+        exceptions="Servers whose resident size is stable over weeks.",
+        reconsider_when="A resident size that is stable with always.",
+        disagree="Reserved large pages (large_pages) help large pools; this rule is only about transparent ones.",
     ),
 )
 def transparent_huge_pages(context: RuleContext) -> Iterator[Finding]:
@@ -111,7 +110,7 @@ def _without_huge_pages(context: RuleContext) -> bool:
         risk="None.",
         restart=True,
         exceptions="None.",
-        reconsider_when="The values as asked for after a restart.",
+        reconsider_when="The configured values after a restart.",
     ),
 )
 def limited_by_the_system(context: RuleContext) -> Iterator[Finding]:
@@ -125,7 +124,7 @@ def limited_by_the_system(context: RuleContext) -> Iterator[Finding]:
         asked, running = parse_digits(line.value), parse_digits(setting.value)
         if asked is not None and running is not None and running < asked:
             yield limited_by_the_system.finding(
-                f"The file asks for {asked:,}, the server runs with {running:,}: the limit on open files is too low.",
+                f"The file sets {asked:,}, but the server runs with {running:,}: the limit on open files is too low.",
                 verdict_subject(line),
                 help=f"{service_setting_help(context, f'LimitNOFILE={_files_wanted(context)}')}, and restart",
             )
@@ -139,8 +138,8 @@ def _connections_beyond_files(context: RuleContext) -> Iterator[Finding]:
     files, connections = context.number("open_files_limit"), context.number("max_connections")
     if files and connections and connections + RESERVED > files:
         yield limited_by_the_system.finding(
-            f"The server got {files:,} files and allows {connections:,} connections, which take one each: without a "
-            "free file a client that connects gets no answer.",
+            f"The server may open {files:,} files but allows {connections:,} connections, which need one file each: "
+            "without a free file descriptor a connecting client gets no answer.",
             variable_subject(context, "max_connections"),
             help=f"{service_setting_help(context, f'LimitNOFILE={_files_wanted(context)}')}, and restart",
         )
@@ -201,18 +200,18 @@ def _granted_maximum(context: RuleContext, name: str) -> int | None:
     "fair-io-scheduler",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="The I/O scheduler shares the disk between processes, which slows the server down.",
+    summary="The I/O scheduler shares the disk between processes, which slows down the server.",
     needs=("host",),
     evidence=("SCHED-01", "SCHED-02", "SCHED-03"),
     probe="random-read",
     docs=Docs(
-        why="In a published run on eight disks cfq did 2,800 transactions a minute where noop and deadline "
-        "did 6,500. Today's kernels have bfq in its place; MariaDB recommends none for solid-state disks "
-        "and mq-deadline for spinning ones.",
-        fix="Write none or mq-deadline to /sys/block/DISK/queue/scheduler, which lasts until the next boot, and into a "
+        why="In a published run on eight disks cfq did 2,800 transactions a minute where noop and deadline did 6,500. "
+        "Current kernels have bfq instead; MariaDB recommends none for solid-state disks and mq-deadline for spinning "
+        "ones.",
+        fix="Write none or mq-deadline to /sys/block/DISK/queue/scheduler, which lasts until the next boot, and add a "
         "udev rule.",
-        risk="Other programs on the disk lose their fair share.",
-        exceptions="Hosts where the database must not starve others.",
+        risk="Other programs that use the disk lose their fair share.",
+        exceptions="Hosts where the database must not starve other programs.",
         reconsider_when="A read-write run on this host that is as fast with bfq.",
     ),
 )
@@ -222,7 +221,7 @@ def fair_io_scheduler(context: RuleContext) -> Iterator[Finding]:
         if disk.scheduler in FAIR:
             better = "none" if is_solid_state(context) else "mq-deadline"
             yield fair_io_scheduler.finding(
-                f"{disk.name} is scheduled by {disk.scheduler}, which shares it out between processes.",
+                f"{disk.name} uses the scheduler {disk.scheduler}, which shares the disk between processes.",
                 help=f"run echo {better} > /sys/block/{disk.kernel_name}/queue/scheduler, and write a udev rule that "
                 f"sets ATTR{{queue/scheduler}} to {better} at each boot",
             )
@@ -233,15 +232,14 @@ def fair_io_scheduler(context: RuleContext) -> Iterator[Finding]:
     "swappiness",
     severity=Severity.NOTE,
     confidence=Confidence.OPINION,
-    summary="The kernel prefers to swap the server's memory out rather than to drop cached files.",
+    summary="The kernel prefers swapping out the server's memory to dropping cached files.",
     needs=("host",),
     evidence=("VM-01",),
     docs=Docs(
-        why="vm.swappiness says how readily the kernel swaps out a process's memory. The usual 60 suits "
-        "desktops. No measurement is known; MariaDB's documentation recommends 1 and warns that 0 makes "
-        "kills for lack of memory more likely.",
-        fix="Write vm.swappiness = 1 to a file in /etc/sysctl.d and load it with sysctl -p FILE: it counts at once. In "
-        "a container, do so on its host.",
+        why="vm.swappiness controls how readily the kernel swaps out a process's memory. The usual 60 suits desktops. "
+        "No measurement is known; MariaDB's documentation recommends 1 and warns that 0 makes OOM kills more likely.",
+        fix="Write vm.swappiness = 1 to a file in /etc/sysctl.d and load it with sysctl -p FILE: it takes effect at "
+        "once. For a container, do this on its host.",
         risk="None known.",
         exceptions="Hosts without swap.",
         reconsider_when="A server that is never swapped out at a higher value.",
@@ -253,7 +251,7 @@ def swappiness(context: RuleContext) -> Iterator[Finding]:
     if memory is not None and memory.swap_total and (memory.swappiness or 0) > SWAPPY:
         yield swappiness.finding(
             f"vm.swappiness is {memory.swappiness}, with {format_size(memory.swap_total)} of swap.",
-            help=f"{kernel_setting_help(context, 'vm.swappiness', 1)}; it counts at once",
+            help=f"{kernel_setting_help(context, 'vm.swappiness', 1)}; it takes effect at once",
         )
 
 
@@ -267,14 +265,14 @@ def swappiness(context: RuleContext) -> Iterator[Finding]:
     options=("innodb_numa_interleave", "innodb_buffer_pool_size"),
     evidence=("NUMA-01", "NUMA-02", "NUMA-03"),
     docs=Docs(
-        why="A process takes memory from the node of the processor that it runs on first. A pool larger "
-        "than that node fills it, and the kernel may swap although other nodes are free. The rule goes by "
-        "innodb_numa_interleave, by the policy of the server's process (/proc/PID/numa_maps, which numactl and "
-        "systemd set), and where that can't be read by NUMAPolicy or numactl in its unit.",
-        fix="Set innodb_numa_interleave to ON; MariaDB has it where it was built with NUMA support, as Debian's "
-        "packages are. Or set NUMAPolicy=interleave and NUMAMask=all in the service's unit, or start the server under "
-        "numactl --interleave=all.",
-        risk="Memory of other nodes is somewhat slower to reach.",
+        why="A process first takes memory from the node of the processor that it runs on. A pool larger than that node "
+        "fills it, and the kernel may swap although other nodes have free memory. The rule checks "
+        "innodb_numa_interleave, the policy of the server's process (/proc/PID/numa_maps, which numactl and systemd "
+        "set), and if that cannot be read, NUMAPolicy or numactl in its unit.",
+        fix="Set innodb_numa_interleave to ON; MariaDB has it if it was built with NUMA support, as Debian's packages "
+        "are. Or set NUMAPolicy=interleave and NUMAMask=all in the service's unit, or start the server under numactl "
+        "--interleave=all.",
+        risk="Memory of other nodes is somewhat slower to access.",
         restart=True,
         exceptions="Servers that are bound to one node on purpose.",
         reconsider_when="Per-node memory of the server (numastat -p) that is even without it.",
@@ -289,7 +287,7 @@ def pool_beyond_memory_node(context: RuleContext) -> Iterator[Finding]:
         return
     interleave = service_setting_help(context, "NUMAPolicy=interleave", "NUMAMask=all")
     yield pool_beyond_memory_node.finding(
-        f"The pool of {format_size(pool)} is larger than the largest of {len(sizes)} memory nodes "
+        f"The pool of {format_size(pool)} is larger than the largest of {len(sizes)} NUMA nodes "
         f"({format_size(max(sizes))}).",
         variable_subject(context, POOL),
         help=f"set innodb_numa_interleave = ON{', if this build has it' if context.target.is_mariadb else ''}, or "
@@ -315,7 +313,7 @@ def _is_interleaved(context: RuleContext) -> bool:
     "slow-clock-source",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="The kernel reads the time from a slow clock, which costs a system call each time.",
+    summary="The kernel reads the time from a slow clock, which costs a system call for each reading.",
     needs=("host",),
     evidence=("CLK-01", "CLK-02"),
     docs=Docs(
@@ -324,13 +322,13 @@ def _is_interleaved(context: RuleContext) -> bool:
         "xen not on newer kernels under some hypervisors), and up to microseconds: a published test saw 4.5 "
         "microseconds with hpet and 0.1 with tsc. The kernel leaves tsc where it found that the counters of the "
         "processors differ.",
-        fix="If tsc is listed in available_clocksource, select it: it counts at once. clocksource=tsc on the kernel's "
-        "command line keeps it. If tsc is not listed, the kernel's log names the reason, often the firmware, a "
-        "hypervisor's setting or an old kernel.",
+        fix="If tsc is listed in available_clocksource, select it: it takes effect at once. clocksource=tsc on the "
+        "kernel's command line keeps it. If tsc is not listed, the kernel's log names the reason, often the firmware, "
+        "a hypervisor's setting or an old kernel.",
         risk="Where the counters of the processors do differ the clock may jump: do not force tsc that the kernel "
         "rejected (tsc=reliable).",
-        exceptions="Old machines without a constant counter. Xen guests that move between unlike hosts.",
-        reconsider_when="perf top that shows next to no time in read_hpet, acpi_pm_read or pvclock_clocksource_read.",
+        exceptions="Old machines without a constant counter. Xen guests that move between different hosts.",
+        reconsider_when="perf top that shows hardly any time in read_hpet, acpi_pm_read or pvclock_clocksource_read.",
     ),
 )
 def slow_clock_source(context: RuleContext) -> Iterator[Finding]:
@@ -350,17 +348,17 @@ def slow_clock_source(context: RuleContext) -> Iterator[Finding]:
     "asynchronous-requests-used-up",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="Hardly any asynchronous I/O requests of the host are left for another server or a restart.",
+    summary="The host has hardly any asynchronous I/O requests left for another server or a restart.",
     needs=("host",),
     options=(NATIVE_AIO,),
     evidence=("INNA-34",),
     docs=Docs(
         why="fs.aio-max-nr limits the asynchronous requests of all processes together. A MySQL server with its "
         "defaults takes about 2,700 when it starts, MariaDB without io_uring 2,048. MySQL 5.7, 8.0 and 9.7 that got "
-        "none started without native I/O; those that got a part of them refused to start, after five attempts. "
-        "MariaDB 11.4 and 11.8 started without. A server that restarts needs its own requests again.",
-        fix="Set fs.aio-max-nr to 1048576 in /etc/sysctl.d and load it with sysctl -p FILE. In a container, do so on "
-        "its host.",
+        "none started without native I/O; those that got only some of them refused to start, after five attempts. "
+        "MariaDB 11.4 and 11.8 started without them. A server that restarts needs its own requests again.",
+        fix="Set fs.aio-max-nr to 1048576 in /etc/sysctl.d and load it with sysctl -p FILE. For a container, do this "
+        "on its host.",
         risk="A little memory of the kernel for each request in use.",
         exceptions="Hosts on which nothing else starts.",
         reconsider_when="fs.aio-nr that stays far below fs.aio-max-nr.",

@@ -32,21 +32,21 @@ BACKGROUND_DISCARD = (5, 15)  # from this kernel on ext4 discards outside of the
     "STO005",
     "data-journalled-twice",
     confidence=Confidence.LIKELY,
-    summary="The file system writes all data into its journal first, and ignores direct I/O.",
+    summary="The file system writes all data to its journal first, and ignores direct I/O.",
     needs=("host",),
     evidence=("KRN-10", "DBLW-05"),
     docs=Docs(
         why="With data=journal everything is written twice by the file system, on top of InnoDB's redo log and "
-        "doublewrite buffer, and ext4 switches delayed allocation and O_DIRECT off: pages are then cached in "
-        "the pool and in the page cache.",
-        fix="Write data=ordered, the default, into its line in /etc/fstab. A remount does not change the journal mode: "
+        "doublewrite buffer, and ext4 disables delayed allocation and O_DIRECT: pages are then cached in the pool and "
+        "in the page cache.",
+        fix="Write data=ordered, the default, in its line in /etc/fstab. A remount does not change the journal mode: "
         "stop the server, unmount it and mount it again.",
         risk="The server is down meanwhile.",
         restart=True,
         exceptions="None known for InnoDB with doublewrite.",
         reconsider_when="A write-heavy run on this host that is no slower with it.",
-        disagree="Percona once measured 55 percent more writes with it in place of the doublewrite buffer. Others "
-        "could not repeat that, and a follow-up narrowed it to spinning disks.",
+        disagree="Percona once measured 55 percent more writes with it instead of the doublewrite buffer. Others could "
+        "not repeat that, and a follow-up narrowed it to spinning disks.",
     ),
 )
 def data_journalled_twice(context: RuleContext) -> Iterator[Finding]:
@@ -64,19 +64,19 @@ def data_journalled_twice(context: RuleContext) -> Iterator[Finding]:
     "data-behind-its-journal",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="After a crash, parts of files that were growing may hold what other files held before.",
+    summary="After a crash, parts of files that were growing may contain old data of other files.",
     needs=("host",),
     evidence=("KRN-10",),
     docs=Docs(
         why="With data=writeback the file system may note that a file has grown before the new data is on the disk. "
-        "InnoDB and the binary log sync what they rely on; MyISAM tables, logs in text and copies made with other "
-        "programs don't, and may show old contents of the disk after a crash.",
-        fix="Write data=ordered, the default, into its line in /etc/fstab. A remount does not change the journal mode: "
+        "InnoDB and the binary log sync the data they depend on; MyISAM tables, text logs and copies made with other "
+        "programs do not, and may show old contents of the disk after a crash.",
+        fix="Write data=ordered, the default, in its line in /etc/fstab. A remount does not change the journal mode: "
         "stop the server, unmount it and mount it again.",
-        risk="Syncs may write some data of other files along.",
+        risk="Syncs may also write some data of other files.",
         restart=True,
-        exceptions="Volumes that hold nothing but InnoDB's files.",
-        reconsider_when="A measured gain on this host, on a volume of InnoDB's own.",
+        exceptions="Volumes that contain only InnoDB files.",
+        reconsider_when="A measured gain on this host, on a volume for InnoDB only.",
     ),
 )
 def data_behind_its_journal(context: RuleContext) -> Iterator[Finding]:
@@ -84,8 +84,8 @@ def data_behind_its_journal(context: RuleContext) -> Iterator[Finding]:
     mount = mount_under(context)
     if mount is not None and "data=writeback" in mount.options:
         yield data_behind_its_journal.finding(
-            f"{mount.point} is mounted with data=writeback: after a crash, files that were growing may hold what "
-            "the disk held before.",
+            f"{mount.point} is mounted with data=writeback: after a crash, files that were growing may contain old "
+            "data of other files.",
             help="write data=ordered for it in /etc/fstab, and unmount and mount it with the server stopped",
         )
 
@@ -98,10 +98,10 @@ def data_behind_its_journal(context: RuleContext) -> Iterator[Finding]:
     evidence=("KRN-11", "HOST-04"),
     probe="commit-latency",
     docs=Docs(
-        why="With sync the kernel writes each piece through to the disk before the call returns. The server syncs "
-        "at the points that durability needs; everything between them, temporary files and sorts included, then "
-        "waits as well and nothing becomes safer.",
-        fix="Take sync out of its line in /etc/fstab, and run mount -o remount,async on it: no restart is needed.",
+        why="With sync the kernel writes all data to the disk before the call returns. The server syncs where "
+        "durability requires it; all other writes, including those of temporary files and sorts, then wait as well, "
+        "and nothing becomes safer.",
+        fix="Remove sync from its line in /etc/fstab, and run mount -o remount,async on it: no restart is needed.",
         risk="None: what the server syncs is still synced.",
         exceptions="None.",
         reconsider_when="A run on this host that is as fast with it.",
@@ -112,9 +112,9 @@ def synchronous_mount(context: RuleContext) -> Iterator[Finding]:
     for storage, what in server_directories(context.host):
         if "sync" in storage.mount.options:
             yield synchronous_mount.finding(
-                f"{storage.mount.point}, the place of {what}, is mounted with sync: each write waits for the disk, not "
+                f"{storage.mount.point}, which holds {what}, is mounted with sync: each write waits for the disk, not "
                 "only those that must be durable.",
-                help=f"take sync out of its line in /etc/fstab, and run mount -o remount,async {storage.mount.point}",
+                help=f"remove sync from its line in /etc/fstab, and run mount -o remount,async {storage.mount.point}",
             )
 
 
@@ -127,13 +127,13 @@ def synchronous_mount(context: RuleContext) -> Iterator[Finding]:
     needs=("host",),
     evidence=("MAN-01", "FS-04"),
     docs=Docs(
-        why="With strictatime a read makes a write of the file's metadata. MySQL's manual suggests noatime. The "
+        why="With strictatime each read causes a write of the file's metadata. MySQL's manual suggests noatime. The "
         "default of Linux is relatime, which writes about once a day and is just as good here.",
-        fix="Write relatime or noatime into its line in /etc/fstab, and remount it: no restart is needed.",
-        risk="Programs that go by access times, which are few.",
+        fix="Write relatime or noatime in its line in /etc/fstab, and remount it: no restart is needed.",
+        risk="Few programs use access times.",
         exceptions="None known.",
         reconsider_when="No fewer writes without it.",
-        disagree="A test of 2014 saw no difference with noatime, over the default of that time (relatime).",
+        disagree="A test in 2014 saw no difference between noatime and the default of that time (relatime).",
     ),
 )
 def access_times_written(context: RuleContext) -> Iterator[Finding]:
@@ -143,7 +143,7 @@ def access_times_written(context: RuleContext) -> Iterator[Finding]:
         return
     if not SPARING.intersection(mount.options):
         yield access_times_written.finding(
-            f"{mount.point} is mounted with strictatime: each read of a file has its time written.",
+            f"{mount.point} is mounted with strictatime: each read of a file writes its access time.",
             help=f"write noatime for it in /etc/fstab, and run mount -o remount,noatime {mount.point}",
         )
 
@@ -152,20 +152,20 @@ def access_times_written(context: RuleContext) -> Iterator[Finding]:
     "STO009",
     "nearly-full-file-system",
     confidence=Confidence.LIKELY,
-    summary="A file system that the server writes to is nearly full, or has less room than the server may need.",
+    summary="A file system that the server writes to is nearly full, or has less space than the server may need.",
     needs=("host",),
     evidence=("MAN-02",),
     docs=Docs(
-        why="When it is full, statements that write wait or fail, the binary log stops what is to be logged, and a "
-        "server that restarts may not come up. MySQL looks for room once a minute and writes a warning every ten. "
-        "Less than 5 percent, or less than a day of binary log at the mean rate since the start (a counter of MariaDB, "
-        "performance_schema on MySQL), is a warning; the mean counts once the server has been up for an hour. "
-        "Less than 20G where that is less than a fifth, or less than the largest table, is a note: an ALTER TABLE that "
-        "copies needs the size of its table at once. The bounds are ours.",
-        fix="Make room: purge binary logs that all replicas have, drop what is not needed, enlarge the volume.",
-        risk="Files of the server's that are deleted by hand break it: purge and drop by statements.",
+        why="When it is full, statements that write wait or fail, transactions that write to the binary log stop, and "
+        "a server that is restarted may not start. MySQL checks for free space once a minute and logs a warning every "
+        "ten minutes. Less than 5 percent, or less than a day of binary log at the mean rate since the start (a "
+        "counter of MariaDB, performance_schema on MySQL), is a warning; the mean counts once the server has been up "
+        "for an hour. Less than 20G where that is less than a fifth, or less than the largest table, is a note: an "
+        "ALTER TABLE that copies needs the size of its table at once. The bounds are ours.",
+        fix="Free space: purge binary logs that all replicas have, drop what is not needed, enlarge the volume.",
+        risk="Deleting the server's files by hand breaks it: use PURGE and DROP statements.",
         exceptions="Data that no longer grows.",
-        reconsider_when="A size that has stood still for months.",
+        reconsider_when="A size that has not changed for months.",
     ),
 )
 def nearly_full_file_system(context: RuleContext) -> Iterator[Finding]:
@@ -182,8 +182,8 @@ def nearly_full_file_system(context: RuleContext) -> Iterator[Finding]:
             logs = what == binary_log and context.text("log_bin") not in OFF
             room = "purge binary logs that all replicas have" if logs else "remove what is not needed there"
             yield nearly_full_file_system.finding(
-                f"{format_size(space.free)} of {format_size(space.size)} are left at {storage.mount.point}, the place "
-                f"of {what}{why}.",
+                f"{format_size(space.free)} of {format_size(space.size)} is left at {storage.mount.point}, which holds "
+                f"{what}{why}.",
                 severity=severity,
                 help=f"{room}, or enlarge the volume",
             )
@@ -197,7 +197,7 @@ def _shortage(context: RuleContext, space: Space, what: str, day: int) -> tuple[
     if space.free * TWENTIETH < space.size:
         return "", Severity.WARNING
     if space.free < day and context.server.uptime >= HOUR:
-        mean = f"by the mean of {format_duration(context.server.uptime)} since its start"
+        mean = f"at the mean rate of the {format_duration(context.server.uptime)} since its start"
         return (
             f": less than the {format_size(day)} of binary log that this server writes a day, {mean}",
             Severity.WARNING,
@@ -225,13 +225,13 @@ def _binary_log_bytes_per_day(context: RuleContext) -> int:
     needs=("host",),
     evidence=("MAN-02",),
     docs=Docs(
-        why="A file system such as ext4 is made with a fixed number of inodes, one for each file. When they are "
-        "used up no table, binary log or temporary file can be created, and the error says that the disk is full. "
-        "Each table takes one file or more, each partition too. The bound of 5 percent is ours.",
+        why="A file system such as ext4 is created with a fixed number of inodes, one for each file. When they are "
+        "used up, no table, binary log or temporary file can be created, and the error says that the disk is full. "
+        "Each table takes one file or more, each partition too. The threshold, 5 percent, is our choice.",
         fix="Remove many small files, or move the data to a file system with more inodes (mkfs.ext4 -N), or to XFS.",
         risk="Moving the data takes the server down.",
-        exceptions="Data in which no tables are created any more.",
-        reconsider_when="A number of files that has stood still for months.",
+        exceptions="Data to which no tables are added.",
+        reconsider_when="A number of files that has not changed for months.",
     ),
 )
 def few_files_left(context: RuleContext) -> Iterator[Finding]:
@@ -240,7 +240,7 @@ def few_files_left(context: RuleContext) -> Iterator[Finding]:
         space = storage.space
         if space is not None and space.files_free * TWENTIETH < space.files:
             yield few_files_left.finding(
-                f"{space.files_free:,} of {space.files:,} inodes are left at {storage.mount.point}, the place of "
+                f"{space.files_free:,} of {space.files:,} inodes are left at {storage.mount.point}, which holds "
                 f"{what}: no more files than that can be created.",
                 help="remove small files, or move the data to a file system with more inodes",
             )
@@ -250,15 +250,14 @@ def few_files_left(context: RuleContext) -> Iterator[Finding]:
     "STO011",
     "read-only-file-system",
     severity=Severity.ERROR,
-    summary="A file system that the server means to write to refuses writes.",
+    summary="A file system that the server must write to refuses writes.",
     needs=("host",),
     options=("innodb_read_only",),
     evidence=("HOST-05",),
     docs=Docs(
-        why="ext4 and others turn read-only by themselves after an error of the disk or of their own structures. "
-        "The server still answers reads from memory, while its writes fail and what it has in memory can't reach "
-        "the disk.",
-        fix="Look into the kernel's log for the cause, save what can be read, check the file system (fsck) with the "
+        why="ext4 and others become read-only by themselves after a disk error or damage to their own structures. The "
+        "server still serves reads from memory, but its writes fail, and changes in memory cannot be written to disk.",
+        fix="Look in the kernel's log for the cause, save what can be read, check the file system (fsck) with the "
         "server down, and restore from a backup or a replica where data was damaged.",
         risk="A check that repairs may remove damaged files.",
         restart=True,
@@ -273,8 +272,8 @@ def read_only_file_system(context: RuleContext) -> Iterator[Finding]:
     for storage, what in server_directories(context.host):
         if CLOSED.intersection(storage.mount.options):
             yield read_only_file_system.finding(
-                f"{storage.mount.point}, the place of {what}, is read-only: the server's writes to it fail.",
-                help="look into the kernel's log for the cause, and save what can be read",
+                f"{storage.mount.point}, which holds {what}, is read-only: the server's writes to it fail.",
+                help="look in the kernel's log for the cause, and save what can be read",
             )
 
 
@@ -286,8 +285,8 @@ def read_only_file_system(context: RuleContext) -> Iterator[Finding]:
     needs=("host",),
     evidence=("HOST-05",),
     docs=Docs(
-        why="ext4 writes into its superblock how many errors it met since it was last checked. With "
-        "errors=continue, the default of most, it goes on over them and the damage may spread.",
+        why="ext4 records in its superblock how many errors occurred since the last check. With errors=continue, the "
+        "usual default, it continues despite errors, and the damage may spread.",
         fix="Take a backup now, from a replica if there is one. Then stop the server, unmount, and run e2fsck.",
         risk="A check that repairs may remove damaged files.",
         restart=True,
@@ -300,7 +299,7 @@ def damaged_file_system(context: RuleContext) -> Iterator[Finding]:
     for storage, what in server_directories(context.host):
         if storage.errors:
             yield damaged_file_system.finding(
-                f"{storage.mount.fs_type} at {storage.mount.point}, the place of {what}, has counted errors since its "
+                f"{storage.mount.fs_type} at {storage.mount.point}, which holds {what}, has counted errors since its "
                 f"last check: {storage.errors:,}.",
                 help="take a backup now, then check the file system with the server stopped",
             )
@@ -316,13 +315,13 @@ def damaged_file_system(context: RuleContext) -> Iterator[Finding]:
     evidence=("KRN-16", "DOC-04"),
     docs=Docs(
         why="With the mount option discard ext4 passes freed blocks on to the disk. Before Linux 5.15 the thread that "
-        "commits the journal does so and waits. After a large file is removed, a dropped table or a purged binary "
-        "log, syncs of the server can then take long. Red Hat recommends fstrim at intervals instead. Only reported "
-        "where a device under the data accepts discards.",
-        fix="Enable fstrim.timer, take discard out of the line in /etc/fstab, and remount with nodiscard: no restart "
+        "commits the journal does so and waits. After a large file is removed, a dropped table or a purged binary log, "
+        "syncs of the server can then take long. Red Hat recommends fstrim at intervals instead. There is a finding "
+        "only if a device under the data accepts discards.",
+        fix="Enable fstrim.timer, remove discard from the line in /etc/fstab, and remount with nodiscard: no restart "
         "is needed.",
         risk="A thin pool gets freed blocks back only at each fstrim, which itself loads the disk for a while.",
-        exceptions="Disks that discard quickly. Kernels of distributions may have the change of 5.15 earlier.",
+        exceptions="Disks that discard quickly. Distribution kernels may include the change of 5.15 earlier.",
         reconsider_when="No slow commits while a table of many gigabytes is dropped.",
     ),
 )
@@ -335,8 +334,8 @@ def discard_at_commit(context: RuleContext) -> Iterator[Finding]:
         accepted = any(device.discard_max for device in storage.devices)
         if storage.mount.fs_type == "ext4" and "discard" in storage.mount.options and accepted:
             yield discard_at_commit.finding(
-                f"{storage.mount.point}, the place of {what}, is mounted with discard: syncs wait while freed blocks "
+                f"{storage.mount.point}, which holds {what}, is mounted with discard: syncs wait while freed blocks "
                 "are discarded.",
-                help="run systemctl enable --now fstrim.timer, take discard out of its line in /etc/fstab, and run "
+                help="run systemctl enable --now fstrim.timer, remove discard from its line in /etc/fstab, and run "
                 f"mount -o remount,nodiscard {storage.mount.point}",
             )

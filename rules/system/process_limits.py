@@ -43,16 +43,16 @@ RING_KERNELS = ((5, 1), (5, 11))
     needs=("host",),
     evidence=("KRN-01",),
     docs=Docs(
-        why="A quota of processor time is given out in periods, of 100 ms as a rule. Once the group has used it up "
-        "all of its threads stop until the next period begins, those that hold a lock or a commit included. That "
-        "shows as statements that sometimes take up to a tenth of a second longer, whatever the average load. The "
-        "bound of one period in ten is ours.",
-        fix="Raise the quota, or take it off and keep a weight: systemctl set-property SERVICE CPUQuota=400% (four "
+        why="A CPU quota applies per period, usually of 100 ms. Once the group has used it up, all of its threads stop "
+        "until the next period begins, even those that hold a lock or are committing. As a result, statements "
+        "sometimes take up to a tenth of a second longer, whatever the average load. The threshold, one period in ten, "
+        "is our choice.",
+        fix="Raise the quota, or replace it with a weight: systemctl set-property SERVICE CPUQuota=400% (four "
         "processors) takes effect at once and stays. For a container it is the CPU limit.",
         risk="Other programs on the host get less processor time.",
-        exceptions="Hosts on which the quota is what was paid for.",
-        reconsider_when="nr_throttled in the group's cpu.stat that stands still over a busy hour. The kernel counts "
-        "from when the group was made, so an old burst stays in the number.",
+        exceptions="Hosts on which the quota is what you pay for.",
+        reconsider_when="nr_throttled in the group's cpu.stat that does not rise in a busy hour. The kernel counts "
+        "since the group was created, so an old burst stays in the number.",
     ),
 )
 def throttled_processors(context: RuleContext) -> Iterator[Finding]:
@@ -63,7 +63,7 @@ def throttled_processors(context: RuleContext) -> Iterator[Finding]:
     if group.throttled * 100 >= group.periods * THROTTLED_PERCENT:
         yield throttled_processors.finding(
             f"The control group may use {group.cpus:g} processors and ran out of its share in {group.throttled:,} of "
-            f"{group.periods:,} periods since it was made.",
+            f"{group.periods:,} periods since it was created.",
             help="raise CPUQuota of the unit, or the container's CPU limit; watch nr_throttled in the group's cpu.stat",
         )
 
@@ -77,15 +77,14 @@ def throttled_processors(context: RuleContext) -> Iterator[Finding]:
     evidence=("HOST-01",),
     docs=Docs(
         why="Where each connection has a thread of its own, the limit on threads is the real limit on connections. "
-        "Those above it are refused with error 1135, can't create a new thread, which reads as if memory had run "
-        "out. Threads that work in the background count too.",
+        "Connections above it are refused with error 1135 (cannot create a new thread), whose text suggests a lack of "
+        "memory. Background threads count too.",
         fix="Raise TasksMax and LimitNPROC of the unit (systemctl edit SERVICE), or the pids limit of the container, "
-        "to max_connections and some hundreds for the threads in the background, and restart. Or lower "
-        "max_connections.",
+        "to max_connections plus some hundreds for background threads, and restart. Or lower max_connections.",
         risk="None.",
         restart=True,
         exceptions="Servers with a thread pool.",
-        reconsider_when="As many connections as max_connections that were open at once under this limit.",
+        reconsider_when="max_connections connections that were open at once under this limit.",
     ),
 )
 def fewer_threads_than_connections(context: RuleContext) -> Iterator[Finding]:
@@ -120,19 +119,19 @@ def _thread_limits(host: Host) -> list[tuple[int, str]]:
     "unused-huge-pages",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="Memory is reserved for huge pages that nothing uses, and the server doesn't ask for them.",
+    summary="Memory is reserved for huge pages that nothing uses, and the server does not use them.",
     needs=("host",),
     options=("large_pages",),
     evidence=("KRN-02", "LP-01"),
     docs=Docs(
-        why="Pages that the kernel keeps for huge pages can't be used for anything else, neither for the server's "
-        "ordinary memory nor for cached files. A server without large_pages never takes one. Less than 1G is not "
+        why="Memory that is reserved for huge pages cannot be used for anything else, neither for the server's "
+        "ordinary memory nor for cached files. A server without large_pages never uses it. Less than 1G is not "
         "reported.",
-        fix="Set vm.nr_hugepages to what something uses, in /etc/sysctl.d and with sysctl -p FILE, which frees the "
-        "others at once. Or let the server use them (large_pages).",
+        fix="Set vm.nr_hugepages to the number that is in use, in /etc/sysctl.d and with sysctl -p FILE, which frees "
+        "the rest at once. Or let the server use them (large_pages).",
         risk="None where nothing else on the host uses them.",
-        exceptions="Another program that takes its huge pages later, virtual machines for instance. HugePages_Rsvd of "
-        "/proc/meminfo counts free pages that are promised to one already.",
+        exceptions="Another program that takes its huge pages later, virtual machines for instance. HugePages_Rsvd in "
+        "/proc/meminfo counts free pages that are already reserved for a program.",
         reconsider_when="HugePages_Free in /proc/meminfo that goes down.",
     ),
 )
@@ -145,7 +144,7 @@ def unused_huge_pages(context: RuleContext) -> Iterator[Finding]:
     if free >= RESERVED:
         used = memory.huge_pages_total - memory.huge_pages_free
         yield unused_huge_pages.finding(
-            f"{format_size(free)} of memory lie free in reserved huge pages, and the server cannot use them: "
+            f"{format_size(free)} of memory is reserved for huge pages but unused, and the server cannot use it: "
             "large_pages is off.",
             help=f"{kernel_setting_help(context, 'vm.nr_hugepages', used)}; or let the server use them (large_pages)",
         )
@@ -154,21 +153,21 @@ def unused_huge_pages(context: RuleContext) -> Iterator[Finding]:
 @rule(
     "SYS009",
     "refused-large-pages",
-    summary="The server was told to use huge pages and got none: it runs with ordinary ones.",
+    summary="The server is configured to use huge pages but got none: it runs with ordinary pages.",
     needs=("server", "host"),
     options=("large_pages",),
     evidence=("HOST-02", "LP-01"),
     docs=Docs(
-        why="Where the system has no huge pages left, or doesn't let the server's account take them, the server "
-        "falls back to ordinary pages with a warning in its log and still says large_pages = ON.",
-        fix="Reserve enough for the pool: vm.nr_hugepages in /etc/sysctl.d, loaded with sysctl -p FILE. Let the "
-        "server's account take them: LimitMEMLOCK=infinity in the unit, and on MySQL vm.hugetlb_shm_group with the "
+        why="If the system has no huge pages left, or does not let the server's account use them, the server falls "
+        "back to ordinary pages with a warning in its error log, and still shows large_pages = ON.",
+        fix="Reserve enough for the pool: vm.nr_hugepages in /etc/sysctl.d, loaded with sysctl -p FILE. Allow the "
+        "server's account to use them: LimitMEMLOCK=infinity in the unit, and on MySQL vm.hugetlb_shm_group with the "
         "account's group. Restart the server, or the host where its memory is too fragmented for so many pages. Or "
         "remove the line.",
         risk="Memory that is reserved for huge pages is unavailable to all other uses.",
         restart=True,
         exceptions="None.",
-        reconsider_when="HugetlbPages in the process's status that isn't zero.",
+        reconsider_when="HugetlbPages in the process's status that is not zero.",
     ),
 )
 def refused_large_pages(context: RuleContext) -> Iterator[Finding]:
@@ -178,7 +177,7 @@ def refused_large_pages(context: RuleContext) -> Iterator[Finding]:
         return
     left = f": {memory.huge_pages_free:,} of {memory.huge_pages_total:,} huge pages are free" if memory else ""
     yield refused_large_pages.finding(
-        f"large_pages is on, but none of the server's memory lies in huge pages{left}.",
+        f"large_pages is on, but none of the server's memory is in huge pages{left}.",
         variable_subject(context, "large_pages"),
         help=f"{_large_pages_help(context)}, and restart; or remove the line",
     )
@@ -199,17 +198,17 @@ def _large_pages_help(context: RuleContext) -> str:
     "saving-frequency-governor",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="The kernel holds the processors' frequency down to save power.",
+    summary="The kernel keeps the processors' frequency low to save power.",
     needs=("host",),
     evidence=("CPU-01", "CPU-02", "KRN-03"),
     docs=Docs(
-        why="powersave fixes the lowest frequency, ondemand and conservative raise it only after load was seen. A "
-        "database waits for disks and clients in between, so it looks idle when its next statement comes. Frequency "
-        "scaling cost a read-write test of 2009 almost 10 percent, and more with a network between.",
-        fix="Set the governor to performance: cpupower frequency-set does so until the next boot, a profile of tuned "
-        "(tuned-adm profile throughput-performance) for good.",
+        why="powersave fixes the lowest frequency, ondemand and conservative raise it only after they have seen load. "
+        "A database waits for disks and clients in between, so it looks idle when its next statement comes. Frequency "
+        "scaling cost a read-write test of 2009 almost 10 percent, and more over a network.",
+        fix="Set the governor to performance: cpupower frequency-set does so until the next boot, a tuned profile "
+        "(tuned-adm profile throughput-performance) makes it permanent.",
         risk="More power and heat.",
-        exceptions="Under intel_pstate and amd-pstate-epp powersave goes by load, and nothing is said.",
+        exceptions="Under intel_pstate and amd-pstate-epp, powersave follows the load, and there is no finding.",
         reconsider_when="A run on this host that is no faster with performance.",
         disagree="The loss shrank to 1 percent with another version of the same server, and both are old.",
     ),
@@ -222,10 +221,14 @@ def saving_frequency_governor(context: RuleContext) -> Iterator[Finding]:
     fixed = cpu.governor == SLOWEST and cpu.frequency_driver not in CHOOSES
     if fixed or cpu.governor in SLOW:
         yield saving_frequency_governor.finding(
-            f"The governor of the processors' frequency is {cpu.governor}"
-            + (", which keeps them at their lowest." if fixed else ", which raises it only after load was seen."),
+            f"The CPU frequency governor is {cpu.governor}"
+            + (
+                ", which keeps the processors at their lowest frequency."
+                if fixed
+                else ", which raises the frequency only after it has seen load."
+            ),
             severity=Severity.WARNING if fixed else None,
-            help="run cpupower frequency-set -g performance, and keep it over a boot with a profile of tuned",
+            help="run cpupower frequency-set -g performance, and make it permanent with a tuned profile",
         )
 
 
@@ -237,14 +240,13 @@ def saving_frequency_governor(context: RuleContext) -> Iterator[Finding]:
     needs=("host",),
     evidence=("KRN-04",),
     docs=Docs(
-        why="The kernel kills the process with the highest score, which goes by its memory; a database has the "
-        "largest as it is. oom_score_adj of N counts as if it had N thousandths of all memory besides.",
-        fix="Set OOMScoreAdjust in the unit to 0 or, where the server is what the host is for, to -600, and restart; "
-        "choom -n 0 -p PID changes the running process. In Kubernetes give the container as much memory by request as "
-        "by limit.",
-        risk="Another process is killed in its place.",
-        exceptions="Servers that may die so that something else on the host lives.",
-        reconsider_when="Nothing: who is to be killed is for the owner of the host to say.",
+        why="The kernel kills the process with the highest score, which is based on its memory; a database usually has "
+        "the highest anyway. An oom_score_adj of N counts as an additional N thousandths of all memory.",
+        fix="Set OOMScoreAdjust in the unit to 0 or, on a host dedicated to the server, to -600, and restart; choom -n "
+        "0 -p PID changes the running process. In Kubernetes set the container's memory request equal to its limit.",
+        risk="Another process is killed instead.",
+        exceptions="Servers that may be killed so that something else on the host survives.",
+        reconsider_when="Nothing: the owner of the host decides which process may be killed.",
     ),
 )
 def first_to_be_killed(context: RuleContext) -> Iterator[Finding]:
@@ -266,13 +268,13 @@ def first_to_be_killed(context: RuleContext) -> Iterator[Finding]:
     needs=("host",),
     evidence=("KRN-05",),
     docs=Docs(
-        why="A process with a nice value above 0 gets a smaller part of a processor that several want: each step is "
-        "about 10 percent less. One of the class batch doesn't preempt others when it wakes up, and one of the "
-        "class idle runs when nothing else wants to.",
-        fix="Take Nice, CPUSchedulingPolicy or nice= of mysqld_safe out, and restart.",
+        why="A process with a nice value above 0 gets a smaller share of a processor that several processes need: "
+        "about 10 percent less per step. A process of the class batch does not preempt others when it wakes up, and "
+        "one of the class idle runs only when no other process needs the processor.",
+        fix="Remove Nice, CPUSchedulingPolicy or nice= of mysqld_safe, and restart.",
         risk="Other programs on the host get less processor time.",
         restart=True,
-        exceptions="A server that must not disturb what else runs on the host.",
+        exceptions="A server that must not disturb other programs on the host.",
         reconsider_when="Processors that are never all busy.",
     ),
 )
@@ -286,21 +288,21 @@ def low_priority_server(context: RuleContext) -> Iterator[Finding]:
     if words:
         yield low_priority_server.finding(
             f"The server runs with {' and '.join(words)}, so it gives way to other processes.",
-            help="take Nice and CPUSchedulingPolicy out of the service's unit, and restart",
+            help="remove Nice and CPUSchedulingPolicy from the service's unit, and restart",
         )
 
 
 @rule(
     "SYS013",
     "limited-file-size",
-    summary="The server is killed, or crashes, when one of its files outgrows the limit of its process.",
+    summary="The server is killed, or crashes, when one of its files exceeds the file size limit of its process.",
     needs=("host",),
     evidence=("HOST-03",),
     docs=Docs(
-        why="With a limit on the size of files (ulimit -f) a write beyond it fails with a signal. Two servers that "
-        "were given such a limit died at the first table that reached it. Tablespaces, redo, binary logs and sorts "
-        "on disk all count.",
-        fix="Set LimitFSIZE of the unit to infinity, or take ulimit -f out of the script that starts the server.",
+        why="With a limit on the size of files (ulimit -f), a write beyond it fails with a signal. Two servers with "
+        "such a limit stopped when the first table reached it. The limit applies to tablespaces, redo and binary logs "
+        "and sorts on disk.",
+        fix="Set LimitFSIZE of the unit to infinity, or remove ulimit -f from the script that starts the server.",
         risk="None.",
         restart=True,
         exceptions="None.",
@@ -312,8 +314,8 @@ def limited_file_size(context: RuleContext) -> Iterator[Finding]:
     limit = context.host.process.limit("fsize") if context.host.process else None
     if limit is not None and limit.soft is not None:
         yield limited_file_size.finding(
-            f"A file of the server's may grow to {format_size(limit.soft)} and no further; the "
-            "write after that ends it.",
+            f"A file of the server may grow to {format_size(limit.soft)} at most; a write beyond that kills the "
+            "server.",
             help=f"{service_setting_help(context, 'LimitFSIZE=infinity')}, and restart",
         )
 
@@ -323,18 +325,17 @@ def limited_file_size(context: RuleContext) -> Iterator[Finding]:
     "io-capacity-beyond-group",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="The control group may write less often than innodb_io_capacity assumes.",
+    summary="The control group allows fewer writes than innodb_io_capacity assumes.",
     needs=("host",),
     options=("innodb_io_capacity",),
     evidence=("KRN-06", "IOC-01", "IOC-02"),
     docs=Docs(
-        why="InnoDB paces its background writing by innodb_io_capacity. Where the control group lets fewer writes a "
-        "second through, background writing alone can use them up, and the writes of commits and of statements that "
-        "need a free page wait behind it.",
+        why="InnoDB paces its background writing by innodb_io_capacity. If the control group allows fewer writes a "
+        "second, background writing alone can use them up, and commits and statements that need a free page wait.",
         fix="Lower innodb_io_capacity well below the group's writes a second, or raise that limit.",
         risk="Too low a capacity leaves more dirty pages for later.",
-        exceptions="Volumes on which short bursts go beyond the limit.",
-        reconsider_when="No difference in the time of commits with a lower capacity.",
+        exceptions="Volumes that allow short bursts beyond the limit.",
+        reconsider_when="No difference in commit latency with a lower capacity.",
     ),
 )
 def io_capacity_beyond_group(context: RuleContext) -> Iterator[Finding]:
@@ -344,8 +345,8 @@ def io_capacity_beyond_group(context: RuleContext) -> Iterator[Finding]:
     limits = [x.writes for x in (host.cgroup.io if host.cgroup else ()) if x.number in numbers and x.writes is not None]
     if capacity is not None and limits and min(limits) < capacity:
         yield io_capacity_beyond_group.finding(
-            f"innodb_io_capacity is {capacity:,}, but the control group may do {min(limits):,} writes a second on the "
-            "data's disk.",
+            f"innodb_io_capacity is {capacity:,}, but the control group allows {min(limits):,} writes a second on the "
+            "disk of the data.",
             variable_subject(context, "innodb_io_capacity"),
             help="lower innodb_io_capacity well below the group's limit, or raise the limit",
         )
@@ -362,11 +363,11 @@ def io_capacity_beyond_group(context: RuleContext) -> Iterator[Finding]:
     targets=(Span("mariadb", since=(10, 6)),),
     evidence=("URING-01", "URING-02", "URING-03"),
     docs=Docs(
-        why="Before Linux 5.12 the rings of io_uring count as locked memory (RLIMIT_MEMLOCK). If the limit is too "
-        "low MariaDB writes a warning. Builds with innodb_linux_aio = auto then try libaio, which needs requests of "
+        why="Before Linux 5.12 the rings of io_uring count as locked memory (RLIMIT_MEMLOCK). If the limit is too low "
+        "MariaDB writes a warning. Builds with innodb_linux_aio = auto then try libaio, which needs requests of "
         "fs.aio-max-nr; innodb_use_native_aio stays ON if they get them. Without libaio, or with innodb_linux_aio = "
-        "io_uring, MariaDB sets innodb_use_native_aio to OFF and reads and writes by threads of its own. Its packages "
-        "set 512K in the unit, which was found by trying; many limits are 64K.",
+        "io_uring, MariaDB sets innodb_use_native_aio to OFF and uses its own threads for reads and writes. Its "
+        "packages set 512K in the unit, a value that was found by trial; many limits are 64K.",
         fix="Set LimitMEMLOCK=524288 in the service's unit (systemctl edit SERVICE), or --ulimit memlock of the "
         "container, and restart.",
         risk="None.",
@@ -388,7 +389,7 @@ def memory_for_io_uring(context: RuleContext) -> Iterator[Finding]:
         return
     if context.settings.on(NATIVE) is False and not context.is_set(NATIVE):
         yield memory_for_io_uring.finding(
-            f"{NATIVE} is OFF though nothing sets it: locked memory is limited to {format_size(limit.soft)}, too "
+            f"{NATIVE} is OFF although nothing sets it: locked memory is limited to {format_size(limit.soft)}, too "
             "little for io_uring.",
             variable_subject(context, NATIVE),
             help=f"{service_setting_help(context, f'LimitMEMLOCK={RING_MEMORY}')}, and restart",

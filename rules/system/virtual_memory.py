@@ -34,14 +34,14 @@ MANY_PROCESSORS, LARGE_MEMORY = 64, 128 * GIB  # sizes from which on two sockets
     needs=("host",),
     evidence=("KRN-13", "HOST-06"),
     docs=Docs(
-        why="With vm.overcommit_memory = 2 all processes together may allocate swap and vm.overcommit_ratio percent "
-        "of memory (CommitLimit in /proc/meminfo), 50 percent by default. The buffer pool counts from the start, used "
-        "or not, and so does the stack of each thread. Beyond the limit a server with a larger pool does not start, "
-        "statements fail with error 5, out of memory, and new connections with error 1135. From 90 percent "
-        "of the limit on that is a warning. A limit below three quarters of memory is a note: the rest can only hold "
-        "cached files. The bounds are ours.",
-        fix="Raise vm.overcommit_ratio, or set vm.overcommit_memory to 0, the kernel's default, which allows more "
-        "than there is and leaves a shortage to the OOM killer.",
+        why="With vm.overcommit_memory = 2 all processes together may allocate swap and vm.overcommit_ratio percent of "
+        "memory (CommitLimit in /proc/meminfo), 50 percent by default. The buffer pool counts from the start, used or "
+        "not, and so does the stack of each thread. Beyond the limit a server with a larger pool does not start, "
+        "statements fail with error 5, out of memory, and new connections with error 1135. From 90 percent of the "
+        "limit on the finding is a warning. A limit below three quarters of memory is a note: the rest can only hold "
+        "cached files. The thresholds are our choice.",
+        fix="Raise vm.overcommit_ratio, or set vm.overcommit_memory to 0, the kernel's default, which allows "
+        "overcommitting memory and leaves shortages to the OOM killer.",
         risk="With a higher limit the OOM killer may end the server where allocations failed before.",
         exceptions="Hosts on which the limit was set for other programs, with enough left for the server.",
         reconsider_when="Committed_AS in /proc/meminfo that stays well below CommitLimit at peak load.",
@@ -87,10 +87,10 @@ def _commit_help(context: RuleContext, memory: Memory) -> str:
     evidence=("KRN-14",),
     docs=Docs(
         why="vm.dirty_ratio is a percentage of available memory: 20 percent of 512G is 100G. The kernel writes file "
-        "data out after half a minute; until then as much may gather as the limit allows, and each process that "
-        "writes must wait once it is reached. The server syncs the pages of InnoDB, so that few of them wait; with a "
+        "data out after half a minute. Until then unwritten data can grow up to the limit, and once it is reached, "
+        "each process that writes must wait. The server syncs InnoDB pages, so few of them are unwritten; with a "
         "sync_binlog other than 1 it does not sync the binary log at each commit, and nothing syncs dumps and copies "
-        "on the host. Reported from 16G on, a bound of ours.",
+        "on the host. The rule applies from 16G on; that threshold is our choice.",
         fix="Set vm.dirty_background_bytes and vm.dirty_bytes, which replace the percentages, in /etc/sysctl.d.",
         risk="Programs that write faster than the disk wait earlier.",
         exceptions="Hosts whose disks write that much in seconds.",
@@ -108,8 +108,8 @@ def large_dirty_limit(context: RuleContext) -> Iterator[Finding]:
         return
     background = f"vm.dirty_background_bytes = {DIRTY_BACKGROUND}"
     yield large_dirty_limit.finding(
-        f"Up to {format_size(limit)} of file data may wait in memory (vm.dirty_ratio = {memory.dirty_ratio}), and the "
-        "binary log is not synced at each commit.",
+        f"Up to {format_size(limit)} of unwritten file data may be in memory (vm.dirty_ratio = {memory.dirty_ratio}), "
+        "and the binary log is not synced at each commit.",
         variable_subject(context, SYNC),
         help=f"{kernel_setting_help(context, 'vm.dirty_bytes', DIRTY_LIMIT)}, and likewise {background}",
     )
@@ -124,9 +124,9 @@ def large_dirty_limit(context: RuleContext) -> Iterator[Finding]:
     evidence=("KRN-15",),
     docs=Docs(
         why="With vm.zone_reclaim_mode other than 0, a process whose memory node is full waits while pages of that "
-        "node are freed, although other nodes have free memory. The kernel's documentation advises 0 for servers "
-        "with large caches, and its developers made that the default in 2014 because many hosts lost much speed.",
-        fix="Set vm.zone_reclaim_mode to 0 in /etc/sysctl.d and load it with sysctl -p FILE: it counts at once.",
+        "node are freed, although other nodes have free memory. The kernel's documentation advises 0 for servers with "
+        "large caches, and its developers made that the default in 2014 because many hosts became much slower.",
+        fix="Set vm.zone_reclaim_mode to 0 in /etc/sysctl.d and load it with sysctl -p FILE: it takes effect at once.",
         risk="More accesses to memory of other nodes.",
         exceptions="Several servers, each bound to one node and smaller than it.",
         reconsider_when="zone_reclaim_failed and pgscan_direct in /proc/vmstat that do not rise.",
@@ -140,9 +140,9 @@ def zone_reclaim(context: RuleContext) -> Iterator[Finding]:
     if not mode or len(nodes) < 2 or _is_bound(context):  # noqa: PLR2004
         return
     yield zone_reclaim.finding(
-        f"vm.zone_reclaim_mode is {mode} on {len(nodes)} memory nodes: a full node is reclaimed although others have "
+        f"vm.zone_reclaim_mode is {mode} on {len(nodes)} NUMA nodes: a full node is reclaimed although others have "
         "free memory.",
-        help=f"{kernel_setting_help(context, 'vm.zone_reclaim_mode', 0)}; it counts at once",
+        help=f"{kernel_setting_help(context, 'vm.zone_reclaim_mode', 0)}; it takes effect at once",
     )
 
 
@@ -159,7 +159,7 @@ def _is_bound(context: RuleContext) -> bool:
     "unchecked-memory-nodes",
     severity=Severity.NOTE,
     confidence=Confidence.OPINION,
-    summary="A large pool on a machine of unknown layout, which may have several memory nodes, is not interleaved.",
+    summary="A large pool on a machine of unknown layout, which may have several NUMA nodes, is not interleaved.",
     needs=("host",),
     targets=(Span("mysql"),),
     options=(POOL, INTERLEAVE),
@@ -167,15 +167,15 @@ def _is_bound(context: RuleContext) -> bool:
     docs=Docs(
         why="Only the number of processors and the memory are known, and machines of this size often have two sockets, "
         "each with half of the memory. A pool larger than one node fills that node, and the kernel may swap although "
-        "the other has free memory. MySQL 8.4 interleaves the pool by default. The rule applies from 64 processors "
-        "and 128G of memory on, to pools of more than half of the memory; the bounds are ours.",
-        fix="Look at lscpu or numactl --hardware. With two nodes or more, set innodb_numa_interleave to ON; with one "
+        "the other has free memory. MySQL 8.4 interleaves the pool by default. The rule applies from 64 processors and "
+        "128G of memory on, to pools of more than half of the memory; the thresholds are our choice.",
+        fix="Look at lscpu or numactl --hardware. With two or more nodes, set innodb_numa_interleave to ON; with one "
         "node, leave it.",
-        risk="Memory of other nodes is somewhat slower to reach. A server that was built without NUMA support does not "
-        "know the option and refuses to start.",
+        risk="Memory of other nodes is somewhat slower to access. A server that was built without NUMA support does "
+        "not know the option and refuses to start.",
         restart=True,
         exceptions="Machines with a single node, and most virtual machines.",
-        reconsider_when="An audit on the machine: it reads the nodes.",
+        reconsider_when="An audit on the machine, which reads the nodes.",
     ),
 )
 def unchecked_memory_nodes(context: RuleContext) -> Iterator[Finding]:
@@ -187,7 +187,7 @@ def unchecked_memory_nodes(context: RuleContext) -> Iterator[Finding]:
     if processors >= MANY_PROCESSORS and memory.total >= LARGE_MEMORY and 2 * pool > memory.total:
         yield unchecked_memory_nodes.finding(
             f"A pool of {format_size(pool)} on {processors:g} processors with {format_size(memory.total)} of memory: "
-            "if the machine has two memory nodes, the pool is larger than one of them.",
+            "if the machine has two NUMA nodes, the pool is larger than one of them.",
             variable_subject(context, POOL),
-            help="look at lscpu; with two NUMA nodes or more, set innodb_numa_interleave = ON and restart",
+            help="look at lscpu; with two or more NUMA nodes, set innodb_numa_interleave = ON and restart",
         )

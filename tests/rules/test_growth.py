@@ -75,7 +75,8 @@ def test_the_forecast_says_its_range(tmp_path: Path) -> None:
     spaces = [[28, 380 * GIB], [21, 300 * GIB], [14, 240 * GIB], [7, 175 * GIB]]
     (finding,) = found("disk-full-soon", tmp_path, {"taken_at": TAKEN, "spaces": spaces}, host(100 * GIB))
     assert finding.message == (
-        "/var/lib/mysql, the place of the data, is full in about 10 days (9 to 11) at the growth of the last 28 days."
+        "/var/lib/mysql, which holds the data, will be full in about 10 days (9 to 11) at the growth rate of the "
+        "last 28 days."
     )
 
 
@@ -97,8 +98,8 @@ def test_a_thin_pool_that_is_smaller_than_its_volumes(tmp_path: Path) -> None:
         "overcommitted-thin-pool", tmp_path, {}, host(60 * GIB) | {"disks": [own, pool], "devices": [own, other]}
     )
     assert finding.message == (
-        "/var/lib/mysql, the place of the data, is on the thin pool vg-pool of 150G, whose volumes may take 200G: when "
-        "the pool is full, writes fail although 60G are free there."
+        "/var/lib/mysql, which holds the data, is on the thin pool vg-pool of 150G, whose volumes may take 200G: when "
+        "the pool is full, writes fail although 60G is free there."
     )
 
 
@@ -144,7 +145,7 @@ def test_samples_and_snapshots_of_a_real_server(
     rule = find_rule("disk-full-soon")
     assert rule is not None
     (finding,) = rule.check(build_context(replace(facts, spaces=tuple(spaces))))
-    assert "is full in about 10 days" in finding.message
+    assert "will be full in about 10 days" in finding.message
     with pytest.raises(MissingFact):
         list(rule.check(build_context(facts)))
 

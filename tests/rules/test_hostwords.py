@@ -57,7 +57,9 @@ def test_fragments_are_a_matter_of_seeks(rotational: bool, confidence: Confidenc
     assert first("copy-on-write-data", {"fs_type": "btrfs", "disks": [disk]}, tmp_path).confidence is confidence
 
 
-@pytest.mark.parametrize(("governor", "words"), [("powersave", "at their lowest"), ("ondemand", "after load was seen")])
+@pytest.mark.parametrize(
+    ("governor", "words"), [("powersave", "at their lowest"), ("ondemand", "after it has seen load")]
+)
 def test_what_a_governor_does(governor: str, words: str, tmp_path: Path) -> None:
     """A governor that fixes the frequency is told apart from one that raises it late."""
     host = {"cpu": {"governor": governor, "frequency_driver": "acpi-cpufreq"}}

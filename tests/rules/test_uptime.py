@@ -74,6 +74,6 @@ def test_a_day_of_binary_log_is_not_known_in_the_first_hour(tmp_path: Path) -> N
     ]
     (found,) = audited(172_800).findings
     assert found.message.endswith(
-        "less than the 186G of binary log that this server writes a day, by the mean of 2 d since its start."
+        "less than the 186G of binary log that this server writes a day, at the mean rate of the 2 d since its start."
     )
     assert [skip.code for skip in audited(60, free=0).skipped] == []  # a full disk needs no rate
