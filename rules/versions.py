@@ -40,7 +40,7 @@ MANY_TABLES = Defect(
     (("mysql", (8, 0, 38)), ("mysql", (8, 4, 1)), ("mysql", (9, 0, 0))),
     "Bug 35200385",
     "with 8,001 tables or more the server can crash at its next start",
-    "upgrade to the next patch release, and start this one no more",
+    "upgrade to the next patch release, and do not start this one again",
 )
 # Each is a warning of the vendor (the ids REL in rules/evidence/versions.toml), for all platforms.
 DEFECTS = (
@@ -61,7 +61,7 @@ DEFECTS = (
     Defect(
         (("mariadb", (10, 6, 14)),),
         "MDEV-31767",
-        "InnoDB files can become corrupt under much I/O",
+        "InnoDB files can become corrupt under heavy I/O",
         "upgrade to 10.6.15 or later",
     ),
     Defect(
@@ -86,12 +86,12 @@ GALERA_FIX: dict[tuple[int, ...], int] = {(10, 6): 27, (10, 11): 18, (11, 4): 12
 @rule(
     "VER001",
     "end-of-life",
-    summary="The vendor's support of the series has ended, or ends within half a year.",
+    summary="The vendor's support for the series has ended, or ends within half a year.",
     needs=("server", "host"),
     evidence=("EOL-01",),
     docs=Docs(
-        why="After the end of support faults, those of security included, are no longer fixed: a warning. The half "
-        "year before it is a note.",
+        why="After the end of support, bugs and vulnerabilities are no longer fixed: that is a warning. In the half "
+        "year before, the finding is a note.",
         fix="Plan the move to a supported series; mycnf lint --target reports what the option file needs for it.",
         risk="An upgrade changes defaults and removes options.",
         restart=True,
@@ -112,7 +112,7 @@ def end_of_life(context: RuleContext) -> Iterator[Finding]:
     if left < SOON:
         state = f"ended {_period_text(-left)} ago" if left < 0 else f"ends in {_period_text(left)}"
         yield end_of_life.finding(
-            f"The vendor's support of {context.target.label.rpartition('.')[0]} {state} ({when}).",
+            f"The vendor's support for {context.target.label.rpartition('.')[0]} {state} ({when}).",
             severity=None if left < 0 else Severity.NOTE,
             help="plan the move to a supported series",
         )
@@ -137,11 +137,11 @@ def _period_text(days: float) -> str:
     "newer-than-catalog",
     severity=Severity.NOTE,
     confidence=Confidence.CERTAIN,
-    summary="The server is newer than what mycnf knows; it is judged by the nearest older version.",
+    summary="The server is newer than the versions that mycnf knows; mycnf uses the nearest older version.",
     needs=("server",),
     evidence=("ASK-01",),
     docs=Docs(
-        why="Options that came or went since the version that mycnf knows are not known to it.",
+        why="mycnf does not know which options were added or removed since that version.",
         fix="Update mycnf.",
         risk="None.",
         exceptions="None.",
@@ -153,8 +153,8 @@ def newer_than_catalog(context: RuleContext) -> Iterator[Finding]:
     read_as = context.catalog.read_as
     if read_as.version[:2] < context.target.version[:2]:
         yield newer_than_catalog.finding(
-            f"{context.target.label} is judged by what is known of {read_as.label}.",
-            help="update mycnf for the options that changed since",
+            f"{context.target.label} is checked with the options of {read_as.label}.",
+            help="update mycnf to check the options that have changed since",
         )
 
 
@@ -163,12 +163,12 @@ def newer_than_catalog(context: RuleContext) -> Iterator[Finding]:
     "older-than-catalog",
     severity=Severity.NOTE,
     confidence=Confidence.CERTAIN,
-    summary="The server is older than all that mycnf knows; only its version, system and disks are judged.",
+    summary="The server is older than all versions that mycnf knows; only its version, system and disks are checked.",
     needs=("server",),
     evidence=("ASK-01",),
     docs=Docs(
-        why="What this server makes of an option, and which of them it has, isn't known to mycnf: advice on its "
-        "settings would be a guess.",
+        why="mycnf does not know which options this server has or how it reads them: advice on its settings would be a "
+        "guess.",
         fix="Plan the move to a supported series; mycnf lint --target reports what the option file needs for it.",
         risk="An upgrade changes defaults and removes options.",
         exceptions="None.",
@@ -181,8 +181,8 @@ def older_than_catalog(context: RuleContext) -> Iterator[Finding]:
     if read_as.version[:2] > context.target.version[:2]:
         oldest = f"{read_as.flavour}-{read_as.series}"
         yield older_than_catalog.finding(
-            f"{context.target.label} is older than {oldest}, the oldest that mycnf knows: its options, memory and load "
-            "are not judged, its version, system and disks are.",
+            f"{context.target.label} is older than {oldest}, the oldest that mycnf knows: its version, system and "
+            "disks are checked, but not its options, memory and load.",
             help=f"mycnf lint --target {oldest} FILE shows what its option file needs for an upgrade",
         )
 
@@ -197,7 +197,7 @@ def _spans() -> tuple[Span, ...]:
     "VER004",
     "known-bad-release",
     confidence=Confidence.LIKELY,
-    summary="The vendor warns of this very release, because it can lose or corrupt data or crash at a start.",
+    summary="The vendor warns about this release, because it can lose or corrupt data or crash at start-up.",
     targets=_spans(),
     evidence=(
         *("REL-MYSQL-01", "REL-MYSQL-02", "REL-MYSQL-03"),
@@ -205,17 +205,17 @@ def _spans() -> tuple[Span, ...]:
     ),
     docs=Docs(
         why="The vendor withdrew the release, or put a warning into its release notes. MySQL 8.0.29 wrote redo that "
-        "crash recovery cannot apply to tables whose columns were added or dropped instantly; instant is the default "
-        "of ALTER TABLE there. MySQL 8.0.38, 8.4.1 and 9.0.0 can crash at a start with 8,001 tables or more: an "
-        "error where the server has as many, a note where it has fewer. The messages name the fault in each release "
-        "of MariaDB.",
-        fix="Upgrade to a later patch release of the same series. Check the data where the fault may have changed "
-        "it: CHECK TABLE, and a comparison with a replica or a backup.",
+        "crash recovery cannot apply to tables whose columns were added or dropped instantly; INSTANT is the default "
+        "of ALTER TABLE there. MySQL 8.0.38, 8.4.1 and 9.0.0 can crash at start-up with 8,001 tables or more: that is "
+        "an error if the server has that many, otherwise a note. The messages describe the bug in each release of "
+        "MariaDB.",
+        fix="Upgrade to a later patch release of the same series. Check the data that the bug may have changed: CHECK "
+        "TABLE, and a comparison with a replica or a backup.",
         risk="A patch release rarely changes settings. OPTIMIZE TABLE rebuilds the table, which loads the server.",
         restart=True,
-        exceptions="Builds of others: Percona Server 8.0.29 has the fault of instant columns fixed. Audits are silent "
-        "on them, on MariaDB Enterprise and on managed platforms. Faults of FreeBSD and AIX alone are left out.",
-        reconsider_when="A build whose maker says that the fault is fixed.",
+        exceptions="Builds of other vendors: Percona Server 8.0.29 fixed the bug with instant columns. Audits do not "
+        "report them, nor MariaDB Enterprise and managed platforms. Bugs that affect only FreeBSD or AIX are left out.",
+        reconsider_when="A build whose vendor states that the bug is fixed.",
     ),
 )
 def known_bad_release(context: RuleContext) -> Iterator[Finding]:
@@ -226,7 +226,7 @@ def known_bad_release(context: RuleContext) -> Iterator[Finding]:
     for defect in DEFECTS:
         if release in defect.releases:
             yield known_bad_release.finding(
-                f"{context.target.label} has a known fault ({defect.number}): {defect.effect}.",
+                f"{context.target.label} has a known bug ({defect.number}): {defect.effect}.",
                 severity=_severity(context, defect),
                 help=defect.remedy,
             )
@@ -252,20 +252,20 @@ def _is_vendors_build(context: RuleContext) -> bool:
     "VER005",
     "outdated-patch-release",
     severity=Severity.NOTE,
-    summary="The server lacks the fixes of many patch releases of its series, or a fix of security that concerns it.",
+    summary="The server lacks the fixes of many patch releases of its series, or a security fix that affects it.",
     needs=("server",),
     evidence=("REL-NEW-01", "REL-MARIADB-05"),
     docs=Docs(
-        why="Patch releases of a supported series fix faults, those of security included. Oracle and MariaDB publish "
-        "about four a year. Four or more behind the newest that mycnf knows is a note, a bound of ours. A Galera node "
-        "without the fixes of May 2026 is a warning: one of the vulnerabilities has the highest rating (CVSS 10). "
-        "Series without support are left to VER001.",
+        why="Patch releases of a supported series fix bugs and vulnerabilities. Oracle and MariaDB publish about four "
+        "a year. Four or more behind the newest that mycnf knows is a note; that threshold is our choice. A Galera "
+        "node without the fixes of May 2026 is a warning: one of the vulnerabilities has the highest rating (CVSS 10). "
+        "VER001 reports series without support.",
         fix="Read the release notes in between, and update to the newest patch release of the series.",
         risk="Patch releases rarely change settings. The server restarts.",
         restart=True,
         exceptions="Packages of distributions, which may have fixes under an older number. Percona Server, MariaDB "
-        "Enterprise and managed platforms have releases of their own, and nothing is reported.",
-        reconsider_when="The date of the list in this version of mycnf, which grows old.",
+        "Enterprise and managed platforms have their own releases, and are not reported.",
+        reconsider_when="The list in this version of mycnf is out of date.",
     ),
 )
 def outdated_patch_release(context: RuleContext) -> Iterator[Finding]:
@@ -279,7 +279,8 @@ def outdated_patch_release(context: RuleContext) -> Iterator[Finding]:
     fixed = GALERA_FIX.get(series) if context.target.is_mariadb and replication and replication.galera else None
     if fixed is not None and patch < fixed:
         yield outdated_patch_release.finding(
-            f"By its number {name} lacks fixes for Galera of May 2026, one for CVE-2026-49261 with the highest rating.",
+            f"According to its version number, {name} lacks Galera fixes of May 2026, one of them for CVE-2026-49261, "
+            "which has the highest rating.",
             severity=Severity.WARNING,
             confidence=Confidence.LIKELY,
             help=f"update every node to {number}.{fixed} or later",

@@ -199,9 +199,9 @@ def help_adjusted(line: LineVerdict, fix: Fix | None) -> str:
         word = _intended_switch(line.placed.line.value or "")
         return f"did you mean {word}? write ON or OFF" if word == text else "write ON or OFF"
     if text:
-        return f"write {text} (the value in use), or the value that was meant"
+        return f"write {text} (the value in use), or the value that you meant"
     if line.canonical == "port" and line.value == "0":
-        return "remove skip_networking if clients are to connect over TCP"
+        return "remove skip_networking if clients should connect over TCP"
     return DECIDED_ELSEWHERE.get(line.canonical or "", "")
 
 

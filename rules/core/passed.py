@@ -219,7 +219,7 @@ CHECKED_PARTS = (
         "table cache",
         ("overflowing-table-cache",),
         _rates(
-            ("table_open_cache_overflows", "tables pushed out"),
+            ("table_open_cache_overflows", "tables evicted"),
             ("table_open_cache_hits", "hits"),
             below=OPENED,
             share=OVERFLOW_PERCENT_LIMIT,

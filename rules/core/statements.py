@@ -281,9 +281,9 @@ def _undo_statement(context: RuleContext, option: Option, how: str, decided: Val
 
 
 NEW_SESSIONS = "sessions that are open keep their own value"
-NEXT_APPLIER = "it counts when the replica's threads start again"
-RELOAD = "it counts after ALTER INSTANCE RELOAD TLS"
-AT_START = "it counts from the next start"
+NEXT_APPLIER = "it takes effect when the replica's threads restart"
+RELOAD = "it takes effect after ALTER INSTANCE RELOAD TLS"
+AT_START = "it takes effect at the next start"
 OFF = frozenset({"OFF", "FALSE", "0"})
 GTID_STEPS = ("OFF", "OFF_PERMISSIVE", "ON_PERMISSIVE", "ON")
 APPLIER = frozenset(
@@ -328,7 +328,7 @@ def set_global_effect(
     if refuses is not None and refuses(target, new, now):
         return RuntimeEffect(False)
     if option.variable == "read_buffer_size" and target.since("mysql", 8):
-        return RuntimeEffect(False, "MEMORY tables go by its value at the start, and nothing else reads it")
+        return RuntimeEffect(False, "MEMORY tables use its value at start-up, and nothing else reads it")
     if option.variable in APPLIER and target.is_mysql:
         return RuntimeEffect(True, NEXT_APPLIER)
     if option.variable in TLS and target.is_mysql:

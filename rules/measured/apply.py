@@ -43,7 +43,9 @@ def _compare_with_advice(context: RuleContext, finding: Finding, claim: Claim) -
     of, against = (after, before) if claim.kind == COST else (before, after)
     judged = compare_values(rule.probe, claim, context, of, against)
     if judged and judged.verdict in (SAME, BETTER) and (judged.bound > MEANINGFUL or judged.seconds < claim.hours):
-        return judged._replace(verdict=UNKNOWN, words=f"{judged.words}; too short a run to contradict the finding")
+        return judged._replace(
+            verdict=UNKNOWN, words=f"{judged.words}; the run was too short to contradict the finding"
+        )
     return judged
 
 
@@ -102,12 +104,12 @@ def _remark_on_capacity(context: RuleContext, finding: Finding) -> Finding | Non
     if measurement is None or value is None:
         return None
     most, answer = measurement
-    words = f"Here, probe of {answer.day}: the disk takes {most:,.0f} random page writes a second at most"
+    words = f"Here, probe of {answer.day}: the disk reaches {most:,.0f} random page writes a second at most"
     if value > most:
         return finding._replace(
             confidence=Confidence.MEASURED, local=LocalResult(answer.probe, answer.began_at, "worse", f"{words}.")
         )
-    words += ", a bound and no reason to ask for as many."
+    words += ": an upper limit, not a recommendation."
     return finding._replace(local=LocalResult(answer.probe, answer.began_at, REMARK, words))
 
 
@@ -128,7 +130,7 @@ def _remark_on_seeks(context: RuleContext, finding: Finding) -> Finding | None:
     if measurement is None:
         return None
     latency, answer = measurement
-    took = f"a random read takes {format_latency(latency)}, less than the heads of a spinning disk need"
+    took = f"a random read takes {format_latency(latency)}, less than a spinning disk needs to move its heads"
     words = f"Here, probe of {answer.day}: {took}."
     return finding._replace(local=LocalResult(answer.probe, answer.began_at, REMARK, words))
 

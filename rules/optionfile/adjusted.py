@@ -48,15 +48,15 @@ ROUNDING = 0.01  # a smaller relative adjustment is an insignificant rounding
     evidence=ASKED,
     fix=SAFE,
     docs=Docs(
-        why="A number outside an option's range becomes the nearest bound, one that is no multiple of the "
-        "block size is rounded down, a word that is no boolean becomes OFF, and a word that begins with a letter "
-        "such as m or t, which servers read as a unit, becomes the number 0. Most of it happens with a warning in "
-        "the error log, some of it without any.",
-        fix="Write the value that the server takes, or the one that was meant.",
+        why="A number outside an option's range becomes the nearest limit, a number that is not a multiple of the "
+        "block size is rounded down, a word that is not a boolean becomes OFF, and a word that begins with a letter "
+        "such as m or t, which servers read as a unit, becomes the number 0. Most of these changes are logged as a "
+        "warning in the error log, some are not.",
+        fix="Write the value that the server uses, or the one that you meant.",
         risk="Writing the number that the server already uses changes nothing. For yes, no and other words the fix "
         "writes what they mean, which can differ from what the server does now, so it is unsafe.",
-        exceptions="Rounding to a block size of a few bytes is a note. So are the extension that the server cuts off "
-        "log_bin, and a port beside skip_networking.",
+        exceptions="Rounding to a block size of a few bytes is a note. So are a file name extension that the server "
+        "removes from log_bin, and a port together with skip_networking.",
         reconsider_when="A server of this version that prints the value as written.",
     ),
 )
@@ -104,7 +104,7 @@ def _is_harmless(line: LineVerdict) -> bool:
     "OPT008",
     "deprecated-option",
     severity=Severity.NOTE,
-    summary="The option works, with a warning at each start, and will go away.",
+    summary="The option works, with a warning at each start, and will be removed.",
     evidence=ASKED,
     fix=SAFE,
     docs=Docs(
@@ -114,8 +114,8 @@ def _is_harmless(line: LineVerdict) -> bool:
         risk="The successor may have another default or unit; read its description first.",
         restart=True,
         exceptions="A file that an older version reads as well may need the old name. explicit_defaults_for_timestamp "
-        "= ON on MySQL 5.7 is not reported: that server asks for it in its log, and only 8.0 has it by default.",
-        reconsider_when="The vendor taking the deprecation back.",
+        "= ON on MySQL 5.7 is not reported: that server recommends it in its log, and only 8.0 has it by default.",
+        reconsider_when="The vendor revokes the deprecation.",
     ),
 )
 def deprecated_option(context: RuleContext) -> Iterator[Finding]:
@@ -164,12 +164,12 @@ def _is_deprecated_in(since: str | None, target: Target) -> bool:
     evidence=(*ASKED, "ASK-PLUGIN-01"),
     fix=SAFE,
     docs=Docs(
-        why="Servers keep some removed options as stubs, so that old files still start them. The setting looks "
-        "effective and is not.",
-        fix="Use the option that does the same today, where there is one; else remove the line.",
-        risk="None: the server does the same without it. A successor takes effect at the next start.",
-        exceptions="A file that older versions read as well may need the line. A line that loads a library that "
-        "went gets no fix: move to what replaces the plugin first.",
+        why="Servers keep some removed options as stubs, so that old files still start them. The setting seems to take "
+        "effect but does not.",
+        fix="Use the option that replaces it, if there is one; otherwise remove the line.",
+        risk="None: the line has no effect. A successor takes effect at the next start.",
+        exceptions="A file that older versions read as well may need the line. A line that loads a removed library "
+        "gets no fix: first move to what replaces the plugin.",
         reconsider_when="A server of this version that behaves differently with the line.",
     ),
 )
@@ -205,16 +205,17 @@ def _library_help(line: LineVerdict) -> str:
     "OPT017",
     "unread-letters",
     severity=Severity.NOTE,
-    summary="The first letter after a number is read as a unit of bytes, also of a time, and the others are ignored.",
+    summary="The first letter after a number is read as a unit of bytes, even for a time, and the others are ignored.",
     evidence=ASKED,
     fix=SAFE,
     docs=Docs(
-        why="Of 10GB and of 10gigs a server reads 10G, and of 10Minutes 10M: it takes the first letter behind the "
-        "digits for a unit of bytes and never looks at the rest, so that a slip is taken silently. Of `2G ; half` it "
-        "reads 2G: behind a value only # begins a comment. wait_timeout = 10m is 10485760 seconds, not ten minutes: "
-        "all servers that were asked read it so.",
+        why="A server reads 10GB and 10gigs as 10G, and 10Minutes as 10M: it reads the first letter after the digits "
+        "as a unit of bytes and ignores the rest, so a typo is accepted silently. It reads `2G ; half` as 2G: after a "
+        "value only # begins a comment. wait_timeout = 10m is 10485760 seconds, not ten minutes: all servers that we "
+        "tested read it this way.",
         fix="Write the number with one letter, or without a letter if the option is not a size.",
-        risk="None for 10GB: the server reads the same number. 10Minutes are 10485760 to it: there the fix is unsafe.",
+        risk="None for 10GB: the server reads the same number. It reads 10Minutes as 10485760: there the fix is "
+        "unsafe.",
         exceptions="None.",
         reconsider_when="A server that refuses the value, or reads another number.",
     ),
@@ -237,13 +238,13 @@ def _unread_end(line: LineVerdict, text: str) -> Finding:
     is_commented = bool(comment) and in_bytes
     new = f"{text} # {comment}" if is_commented else text
     reads = f"The server reads {text}{'' if in_bytes else f', which is {line.value}'}"
-    ignores = "a comment behind a value begins with #" if is_commented else "it ignores the letters after the first"
+    ignores = "a comment after a value begins with #" if is_commented else "it ignores the letters after the first"
     return unread_letters.finding(
         f"{reads}: {ignores}.",
         verdict_subject(line),
         severity=None if in_bytes else Severity.WARNING,
         confidence=verdict_confidence(line),
-        help=f"write {new}" if in_bytes else f"write the number you meant, without a unit; {text} is in use",
+        help=f"write {new}" if in_bytes else f"write the number that you meant, without a unit; the server uses {text}",
         fix=replace_value(line.placed.line, new, SAFE if in_bytes else UNSAFE),
     )
 
@@ -257,7 +258,7 @@ def _minutes(line: LineVerdict) -> Iterator[Finding]:
         verdict_subject(line),
         severity=Severity.WARNING,
         confidence=verdict_confidence(line),
-        help="write the number you meant, without a unit",
+        help="write the number that you meant, without a unit",
     )
 
 
@@ -272,15 +273,15 @@ def _readable_number(line: LineVerdict, context: RuleContext) -> str | None:
 @rule(
     "OPT019",
     "escaped-path",
-    summary="A Windows path holds \\b, \\t, \\n, \\r or \\s, which option files read as other characters.",
+    summary="A Windows path contains \\b, \\t, \\n, \\r or \\s, which option files read as other characters.",
     evidence=ASKED,
     fix=UNSAFE,
     docs=Docs(
-        why="Option files know escapes: in `C:\\mysql\\binlogs` every program reads \\b as a backspace, so the path "
-        "leads nowhere, or to a folder of another name.",
+        why="Option files have escape sequences: in `C:\\mysql\\binlogs` every program reads \\b as a backspace, so "
+        "the path is invalid, or is that of another folder.",
         fix="Write forward slashes, which work on Windows too, or double each backslash.",
-        risk="The option takes effect for the first time with the path that was meant: what the server wrote meanwhile "
-        "lies elsewhere.",
+        risk="The option takes effect for the first time with the intended path: what the server has written so far is "
+        "elsewhere.",
         restart=True,
         exceptions="None: other backslashes, as in C:\\mysql\\data, are kept and not reported.",
         reconsider_when="A my_print_defaults that prints the path as written.",
@@ -303,17 +304,17 @@ def escaped_path(context: RuleContext) -> Iterator[Finding]:
 @rule(
     "OPT024",
     "unclosed-value",
-    summary="A value begins with a quote that nothing closes, or ends with a backslash as if the next line belonged to "
+    summary="A value begins with a quote that is not closed, or ends with a backslash as if the next line belonged to "
     "it.",
     evidence=ASKED,
     fix=UNSAFE,
     docs=Docs(
         why='A quote that is not closed is part of the value: `datadir = "/var/lib/mysql` names a directory whose name '
-        "begins with a quote. Option files know no continued lines: a backslash at the end is part of the value, and "
-        "the next line is an option of its own. Quotes of word processors and web pages are characters like others.",
+        "begins with a quote. Option files have no line continuation: a backslash at the end is part of the value, and "
+        "the next line is a separate option. Typographic quotes are ordinary characters.",
         fix="Close the quote or remove it, and write the whole value on one line.",
-        risk="The option takes effect for the first time with the value that was meant: what the server wrote "
-        "meanwhile lies elsewhere.",
+        risk="The option takes effect for the first time with the intended value: what the server has written so far "
+        "is elsewhere.",
         restart=True,
         exceptions="Directories of Windows may end with a backslash, and are not reported.",
         reconsider_when="A my_print_defaults that prints the value without the quote or backslash.",
@@ -343,16 +344,15 @@ def unclosed_value(context: RuleContext) -> Iterator[Finding]:
     evidence=ASKED,
     fix=SAFE,
     docs=Docs(
-        why="The last value that the server reads wins, over all files and groups that it reads. A line "
-        "that is overridden misleads who edits it. Dashes, underscores, abbreviations and other names, such as "
-        "slave_net_timeout beside replica_net_timeout, are the same option.",
+        why="The last value that the server reads wins, across all files and groups that it reads. An overridden line "
+        "misleads those who edit it. Dashes, underscores, abbreviations and other names, such as slave_net_timeout for "
+        "replica_net_timeout, are the same option.",
         fix="Keep one line.",
-        risk="None: the server does the same without the overridden line. Where the other line is in another file "
-        "or group, a program that reads only one of the two may depend on it, so that fix counts as unsafe.",
-        exceptions="A versioned group such as [mysqld-8.0] overrides on purpose. Options that collect "
-        "values, such as replicate_do_db and plugin_load_add, are no duplicates, but plugin_load replaces what lines "
-        "before it load.",
-        reconsider_when="A file that is meant as defaults for others to override.",
+        risk="None: the overridden line has no effect. If the other line is in another file or group, a program that "
+        "reads only one of the two may depend on it, so that fix counts as unsafe.",
+        exceptions="A versioned group such as [mysqld-8.0] overrides on purpose. Options that collect values, such as "
+        "replicate_do_db and plugin_load_add, are not duplicates, but plugin_load replaces the list of earlier lines.",
+        reconsider_when="A file of defaults that other files are meant to override.",
     ),
 )
 def duplicate_option(context: RuleContext) -> Iterator[Finding]:

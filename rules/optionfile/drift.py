@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 # The server changes these at startup; other rules report that.
 CHECKED_BY_OTHER_RULES = frozenset({"innodb_io_capacity", "innodb_buffer_pool_instances", "query_cache_type"})
 DRIFT = {
-    Origin.RUNTIME: (Severity.WARNING, "it was set at run time{by}, and the next start brings this line's value back."),
-    Origin.PERSISTED: (Severity.WARNING, "a persisted value{set} outranks this line."),
-    Origin.COMMAND_LINE: (Severity.NOTE, "its command line outranks this line."),
+    Origin.RUNTIME: (Severity.WARNING, "it was set at run time{by}, and the next start restores this line's value."),
+    Origin.PERSISTED: (Severity.WARNING, "a persisted value{set} overrides this line."),
+    Origin.COMMAND_LINE: (Severity.NOTE, "its command line overrides this line."),
     Origin.FILE: (Severity.NOTE, "the server changed it, it was set at run time, or the file was edited later."),
 }
 BY_INIT_FILE = "init_file sets it at each start, after this line is read."
@@ -28,33 +28,32 @@ INIT_FILE_HELP = "keep one of the two: this line, or the statement in init_file"
 SET_BY_STATEMENT = frozenset({Origin.RUNTIME, Origin.PERSISTED})
 PERSISTED_DRIFT = (
     Severity.WARNING,
-    "it was set at run time{by}, and the next start brings the persisted value back.",
+    "it was set at run time{by}, and the next start restores the persisted value.",
 )
 COMMAND_DRIFT = (
     Severity.WARNING,
-    "it was set at run time{by}, and the next start takes the command line's value, which outranks this line.",
+    "it was set at run time{by}, and the next start uses the command line's value, which overrides this line.",
 )
 # A server that reports no origins may also have changed the value of its command line itself.
 CHANGED_COMMAND = (
     Severity.WARNING,
-    "it was set at run time or adjusted; the next start takes the command line's value, which outranks this line.",
+    "it was set at run time or adjusted; the next start uses the command line's value, which overrides this line.",
 )
 
 
 @rule(
     "OPT016",
     "file-differs-from-running",
-    summary="The server runs with another value than its option file gives, and will change at the next "
-    "start or never.",
+    summary="The server runs with a value that differs from its option file.",
     needs=("server",),
     evidence=("ASK-18",),
     docs=Docs(
-        why="A value that was set at run time is lost at the next start, often years later and together "
-        "with an upgrade. One that was persisted, or given on the command line, outranks the file for good, "
-        "so that edits of the file do nothing.",
-        fix="Write into the file what is meant, or take the other source away: RESET PERSIST, or the "
+        why="A value that was set at run time is lost at the next start, often years later and together with an "
+        "upgrade. A value that was persisted, or set on the command line, always overrides the file, so edits to the "
+        "file have no effect.",
+        fix="Write the intended value to the file, or remove the other source: with RESET PERSIST, or from the "
         "service's command line.",
-        risk="None: the file alone changes nothing until the next start.",
+        risk="None: a change to the file has no effect until the next start.",
         exceptions="A value that was set for an hour, such as during a load.",
         reconsider_when="Nothing.",
     ),
@@ -106,7 +105,7 @@ def _drift_help(context: RuleContext, line: LineVerdict, setting: Setting) -> st
     option, variable = line.option, setting.name
     decided = find_value_source(context, option) if option is not None else None
     if option is None or decided is None or context.server.managed:
-        return "write into the file what is meant"
+        return "write the intended value to the file"
     text = as_variable(option, line.value) or ""
     secret = redact_value(variable, text) != text  # a statement with the masked value would set asterisks
     taken = as_replica_takes(context, variable, Action(statement=set_statement(option, text)))
@@ -131,7 +130,7 @@ def _how_to_keep(line: LineVerdict, setting: Setting, decided: ValueSource) -> s
         return "write it there instead"
     if decided.origin is Origin.PERSISTED and outranked:
         return "persist it with SET PERSIST"
-    return f"write it into {_line_place(line)}"
+    return f"write it to {_line_place(line)}"
 
 
 def _is_running(decided: ValueSource, setting: Setting) -> bool:

@@ -117,7 +117,7 @@ def _groups_left_behind(file: OptionFile, target: Target) -> dict[str, int]:
 def _describe_series(header: Line, options: int, target: Target) -> LikelyServerGroup:
     what = "it" if options == 1 else "them"
     message = f"{target.label} does not read [{header.name}], so {option_count(options)} without effect."
-    help_text = f"move {what} to [{'mariadbd' if target.is_mariadb else 'mysqld'}] if this server is to read {what}"
+    help_text = f"move {what} to [{'mariadbd' if target.is_mariadb else 'mysqld'}] if this server should read {what}"
     return LikelyServerGroup(header.name or "", header, message, help_text, Severity.NOTE)
 
 
@@ -195,7 +195,7 @@ def _describe_service(main: str, options: int, catalog: Catalog) -> tuple[str, s
         return "; the Windows service of that name reads it.", "", Severity.NOTE
     service = ", so {} without effect; only a Windows service of that name reads the group."
     them = "it" if options == 1 else "them"
-    return service, f"move {them} to [{main}] if the server is to read {them}", Severity.WARNING
+    return service, f"move {them} to [{main}] if the server should read {them}", Severity.WARNING
 
 
 def _similar_group(name: str) -> str | None:
@@ -325,8 +325,8 @@ def stray_quote(line: Line) -> tuple[str, str, Fix | None] | None:
         return f"Nothing closes the quote, so {raw[0]} is the first character of the value.", CLOSE, fix
     if raw[:1] in TYPOGRAPHIC and raw[-1] in TYPOGRAPHIC:
         fix = None if "#" in raw else replace_value(line, raw.strip(TYPOGRAPHIC), UNSAFE)
-        return "Typographic quotes are no quotes to the server: they are part of the value.", "remove them", fix
+        return "The server does not treat typographic quotes as quotes: they are part of the value.", "remove them", fix
     if raw.endswith("\\") and (raw[-2:-1] in CONTINUES or raw.startswith("/")):
-        what = "The backslash is the last character of the value: lines of option files can't be continued."
+        what = "The backslash is the last character of the value: option files have no line continuation."
         return what, "write the whole value on one line", None
     return None

@@ -39,9 +39,9 @@ def _findings(speaker: Rule, context: RuleContext) -> Iterator[Finding]:
     summary="Unknown parameter: the service has no parameter of this name in this family.",
     evidence=("AWS-01", "AWS-02", "AWS-03"),
     docs=Docs(
-        why="A service refuses the whole change if one parameter is unknown to its family, so that the other values "
-        "are not applied either. If the provider's own list is at hand, an unknown name is an error; if not, the name "
-        "is compared with the variables of a server of the same version, and the finding is likely.",
+        why="A service refuses the whole change if one parameter is unknown to its family, so the other values are not "
+        "applied either. If the provider's own list is at hand, an unknown name is an error; if not, the name is "
+        "compared with the variables of a server of the same version, and the finding is likely.",
         fix="Correct the name, or remove a parameter that this version no longer has.",
         risk="A corrected parameter takes effect: read what it does before you correct one that never worked.",
         exceptions="Parameters that the service has added since mycnf's facts were collected.",
@@ -62,11 +62,12 @@ def unknown_parameter(context: RuleContext) -> Iterator[Finding]:
     summary="Parameter that the service does not let its users change.",
     evidence=("AWS-01", "AWS-02", "AWS-03", "GCP-01"),
     docs=Docs(
-        why="Services keep some parameters to themselves: paths, ports, and what their storage and replication depend "
-        "on. A parameter group with a value for one of these cannot be created or changed.",
+        why="Services manage some parameters themselves: paths, ports, and settings that their storage and replication "
+        "depend on. A parameter group with a value for one of these cannot be created or changed.",
         fix="Remove the parameter from the document.",
         risk="None: the service decides its value in any case.",
-        exceptions="A parameter that the provider has opened since its manual was read; the provider's own list tells.",
+        exceptions="A parameter that the provider has made modifiable since mycnf's facts were collected; see the "
+        "provider's own list.",
         reconsider_when="The provider's list marks the parameter as modifiable (mycnf lint --parameters).",
     ),
 )
@@ -85,9 +86,9 @@ def unchangeable_parameter(context: RuleContext) -> Iterator[Finding]:
     evidence=("AWS-01", "AWS-04", "AWS-05", "AWS-07", "GCP-01"),
     docs=Docs(
         why="Parameter groups and database flags are checked by the service before the server reads them. Numbers are "
-        "plain numbers of bytes, seconds or pieces without K, M or G, and each parameter has its own allowed values, "
+        "plain numbers of bytes, seconds or units, without K, M or G, and each parameter has its own allowed values, "
         "which can be narrower than those of the server.",
-        fix="Write a value from the provider's list, sizes as a number of bytes.",
+        fix="Write a value from the provider's list; write sizes as a number of bytes.",
         risk="The corrected value takes effect, for static parameters at the next reboot.",
         exceptions="Formulas whose variables the manual does not name.",
         reconsider_when="The provider's list allows the value.",
@@ -110,7 +111,7 @@ def refused_parameter_value(context: RuleContext) -> Iterator[Finding]:
         why="Amazon RDS refuses to apply a static parameter immediately. Terraform's aws_db_parameter_group applies "
         "each parameter immediately unless apply_method is set, so the change fails when it is applied, although the "
         "plan succeeds.",
-        fix='Write apply_method = "pending-reboot" beside the value, and plan a reboot of the instance.',
+        fix='Write apply_method = "pending-reboot" next to the value, and plan a reboot of the instance.',
         risk="The value takes effect at the next reboot, which may be one that the service starts.",
         exceptions="None.",
         reconsider_when="The provider's list calls the parameter dynamic.",
@@ -132,8 +133,8 @@ def immediate_static_parameter(context: RuleContext) -> Iterator[Finding]:
     evidence=("AWS-03",),
     docs=Docs(
         why="Amazon Aurora replaces InnoDB's storage: it has no doublewrite buffer, no redo log files and no flushing "
-        "of dirty pages, and parameters about these do nothing. A value here suggests a protection or a speed that "
-        "does not exist.",
+        "of dirty pages, and parameters for these have no effect. A value here suggests protection or speed that does "
+        "not exist.",
         fix="Remove the parameter from the document.",
         risk="None: it has no effect.",
         exceptions="A document that is shared with servers that are not on Aurora.",
@@ -154,9 +155,9 @@ def parameter_without_effect(context: RuleContext) -> Iterator[Finding]:
     summary="Cluster-level parameter of Aurora in the parameter group of an instance.",
     evidence=("AWS-03",),
     docs=Docs(
-        why="Aurora has two kinds of parameter groups. What must be the same on all instances, such as the binary log, "
-        "character sets and time zone, exists only in the group of the cluster; the group of an instance does not have "
-        "these parameters.",
+        why="Aurora has two kinds of parameter groups. Parameters that must be the same on all instances, such as the "
+        "binary log, character sets and time zone, exist only in the cluster's group; an instance's group does not "
+        "have them.",
         fix="Move the parameter to the DB cluster parameter group (aws_rds_cluster_parameter_group).",
         risk="The value then applies to all instances of the cluster.",
         exceptions="None.",

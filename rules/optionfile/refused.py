@@ -111,18 +111,18 @@ def _is_removed_later(line: LineVerdict, context: RuleContext) -> bool:
     evidence=ASKED,
     fix=UNSAFE,
     docs=Docs(
-        why="A server stops at the first option that it doesn't know, before it opens a table. An option of "
-        "a plugin counts as unknown until the file loads that plugin.",
+        why="A server stops at the first option that it does not know, before it opens a table. A plugin's option is "
+        "unknown unless the file loads that plugin.",
         fix="Correct the name, remove the line, or write the option with the prefix loose_ if it belongs to a plugin "
         "or to another version.",
         risk="A corrected name takes effect at the next start: read what the option does before correcting a line "
         "that never worked.",
         restart=True,
         exceptions="Options of plugins that are loaded at run time with INSTALL PLUGIN are known to the server only "
-        "then. A name that Percona Server documents, one of Windows alone, and any that is new to a target that was "
-        "not examined, is a note without a fix: the server that runs may have it. A mistyped name of these is an "
-        "error, as no server has it. For a series that mycnf knows from documents alone (MariaDB 12.3), an unknown "
-        "name is a warning.",
+        "then. A name that Percona Server documents, a name that exists only on Windows, and any unknown name for a "
+        "target that was not examined are notes without a fix: the real server may have the option. A misspelling of "
+        "such a name is an error, because no server has it. For a series that mycnf knows only from documents (MariaDB "
+        "12.3), an unknown name is a warning.",
         reconsider_when="A server of this version that starts with the line.",
     ),
 )
@@ -202,7 +202,7 @@ def _unknown_help(line: LineVerdict, fix: Fix | None, context: RuleContext) -> s
     other = vendor_of_option(name, context.target) if not line.loose else None
     if other is not None and other.series and not context.catalog.has_own_build:
         target = f"{other.key}-{context.target.series}"
-        return f"if the server is {other.build}, lint with --target {target}; else remove the line"
+        return f"if the server is {other.build}, lint with --target {target}; otherwise remove the line"
     if _is_plugin_option(line, context):
         return _removal_help(line)
     return replacement_help(line, fix, _removal_help(line), context)
@@ -212,7 +212,7 @@ def _removal_help(line: LineVerdict) -> str:
     if line.loose:
         return "remove the line, unless other servers read the file too"
     if written_name(line.placed.line) in OF_SESSIONS:
-        return "remove the line: it is a variable without an option, which a session sets with SET"
+        return "remove the line: this variable has no option; sessions set it with SET"
     return "remove the line, or write loose_ before a plugin's option"
 
 
@@ -224,10 +224,10 @@ def _removal_help(line: LineVerdict) -> str:
     evidence=ASKED,
     fix=UNSAFE,
     docs=Docs(
-        why="MariaDB takes an abbreviation of an option's name as long as only one option begins with it. A "
-        "later version that adds an option can make an abbreviation ambiguous, and the server then stops.",
-        fix="Write the whole name.",
-        risk="None: the whole name is taken by every version that has the option.",
+        why="MariaDB accepts an abbreviated option name as long as only one option begins with it. A later version "
+        "that adds an option can make an abbreviation ambiguous, and the server then stops.",
+        fix="Write the full name.",
+        risk="None: every version that has the option accepts the full name.",
         restart=True,
         exceptions="None.",
         reconsider_when="A server of this version that starts with the line.",
@@ -240,7 +240,7 @@ def ambiguous_option(context: RuleContext) -> Iterator[Finding]:
 
         names = ", ".join(line.candidates)
         fix = fixes.fix_ambiguous(line, context)
-        words = f"write the whole name: {names}" if names else "write the whole name"
+        words = f"write the full name: {names}" if names else "write the full name"
         yield _refusal(
             ambiguous_option, context, line, replacement_help(line, fix, words, context) if fix else words, fix
         )
@@ -254,9 +254,9 @@ def ambiguous_option(context: RuleContext) -> Iterator[Finding]:
     evidence=ASKED,
     fix=UNSAFE,
     docs=Docs(
-        why="Servers adjust many values in silence, but refuse those that they can't read at all: a name "
-        "that an enumeration doesn't have, a number with a decimal point or an unknown suffix.",
-        fix="Write a value that the option takes; `mycnf explain OPTION --target T` lists them.",
+        why="Servers silently adjust many values, but refuse those that they cannot read at all: a name that is not in "
+        "an enumeration, a number with a decimal point or an unknown suffix.",
+        fix="Write a value that the option accepts; `mycnf explain OPTION --target T` lists them.",
         risk="The line has never worked on this version: check what the other lines expect of it.",
         restart=True,
         exceptions="None.",
@@ -278,24 +278,24 @@ def invalid_value(context: RuleContext) -> Iterator[Finding]:
     "OPT018",
     "refused-start",
     severity=Severity.ERROR,
-    summary="The server accepts the value, and refuses to start with it.",
+    summary="The server accepts the value, but refuses to start with it.",
     evidence=ASKED,
     docs=Docs(
-        why="Some values pass the reader of option files, `--verbose --help` and `--validate-config`, and stop the "
-        "server only at its real start: what another option must allow, a plugin must be there for, a storage engine "
-        "that does not exist, data files that InnoDB can't read, or an address that no host has.",
-        fix="Set what the finding names besides, or remove the line.",
-        risk="The line has never worked with these others: read what it does before you make it work.",
+        why="Some values pass the option file reader, `--verbose --help` and `--validate-config`, and stop the server "
+        "only when it really starts: values that need another option or a plugin, a storage engine that does not "
+        "exist, data files that InnoDB cannot read, or an address that the host does not have.",
+        fix="Also set what the finding names, or remove the line.",
+        risk="The line has never worked together with these settings: read what it does before you make it work.",
         restart=True,
-        exceptions="A plugin that another file loads, or that INSTALL PLUGIN has installed; a cluster's address that "
-        "another file or the command line gives.",
+        exceptions="A plugin that another file loads, or that INSTALL PLUGIN has installed; a cluster address that is "
+        "set in another file or on the command line.",
         reconsider_when="A server of this version that starts with the file.",
     ),
 )
 def refused_start(context: RuleContext) -> Iterator[Finding]:
     """Report lines with which the server stops after it has read its option files."""
     for line in lines_with(context, Outcome.STOPS):
-        words = HELP_AT_START.get(line.canonical or "", "set what it needs beside it, or remove the line")
+        words = HELP_AT_START.get(line.canonical or "", "also set what it needs, or remove the line")
         yield _refusal(refused_start, context, line, words)
 
 
@@ -303,12 +303,12 @@ def refused_start(context: RuleContext) -> Iterator[Finding]:
     "OPT021",
     "named-time-zone",
     severity=Severity.NOTE,
-    summary="The default time zone has a name, which a server without time zone tables refuses to start with.",
+    summary="The default time zone is a named one, and a server without time zone tables refuses to start with it.",
     options=("default_time_zone",),
     evidence=("ASK-OPT-01",),
     docs=Docs(
-        why="Names of time zones come from tables in the schema mysql. They are empty in a new data directory, and a "
-        "server that does not find the name there stops at its start, after it has read its option files.",
+        why="Named time zones come from tables in the mysql schema. These are empty in a new data directory, and a "
+        "server that does not find the name there stops at start-up, after it has read its option files.",
         fix="Fill the tables with mysql_tzinfo_to_sql (mariadb-tzinfo-to-sql) while the server runs without the line, "
         "or write an offset such as +01:00, or SYSTEM. An offset has no daylight saving time.",
         risk="Filling the tables changes no data. Another time zone changes what NOW() returns.",
@@ -353,7 +353,7 @@ def _value_help(line: LineVerdict, context: RuleContext) -> str:
 
     placed = line.placed.line
     if judge_value(placed.name or "", placed.value, context.catalog).outcome not in REFUSED:
-        return "set what it needs beside it, or remove the line"
+        return "also set what it needs, or remove the line"
     values = line.option.values if line.option is not None else ()
     if values and line.value not in values:
         names = named_members(values)
@@ -371,15 +371,15 @@ def _value_help(line: LineVerdict, context: RuleContext) -> str:
     "OPT004",
     "missing-argument",
     severity=Severity.ERROR,
-    summary="The option needs a value and has none; the server will not start.",
+    summary="The option needs a value but has none; the server will not start.",
     evidence=ASKED,
     fix=UNSAFE,
     docs=Docs(
-        why="An option that requires an argument and stands alone on its line stops the server.",
+        why="An option that requires a value stops the server if it has none.",
         fix="Give it a value, or remove the line.",
         risk="None.",
         restart=True,
-        exceptions="An empty value after the equals sign is an empty text for options that hold text.",
+        exceptions="An empty value after the equals sign is an empty string for string options.",
         reconsider_when="A server of this version that starts with the line.",
     ),
 )
@@ -394,13 +394,13 @@ def missing_argument(context: RuleContext) -> Iterator[Finding]:
     "OPT005",
     "unexpected-argument",
     severity=Severity.ERROR,
-    summary="The option takes no value and has one; the server will not start.",
+    summary="The option takes no value but has one; the server will not start.",
     evidence=ASKED,
     fix=UNSAFE,
     docs=Docs(
-        why="Some options are switches without a value. Where one is given a value the server stops.",
-        fix="Take the value away, or the whole line where the value was meant to switch the option off.",
-        risk="A switch without its value is on: make sure that this is what was meant.",
+        why="Some options are switches without a value. If such an option has a value, the server stops.",
+        fix="Remove the value, or the whole line if the value was meant to switch the option off.",
+        risk="A switch without its value is on: make sure that this is what you want.",
         restart=True,
         exceptions="None.",
         reconsider_when="A server of this version that starts with the line.",
@@ -423,10 +423,10 @@ def unexpected_argument(context: RuleContext) -> Iterator[Finding]:
     evidence=(*ASKED, "REM-84"),
     fix=UNSAFE,
     docs=Docs(
-        why="Options go away between series, and a line that was right for years stops the server after an upgrade.",
-        fix="Replace it by its successor where there is one, else remove it. In a file that several versions read, "
-        "put it into a versioned group such as [mysqld-8.0].",
-        risk="A successor may count in another unit: days became seconds, one file's size became the size of all.",
+        why="Options are removed between series, and a line that worked for years stops the server after an upgrade.",
+        fix="Replace it with its successor if there is one, otherwise remove it. In a file that several versions read, "
+        "move it to a versioned group such as [mysqld-8.0].",
+        risk="A successor may use another unit: days became seconds, the size of one file became the total size.",
         restart=True,
         exceptions="MariaDB keeps some removed options as stubs that do nothing: these are ignored-option.",
         reconsider_when="A server of this version that starts with the line.",

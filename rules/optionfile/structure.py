@@ -85,7 +85,7 @@ def _severity(context: RuleContext, path: str, line: int) -> Severity:
 
 def _consequence(context: RuleContext, path: str, line: int) -> str:
     if _is_included(context, path, line):
-        return "Servers read no further in this file, and go on with the one that includes it."
+        return "Servers stop reading this file here, and continue with the file that includes it."
     return "Every program that reads the file stops here, so the server will not start."
 
 
@@ -126,12 +126,12 @@ def syntax_error(context: RuleContext) -> Iterator[Finding]:
     "OPT011",
     "option-outside-group",
     severity=Severity.ERROR,
-    summary="An option stands before the first group, and no program that reads the file starts.",
+    summary="An option comes before the first group, so no program that reads the file starts.",
     evidence=ASKED,
     fix=UNSAFE,
     docs=Docs(
-        why="Every option belongs to the group header above it. An option before any header is an error to "
-        "the reader that the server and its tools share.",
+        why="Every option belongs to the group header above it. An option before any header is an error for the parser "
+        "that the server and its tools share.",
         fix="Put a group header such as [mysqld] above the line.",
         risk="Lines that were never read take effect.",
         restart=True,
@@ -151,7 +151,7 @@ def option_outside_group(context: RuleContext) -> Iterator[Finding]:
 
             include = groups.intended_include(line)
             yield option_outside_group.finding(
-                f"This option stands before any group. {_consequence(context, file.path, line.number)}",
+                f"This option comes before any group. {_consequence(context, file.path, line.number)}",
                 line_subject(file.path, line),
                 severity=_severity(context, file.path, line.number),
                 help=f"did you mean {include.edits[0].text}?" if include else HEADER,
@@ -177,13 +177,13 @@ def _header_fix(outside: list[Line], context: RuleContext) -> Fix | None:
     evidence=("ASK-02",),
     fix=UNSAFE,
     docs=Docs(
-        why="The server doesn't read the groups of other programs, so the setting does nothing for it. A client "
-        "program, and myisamchk, stops at an option that it doesn't know; mysqld_safe and mysql.server ignore it.",
+        why="The server doesn't read the groups of other programs, so the setting has no effect on it. A client "
+        "program, like myisamchk, stops at an option that it does not know; mysqld_safe and mysql.server ignore it.",
         fix="Move the line to [mysqld] (MariaDB: [mariadbd]), or remove it.",
         risk="The setting takes effect on the server for the first time.",
         restart=True,
         exceptions="None.",
-        reconsider_when="A client program that takes the option.",
+        reconsider_when="A client program that accepts the option.",
     ),
 )
 def server_option_in_client_group(context: RuleContext) -> Iterator[Finding]:
@@ -218,19 +218,19 @@ def _readers(group: str, name: str) -> str:
 @rule(
     "OPT020",
     "unread-group",
-    summary="A group looks meant for the server, and the server does not read it.",
+    summary="A group seems to be meant for the server, but the server does not read it.",
     evidence=("ASK-02",),
     docs=Docs(
         why="A server reads the groups of its own name and version, and ignores others silently: a mistyped [mysld], "
-        "or [wampmysqld] of a Windows service, leaves a server on its defaults. The options of such a group are "
-        "judged as what they would be, as likely.",
+        "or [wampmysqld] of a Windows service, leaves the server on its defaults. mycnf checks the options of such a "
+        "group as if the server read them, with the confidence likely.",
         fix="Correct the group's name, or move the lines to [mysqld] (MariaDB: [mariadbd]).",
         risk="All settings of the group take effect at once, at the next start.",
         restart=True,
-        exceptions="Groups of servers that mysqld_multi starts ([mysqld1]) are notes, as those servers read them, and "
-        "not reported in files with a group [mysqld_multi]. Groups of other series ([mariadb-10.1]) are notes too, if "
-        "the file has none with options for this one. A "
-        "Windows service of the group's name reads it too, and so can a server with --defaults-group-suffix.",
+        exceptions="Groups of servers that mysqld_multi starts ([mysqld1]) are notes, because those servers read them, "
+        "and are not reported in files with a [mysqld_multi] group. Groups of other series ([mariadb-10.1]) are notes "
+        "too, if the file has none with options for this one. A Windows service of the group's name reads it too, and "
+        "so can a server with --defaults-group-suffix.",
         reconsider_when="A server that prints the options of the group with --print-defaults.",
     ),
 )
@@ -268,10 +268,10 @@ def unread_groups(context: RuleContext) -> Iterator[tuple[str, LikelyServerGroup
     summary="Two servers of mysqld_multi have the same data directory, port or socket.",
     evidence=("ASK-OPT-02",),
     docs=Docs(
-        why="mysqld_multi starts a server for each group [mysqldN], with the options of [mysqld] too. Where two have "
-        "the same data directory, port or socket, or neither sets one, the server that starts second stops.",
-        fix="Give each group a datadir, a port and a socket of its own.",
-        risk="A server with another data directory has other tables: move the right one.",
+        why="mysqld_multi starts a server for each group [mysqldN], with the options of [mysqld] too. If two have the "
+        "same data directory, port or socket, or neither sets one, the server that starts second stops.",
+        fix="Give each group its own datadir, port and socket.",
+        risk="A server with a different data directory has different tables: move the right one.",
         restart=True,
         exceptions="Groups that never run at the same time. Servers with skip_networking share no port.",
         reconsider_when="Two servers that run with these lines.",
@@ -289,7 +289,7 @@ def instances_share_place(context: RuleContext) -> Iterator[Finding]:
             yield instances_share_place.finding(
                 message,
                 Subject(None, None, None, line.group or line.name, place),
-                help="give each group a datadir, a port and a socket of its own",
+                help="give each group its own datadir, port and socket",
             )
 
 
@@ -298,16 +298,16 @@ def instances_share_place(context: RuleContext) -> Iterator[Finding]:
     "client-socket-elsewhere",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="Clients that read the file look for another socket than the server's.",
+    summary="Clients that read the file use a different socket than the server.",
     evidence=("ASK-OPT-03",),
     docs=Docs(
-        why="Client programs take socket from [client], and the server from its own groups. If the two differ, a "
+        why="Client programs read socket from [client], the server reads it from its own groups. If the two differ, a "
         "client on the server's host finds no socket (error 2002), or the socket of another server.",
         fix="Write the same path in both groups.",
-        risk="Clients of this host connect to this server from then on.",
-        exceptions="A file of one server of several on a host, whose clients are meant for another. A symbolic link "
-        "from one path to the other, as from /var/run to /run, which counts as the same path.",
-        reconsider_when="A mysql program with this file that connects to the server.",
+        risk="Clients on this host then connect to this server.",
+        exceptions="A file for one of several servers on a host, with clients for another server. A symbolic link "
+        "between the two paths, such as from /var/run to /run, which counts as the same path.",
+        reconsider_when="A mysql client that connects to the server with this file.",
     ),
 )
 def client_socket_elsewhere(context: RuleContext) -> Iterator[Finding]:
@@ -323,7 +323,7 @@ def client_socket_elsewhere(context: RuleContext) -> Iterator[Finding]:
     other = other_socket(clients, server.placed.line, context.file_verdict.resolved)
     if other is not None:
         yield client_socket_elsewhere.finding(
-            f"Clients look for the socket {quote_value(other.line.value or '')}, and the server listens on "
+            f"Clients look for the socket {quote_value(other.line.value or '')}, but the server listens on "
             f"{quote_value(server.placed.line.value or '')}.",
             line_subject(other.path, other.line),
             help="write the same path in both groups",
@@ -338,11 +338,11 @@ def client_socket_elsewhere(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="Servers ignore an option file that is world-writable, with a warning on the terminal that a service "
         "manager hides. The server then runs on its defaults.",
-        fix="Take the right away with chmod 644, after a review of its content.",
-        risk="At the next start all its settings take effect, and anybody may have written them.",
+        fix="Remove the write permission with chmod 644, after a review of the file.",
+        risk="At the next start all its settings take effect, and any user may have written them.",
         restart=True,
-        exceptions="A checkout on a file system without modes, where the file's mode says nothing of the "
-        "server's copy.",
+        exceptions="A checkout on a file system without modes, where the file's mode says nothing about the server's "
+        "copy.",
         reconsider_when="A server that reads such a file.",
     ),
 )
@@ -367,9 +367,9 @@ def ignored_option_file(context: RuleContext) -> Iterator[Finding]:
     summary="An include line is invalid, recursive, too deep, or names a missing file.",
     evidence=ASKED,
     docs=Docs(
-        why="Lines in a file that isn't read have no effect. Servers silently ignore a missing file and refuse "
-        "to start for a missing directory.",
-        fix="Correct the path, or take the include line out.",
+        why="Lines in a file that is not read have no effect. Servers silently ignore a missing file, but refuse to "
+        "start if a directory is missing.",
+        fix="Correct the path, or remove the include line.",
         risk="Settings of the file take effect at the next start.",
         restart=True,
         exceptions="On a machine other than the server's a missing include is normal: --root DIR maps its paths.",

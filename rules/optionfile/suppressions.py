@@ -31,9 +31,9 @@ unused_suppression = rule(
     summary="A comment suppresses a finding that does not exist.",
     needs=AFTER_ALL,
     docs=Docs(
-        why="A suppression that hides nothing today hides the next mistake on its line. It is judged only where the "
-        "rule that it names has looked, for one of the targets of the run at least.",
-        fix="Take the comment out, or the one word of it that isn't needed any more.",
+        why="A suppression that hides nothing today hides the next mistake on its line. It is reported only if the "
+        "rule that it names was run, for at least one of the targets.",
+        fix="Remove the comment, or the code that is no longer needed.",
         risk="None: it suppresses nothing.",
         exceptions="A file that is linted for other targets, or together with other files, elsewhere.",
         reconsider_when="A run in which the suppression hides something.",
@@ -48,8 +48,8 @@ malformed_suppression = rule(
     summary="A comment that looks like a suppression has no effect.",
     needs=AFTER_ALL,
     docs=Docs(
-        why="The comment is not written as a suppression is, names no rule that exists, or stands where the server "
-        "takes it for a part of the value or of the path. What it was meant to hide is shown.",
+        why="The comment does not have the syntax of a suppression, names a rule that does not exist, or is in a place "
+        "where the server reads it as part of the value or path. The findings that it should hide are shown.",
         fix="Write `# mycnf: ignore[CODE] reason` on the line or on the line above it, or "
         "`# mycnf: ignore-file[CODE] reason` for the whole file; codes, names and families do.",
         risk="None.",
@@ -66,9 +66,9 @@ unexplained_suppression = rule(
     summary="A suppression gives no reason.",
     needs=AFTER_ALL,
     docs=Docs(
-        why="Who reads the line next year can't tell a decision from a habit. A measurement with its date, or a "
+        why="Those who read the line next year cannot tell a decision from a habit. A measurement with a date, or a "
         "ticket, lets them check it.",
-        fix="Write the reason behind the closing bracket.",
+        fix="Write the reason after the closing bracket.",
         risk="None.",
         exceptions="None.",
         reconsider_when="Nothing.",

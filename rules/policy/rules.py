@@ -43,8 +43,12 @@ if TYPE_CHECKING:
 
 
 HOUSE = ("house",)
-USER_RULE_WHY = "The rule is the house's own: its configuration file says who wrote it, and its message why."
-EXCEPTIONS = "A server that may differ: `targets` narrows the rule, a suppression with a reason excuses a line."
+USER_RULE_WHY = (
+    "This is a house rule: its configuration file shows where it comes from, and its message gives the reason."
+)
+EXCEPTIONS = (
+    "A server that may differ: `targets` limits the rule to some servers, a suppression with a reason exempts a line."
+)
 
 
 class HouseRuleValue(NamedTuple):
@@ -62,12 +66,12 @@ class HouseRuleValue(NamedTuple):
     summary="An option that the house rules require is not set.",
     needs=HOUSE,
     docs=Docs(
-        why=f"A default may change with the next version; a value that is written down doesn't. {USER_RULE_WHY}",
+        why=f"A default may change with the next version; an explicit value does not. {USER_RULE_WHY}",
         fix="Set the option in a group that the server reads, such as [mysqld].",
-        risk="As of any change of that option.",
+        risk="That of any change to the option.",
         restart=True,
-        exceptions="A file that is one of several which the server reads: name the one that includes the others, or "
-        "leave this rule out for the pieces with per-file-ignores.",
+        exceptions="A file that is one of several that the server reads: lint the file that includes the others, or "
+        "disable this rule for the parts with per-file-ignores.",
         reconsider_when="A change of the house rules.",
     ),
 )
@@ -118,7 +122,7 @@ def forbidden_house_option(context: RuleContext) -> Iterator[Finding]:
             yield finding._replace(fix=fix)
         if not lines and context.is_set(asked.option.variable or name):
             about = variable_subject(context, asked.option.variable or name)
-            yield _house_message(forbidden_house_option, forbidding, message, about, help="take it back to its default")
+            yield _house_message(forbidden_house_option, forbidding, message, about, help="reset it to its default")
 
 
 @rule(
@@ -128,9 +132,9 @@ def forbidden_house_option(context: RuleContext) -> Iterator[Finding]:
     needs=HOUSE,
     fix=UNSAFE,
     docs=Docs(
-        why=f"Values are compared as the server takes them, so 128K and 131072 are one. {USER_RULE_WHY}",
+        why=f"Values are compared as the server interprets them, so 128K and 131072 are one. {USER_RULE_WHY}",
         fix="Raise the value to the minimum.",
-        risk="As of any change of that option: mycnf explain OPTION shows whether it needs a restart.",
+        risk="That of any change to the option: mycnf explain OPTION shows whether it needs a restart.",
         exceptions=EXCEPTIONS,
         reconsider_when="A change of the house rules.",
     ),
@@ -150,9 +154,9 @@ def below_house_minimum(context: RuleContext) -> Iterator[Finding]:
     needs=HOUSE,
     fix=UNSAFE,
     docs=Docs(
-        why=f"Values are compared as the server takes them, so 128K and 131072 are one. {USER_RULE_WHY}",
+        why=f"Values are compared as the server interprets them, so 128K and 131072 are one. {USER_RULE_WHY}",
         fix="Lower the value to the maximum.",
-        risk="As of any change of that option: mycnf explain OPTION shows whether it needs a restart.",
+        risk="That of any change to the option: mycnf explain OPTION shows whether it needs a restart.",
         exceptions=EXCEPTIONS,
         reconsider_when="A change of the house rules.",
     ),
@@ -168,14 +172,14 @@ def above_house_maximum(context: RuleContext) -> Iterator[Finding]:
 @rule(
     "HOU005",
     "value-outside-house-rules",
-    summary="A value is none of those that the house rules allow.",
+    summary="A value is not one of those that the house rules allow.",
     needs=HOUSE,
     fix=UNSAFE,
     docs=Docs(
-        why=f"Values are compared as the server takes them, so ON and 1 are one, and so are O_DIRECT and its number. "
-        f"{USER_RULE_WHY}",
+        why="Values are compared as the server interprets them, so ON and 1 are one, and so are O_DIRECT and its "
+        f"number. {USER_RULE_WHY}",
         fix="Write one of the allowed values.",
-        risk="As of any change of that option: mycnf explain OPTION shows whether it needs a restart.",
+        risk="That of any change to the option: mycnf explain OPTION shows whether it needs a restart.",
         exceptions=EXCEPTIONS,
         reconsider_when="A change of the house rules.",
     ),
@@ -295,7 +299,7 @@ def _without_forbidden_advice(finding: Finding, asked: OptionHouseRules | None, 
     ):
         return finding
     asks = "; ".join(r.requirement() for r in asked.rules)
-    return finding._replace(help=f"the house rules for {asked.option.name} decide: {asks}", fix=None, actions=())
+    return finding._replace(help=f"the house rules for {asked.option.name} apply: {asks}", fix=None, actions=())
 
 
 def _advised_values(finding: Finding, context: RuleContext) -> set[str]:

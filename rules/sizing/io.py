@@ -53,10 +53,10 @@ def recommended_capacity(context: RuleContext) -> tuple[int, str]:
             disks = len(context.host.storage.disks) if context.host.storage else 0
             each = f"MariaDB's documentation recommends 100 to {SPINNING_CAPACITY} for a spinning disk"
             if is_kind_alone(context.host):
-                return SPINNING_ARRAY, f"{each}, so that takes an array of many"
+                return SPINNING_ARRAY, f"{each}, so this value needs an array of many disks"
             count = f"{disks} disks" if disks > 1 else "1 disk"
             most = max(SPINNING_CAPACITY * disks, 2 * SPINNING_CAPACITY)
-            return most, f"{each}, and the data lies on {count} ({disk_names(context.host)})"
+            return most, f"{each}, and the data is on {count} ({disk_names(context.host)})"
         if context.target.is_mariadb and is_solid_state(context) and not is_nvme(context):
             return LARGEST_CAPACITY, "MariaDB's documentation recommends 2,000 to 20,000 for SATA disks"
     if context.target.is_mariadb:

@@ -209,7 +209,7 @@ def lone_flush_on_spinning_disk(context: RuleContext) -> Iterator[Finding]:
         why="With O_DIRECT_NO_FSYNC the server relies on the syncs of the redo log, which also flush the disk cache "
         "for the data files if both are on the same disk. With the redo log on another disk nothing flushes the cache "
         "under the data files: MySQL's manual warns that data may be lost when a checkpoint passes before that cache "
-        "is written. MariaDB from 11.0.6 on has innodb_doublewrite = fast for it, which does sync the doublewrite buffer.",
+        "is written. MariaDB from 11.0.6 on has innodb_doublewrite = fast for it, which syncs the doublewrite buffer.",
         fix="Set innodb_flush_method to O_DIRECT, or put the redo log on the disk of the data.",
         risk="More syncs.",
         restart=True,

@@ -96,7 +96,7 @@ def test_built_in_advice_gives_way(tmp_path: Path) -> None:
     kept = of(
         findings("read_buffer_size = 8M", {"read_buffer_size": {"minimum": "1M"}}, tmp_path, "mysql-5.7"), "BUF001"
     )
-    assert kept.help == "the house rules for read_buffer_size decide: at least 1M"
+    assert kept.help == "the house rules for read_buffer_size apply: at least 1M"
 
 
 def test_built_in_advice_that_keeps_to_the_house_stays(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_a_required_line_is_not_to_be_removed(tmp_path: Path) -> None:
     """A deprecated option that the house requires is told, without the advice to remove it."""
     house = {"innodb_flush_method": {"required": True}}
     found = of(findings("innodb_flush_method = O_DIRECT", house, tmp_path, target="mariadb-11.8"), "OPT008")
-    assert "decide" in found.help
+    assert "apply" in found.help
     assert found.fix is None
 
 

@@ -92,7 +92,7 @@ def test_too_short_a_run_contradicts_nothing() -> None:
     """Where a difference that would matter is left possible, no difference is no reason to take advice back."""
     without, found = scanned(), scanned(scans({"128K": 1.0, "8M": 1.0}, noise=CALM._replace(spread=0.1)))
     assert "no difference larger than" in local(found).words
-    assert local(found).words.endswith("; too short a run to contradict the finding.")
+    assert local(found).words.endswith("; the run was too short to contradict the finding.")
     assert found == without._replace(local=found.local)
 
 
@@ -228,7 +228,7 @@ def test_the_disk_bounds_the_capacity_and_never_raises_it() -> None:
     assert "3,000 random page writes a second at most" in local(beyond).words
     assert writes(90000.0, 10000, host=ssd) == []
     (within,) = writes(90000.0, 30000, host=ssd)
-    assert "no reason to ask for as many" in local(within).words
+    assert "an upper limit, not a recommendation" in local(within).words
     assert "lower" in within.help
     assert not any("raise" in f.help or f.actions for f in (beyond, within))
 

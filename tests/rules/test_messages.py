@@ -153,7 +153,10 @@ OPEN = {"id": 4, "account": "app@10.0.0.5", "command": "Sleep", "seconds": 90}
     [
         ({"sessions": [OPEN | {"transaction": {"state": "RUNNING", "age": 60}}]}, "connection 4 (app@10.0.0.5)"),
         ({"sessions": [OPEN | {"transaction": {"state": "RUNNING", "age": 59}}]}, "purge may be behind"),
-        ({"detached": [{"state": "RUNNING", "age": 60}]}, "are still kept (history list)."),
+        (
+            {"detached": [{"state": "RUNNING", "age": 60}]},
+            "purge has not yet removed the old rows of that many transactions.",
+        ),
     ],
 )
 def test_a_long_history_names_an_old_transaction_alone(blocking: dict[str, object], says: str, tmp_path: Path) -> None:
@@ -178,13 +181,13 @@ def test_the_end_of_a_session_depends_on_the_platform(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "value", "words"), [
-    ("max_connections", "900", f"it was set at run time {SET_BY}, and the next start brings this line's value back."),
+    ("max_connections", "900", f"it was set at run time {SET_BY}, and the next start restores this line's value."),
     (
         "sort_buffer_size",
         "900000",
         (
-            "it was set at run time, and the next start brings this line's value back. "
-            f"The last SET GLOBAL or SET SESSION was {SET_BY}."
+            "it was set at run time, and the next start restores this line's value. The last SET GLOBAL or SET SESSION "
+            f"was {SET_BY}."
         ),
     ),
 ])  # fmt: skip

@@ -46,7 +46,7 @@ def remedy(rule: str, tmp_path: Path, **words: Any) -> str:
 @pytest.mark.parametrize(
     ("rule", "host", "words", "says"),
     [
-        ("swappiness", {"memory": MEMORY}, {}, f"{loaded('vm.swappiness = 1')}; it counts at once"),
+        ("swappiness", {"memory": MEMORY}, {}, f"{loaded('vm.swappiness = 1')}; it takes effect at once"),
         ("limited-by-the-system", {}, CROWD, f"{unit('LimitNOFILE=25000')}, and restart"),
         ("limited-by-the-system", {}, TABLES, f"{unit('LimitNOFILE=60184')}, and restart"),
         ("limited-by-the-system", {}, FILES, f"{unit('LimitNOFILE=100000')}, and restart"),

@@ -46,9 +46,9 @@ def test_what_was_persisted_stays(server_name: str, start: Start, tmp_path: Path
     before = told(server)
     for option in ("sort_buffer_size", "max_connections"):
         assert "a persisted value" in before[option][1], before
-        assert "outranks this line." in before[option][1], before
-    assert "the next start brings the persisted value back." in before["wait_timeout"][1], before
-    assert "the next start brings this line's value back." in before["long_query_time"][1], before
+        assert "overrides this line." in before[option][1], before
+    assert "the next start restores the persisted value." in before["wait_timeout"][1], before
+    assert "the next start restores this line's value." in before["long_query_time"][1], before
     server.restart()
     assert {option: code for option, (code, _) in told(server).items()} == dict.fromkeys(
         ("sort_buffer_size", "max_connections", "wait_timeout"), "OPT016"
@@ -75,6 +75,6 @@ def test_set_over_the_command_line(server_name: str, start: Start, tmp_path: Pat
     facts = collect_from_account(Account(user="root", socket=server.socket), CollectRequest(window=0.0))
     found = {f.option: f for f in run_rules(build_context(facts), OURS).findings}
     message, help_text = found["max_connections"].message, found["max_connections"].help or ""
-    assert message.endswith("the next start takes the command line's value, which outranks this line."), message
+    assert message.endswith("the next start takes the command line's value, which overrides this line."), message
     assert "to keep 80, write it there instead" in help_text, help_text
-    assert found["sort_buffer_size"].message.endswith(": its command line outranks this line.")
+    assert found["sort_buffer_size"].message.endswith(": its command line overrides this line.")
