@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 CURVE_POINTS = 3
 STRENGTHS = {
     "measured": "measured",
-    "server": "real servers asked",
+    "server": "tests on real servers",
     "source-code": "server's source",
     "vendor-doc": "vendor's statement",
     "expert-opinion": "opinion",
