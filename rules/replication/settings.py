@@ -284,8 +284,7 @@ def parallel_by_database(context: RuleContext) -> Iterator[Finding]:
         fix="With the replica stopped, set both repositories to TABLE with SET GLOBAL, then write the lines; on 8.0 "
         "remove the lines.",
         risk="It can be changed only while the replica is stopped. After several workers have applied changes, a "
-        "restart with new lines alone keeps the files: 5.7 and 8.0 revert the setting, and report that in the error "
-        "log.",
+        "restart with new lines alone keeps the files: 5.7 and 8.0 revert the setting, and log that.",
         exceptions="Replicas with GTIDs, which skip what they have: there is no finding if a file has them ON, or if "
         "all channels have automatic positions or received GTIDs.",
         reconsider_when="A replica that was killed under load and continued without a duplicate.",
