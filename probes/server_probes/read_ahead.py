@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+import statistics
+from typing import TYPE_CHECKING, Any
 
 from advisor.facts.probes import Metric
 from probes.experiment import Choice, ChosenOptions, ProbeError, RunPlan, Variant
@@ -17,7 +18,7 @@ from probes.workload.own_driver import DRIVER_CHOICE, choose_driver
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from probes.experiment import Environment, ProbeRequest
+    from probes.experiment import BlockMeasurement, Environment, ProbeRequest, Turn
     from probes.server_probes.mechanism import BlockActivity
     from probes.stop import StopSignal
     from probes.workload.load import Task
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 EVICTED = Metric("evicted", "unread pages/transaction", "less")
 READ_AHEAD, EVICTED_UNREAD = "Innodb_buffer_pool_read_ahead", "Innodb_buffer_pool_read_ahead_evicted"
 RANDOM_READ_AHEAD = "Innodb_buffer_pool_read_ahead_rnd"
+PAGES, AT_RANDOM = "pages read/transaction", "pages read ahead at random/transaction"
+LEAST_SHARE = 0.01  # of the pages read; with fewer, random read-ahead did nothing
 SETTINGS = {
     "linear (56)": {"innodb_read_ahead_threshold": "56", "innodb_random_read_ahead": "OFF"},
     "off (0)": {"innodb_read_ahead_threshold": "0", "innodb_random_read_ahead": "OFF"},
@@ -90,7 +93,7 @@ class ReadAhead:
     @contextlib.contextmanager
     def prepare(
         self, environment: Environment, request: ProbeRequest, plan: RunPlan, stop: StopSignal
-    ) -> Iterator[WorkloadBench]:
+    ) -> Iterator[ReadAheadBench]:
         """Start a server with O_DIRECT, and fill one table of several times its pool."""
         chosen = ChosenOptions(self.choices, request)
         binary = choose_binary(environment, chosen.word("server"))
@@ -103,7 +106,7 @@ class ReadAhead:
                 task, load = table.task(server, loads[variant.group]), loads[variant.group]
                 return task._replace(rows=task.rows - load.span + 1)  # so that every scan finds all of its rows
 
-            yield WorkloadBench(
+            yield ReadAheadBench(
                 server,
                 plan.driver,
                 task_of,
@@ -112,6 +115,35 @@ class ReadAhead:
                 preconditions=_preconditions(loads[LONG_SCANS].span),
                 settling=(READ_AHEAD, RANDOM_READ_AHEAD, EVICTED_UNREAD),
             )
+
+
+class ReadAheadBench(WorkloadBench):
+    """Notes the variants with random read-ahead in which it read hardly any page."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._random: dict[str, list[tuple[float, float]]] = {}
+
+    def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
+        """Measure one block, see WorkloadBench."""
+        measured = super().measure(variant, turn, stop)
+        if variant.settings["innodb_random_read_ahead"] == "ON" and {PAGES, AT_RANDOM} <= measured.counters.keys():
+            pages = measured.counters[AT_RANDOM], measured.counters[PAGES]
+            self._random.setdefault(variant.name, []).append(pages)
+        return measured
+
+    def notes(self) -> tuple[str, ...]:
+        """The notes of WorkloadBench, and on random read-ahead that did not begin."""
+        return (*super().notes(), *self._idle_notes())
+
+    def _idle_notes(self) -> Iterator[str]:
+        for name, blocks in self._random.items():
+            ahead, read = (statistics.median(counts) for counts in zip(*blocks, strict=True))
+            if ahead < LEAST_SHARE * read:
+                yield (
+                    f"{name}: of {read:.3g} pages per transaction, {ahead:.2g} were read ahead at random. Random "
+                    "read-ahead hardly began under this load, so its difference to the others is not an effect of it."
+                )
 
 
 def _span(chosen: ChosenOptions, rows: int) -> int:
@@ -135,10 +167,10 @@ def _preconditions(span: int) -> tuple[Precondition, ...]:
         return Bounds(pages / 8) if variant.group == LONG_SCANS else None
 
     return (
-        Precondition("pages read/transaction", lambda activity: activity.per_transaction("Innodb_pages_read"), reading),
+        Precondition(PAGES, lambda activity: activity.per_transaction("Innodb_pages_read"), reading),
         Precondition("pages read ahead/transaction", lambda activity: activity.per_transaction(READ_AHEAD), ahead),
         Precondition(
-            "pages read ahead at random/transaction",
+            AT_RANDOM,
             lambda activity: activity.per_transaction(RANDOM_READ_AHEAD),
             lambda variant, _: None if variant.settings["innodb_random_read_ahead"] == "ON" else Bounds(high=0.0),
         ),

@@ -280,7 +280,7 @@ def test_only_a_run_with_a_result_from_the_same_machine_is_resumed(changes: dict
     plan.parameters.update(saved.parameters)
     experiment = SimpleNamespace(name="read-buffer")
     kept, reason = find_matching_run(
-        experiment,  # type: ignore[arg-type]
+        experiment,
         Environment(Host(), "here"),
         ProbeRequest("/srv/db"),
         plan,

@@ -290,7 +290,7 @@ def test_reads_from_the_page_cache_are_no_latency_of_the_disk(way: str, shown: s
     """The line about storage tells what was read past the page cache alone."""
     facts = facts_of(Case("", "", MARIADB, host=HOST, server={}), parse_target(MARIADB))
     known = build_context(replace(facts, probes=(told("random-read", {"one_read": 90.0}, parameters={"open": way}),)))
-    assert latency(SimpleNamespace(context=known)) == shown  # type: ignore[arg-type]
+    assert latency(SimpleNamespace(context=known)) == shown
 
 
 def test_a_trial_of_the_option_outranks_the_latency() -> None:

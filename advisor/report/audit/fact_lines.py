@@ -117,10 +117,10 @@ def latency(audited: AuditResult) -> str:
     from rules.core.storage import DIRECT
     from rules.measured.apply import measured_fact
 
-    measured = measured_fact(audited.context, "random-read", "one_read")
-    if measured is None or measured[1].parameters.get("open") != DIRECT:
+    measurement = measured_fact(audited.context, "random-read", "one_read")
+    if measurement is None or measurement[1].parameters.get("open") != DIRECT:
         return ""
-    return f" · a random read takes {format_latency(measured[0])} (probe of {measured[1].day})"
+    return f" · a random read takes {format_latency(measurement[0])} (probe of {measurement[1].day})"
 
 
 def _layers(storage: Storage) -> Iterator[str]:

@@ -278,7 +278,7 @@ def test_excluded_blocks_have_no_part_in_the_answer() -> None:
     variant = Variant("1 at once", {"queue depth": "1", "bytes": "16384"})
     plan = RunPlan((variant,), variant.name, (), Cost(0, 0, 0.0, ()), 1.0, 5)
     work = DiskWork({}, lambda _: {}, "reads", {"latency": "median", "latency_p99": "median"}, random_read._facts)
-    bench = SingleFileBench(SimpleNamespace(run=run), plan, work, {})  # type: ignore[arg-type]
+    bench = SingleFileBench(SimpleNamespace(run=run), plan, work, {})
     blocks = [
         Block(number, 0.0, 1.0, bench.measure(variant, Turn(number, 1.0), StopSignal()).metrics) for number in range(5)
     ]

@@ -250,7 +250,7 @@ def arm_of(name: str, point: float, metric: str, *values: float | None) -> Arm:
 
 def test_excluded_blocks_have_no_part_in_what_is_found_besides() -> None:
     """Cached keys and gains come from the blocks of the result."""
-    layouts = {name: Layout(name, SimpleNamespace(), "sbtest", 100) for name in ("16K", "4K")}  # type: ignore[arg-type]
+    layouts = {name: Layout(name, SimpleNamespace(), "sbtest", 100) for name in ("16K", "4K")}
     keyed = KeyedBench(layouts, "mycnf", 1000, 1, seed=1, acceptable=1000)
     keyed._misses["16K"][100] = [9.0]
     keyed.keep_blocks(
@@ -262,7 +262,7 @@ def test_excluded_blocks_have_no_part_in_what_is_found_besides() -> None:
         )
     )
     assert keyed._answer_sentence().endswith("the pool cached 100 to 120 keys in 16K, 120 keys or more in 4K.")
-    ranges = RangesBench(SimpleNamespace(variants=()), ("old", "new"), [(1000, 1), (1, 1)])  # type: ignore[arg-type]
+    ranges = RangesBench(SimpleNamespace(variants=()), ("old", "new"), [(1000, 1), (1, 1)])
     ranges._rates["old, ranges of 1000"] = {2: 1.0}
     ranges.keep_blocks(
         (

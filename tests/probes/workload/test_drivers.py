@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import signal
 import subprocess
@@ -21,7 +22,7 @@ from real_servers import Binaries
 from probes.experiment import ProbeError, Turn, Variant
 from probes.rounds import SEEDS_PER_ROUND, SEEDS_PER_RUN
 from probes.sandbox import Binary, sweep
-from probes.server_probes import under_load
+from probes.server_probes import read_ahead, under_load
 from probes.server_probes.under_load import WorkloadBench, driver_share
 from probes.server_probes.variant_server import VariantServer
 from probes.stop import StopSignal
@@ -121,23 +122,49 @@ def test_a_driver_uses_one_processor_for_each_connection(processors: int, share:
     assert driver_share(ran, 4, processors) == share
 
 
+def quiet_server(counters: dict[str, int]) -> VariantServer:
+    """A server whose counters grow by so much with each look, and which takes any setting."""
+    looks = itertools.count()
+
+    def status() -> dict[str, int]:
+        look = next(looks)
+        return {name: look * step for name, step in counters.items()}
+
+    return SimpleNamespace(  # type: ignore[return-value]
+        explain_errors=contextlib.nullcontext,
+        begin_round=lambda _: None,
+        apply_settings=lambda _: False,
+        differing_value=lambda *_: None,
+        status=status,
+        purge_binary_logs=lambda: None,
+    )
+
+
 @pytest.mark.parametrize(("transactions", "told"), [(99, True), (100, False)])
 def test_the_p99_of_few_transactions_is_told(monkeypatch: pytest.MonkeyPatch, transactions: int, told: bool) -> None:
     """Below a hundred transactions no whole one is slower than the p99."""
     ran = LoadResult(1.0, transactions, transactions, 0, 1.0, 1.0, (), (), ())
     monkeypatch.setattr(under_load, "run_load", lambda *_: ran)
-    server = SimpleNamespace(
-        explain_errors=contextlib.nullcontext,
-        begin_round=lambda _: None,
-        apply_settings=lambda _: False,
-        status=dict,
-        purge_binary_logs=lambda: None,
-    )
+    server = quiet_server({})
     sent = Task("", "", OLTP["oltp_update_non_index"], Access(), 1, 1)
-    bench = WorkloadBench(server, "mycnf", lambda _: sent, warm_seconds=0)  # type: ignore[arg-type]
+    bench = WorkloadBench(server, "mycnf", lambda _: sent, warm_seconds=0)
     bench.measure(Variant("any", {}), Turn(1, 1), StopSignal())
     assert (bench.notes() == ()) is not told
     assert any("any" in note and "p99" in note for note in bench.notes()) is told
+
+
+@pytest.mark.parametrize(("ahead", "told"), [(0, True), (90, True), (110, False)])
+def test_random_read_ahead_that_did_not_begin_is_told(monkeypatch: pytest.MonkeyPatch, ahead: int, told: bool) -> None:
+    """MySQL 8.0 read no page ahead at random in long scans, and the variant looked like one without an effect."""
+    ran = LoadResult(1.0, 1000, 1000, 0, 1.0, 1.0, (), (), ())
+    monkeypatch.setattr(under_load, "run_load", lambda *_: ran)
+    server = quiet_server({"Innodb_pages_read": 10_000, read_ahead.RANDOM_READ_AHEAD: ahead})
+    sent = Task("", "", OLTP["oltp_point_select"], Access(), 1, 1)
+    checks = read_ahead._preconditions(read_ahead.SHORTEST)
+    bench = read_ahead.ReadAheadBench(server, "mycnf", lambda _: sent, warm_seconds=0, preconditions=checks)
+    for name in ("linear (56)", "linear and random"):
+        bench.measure(Variant(name, read_ahead.SETTINGS[name], group="points"), Turn(1, 1), StopSignal())
+    assert [note.partition(":")[0] for note in bench.notes()] == ["linear and random"] * told
 
 
 @pytest.mark.servers("mysql-8.0")
