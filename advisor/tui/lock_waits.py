@@ -132,7 +132,9 @@ def _name(session: ServerSession) -> str:
 def _blocker_text(session: ServerSession) -> str:
     """`connection 12 (app@db2), idle for 5 min, transaction open for 6 min, 3,000 rows locked`."""
     parts = [f"connection {_name(session)}"]
-    if session.is_idle:
+    if session.waits_for_row:  # for a session that was not read, or a transaction without one
+        parts.append(f"waits {format_duration(session.waiting or 0)} itself")
+    elif session.is_idle:
         parts.append(f"idle for {format_duration(session.seconds)}")
     elif session.command:
         parts.append(f"{session.state or session.command} for {format_duration(session.seconds)}")
@@ -161,16 +163,18 @@ def _unknown_blockers(server: Server, blocking: Blocking) -> Iterator[StatusLine
     if for_rows:
         all_waits = server.counter("innodb_row_lock_current_waits") or 0
         count = max(len(for_rows), all_waits - len(in_tree))
-        yield _waiting_line(for_rows, count, read=bool(in_tree) and blocking.rows_read)
+        read = bool(in_tree) and blocking.rows_read
+        yield _waiting_line(for_rows, count, read=read, detached=read and bool(blocking.detached))
     if others:
         yield _waiting_line(others, len(others), read=in_tree != shown and blocking.metadata_read)
 
 
-def _waiting_line(sessions: list[ServerSession], count: int, *, read: bool) -> StatusLine:
+def _waiting_line(sessions: list[ServerSession], count: int, *, read: bool, detached: bool = False) -> StatusLine:
     longest = max(one.waiting or 0 for one in sessions)
     more = " more" if read else ""
     words = f"1{more} session waits" if count == 1 else f"{count:,}{more} sessions wait"
     why = "this audit did not read who blocks them" if read else "the server does not show who blocks them"
+    why = "maybe for a transaction without a session" if detached else why
     return StatusLine(f"{words} up to {format_duration(longest)}; {why}", BAD)
 
 

@@ -142,7 +142,8 @@ def cancel_action(context: RuleContext, session: ServerSession) -> Action | None
 def _row_blockers(context: RuleContext, *, idle: bool) -> list[RootBlocker]:
     """The first blockers of chains of row locks, whose statement is over or not."""
     roots = [root for root in transactions_of(context).roots if root.wait.for_rows and root.session.command]
-    return [root for root in roots if root.session.is_idle is idle][:MOST]
+    # What a session waits for itself may not have been read: many waits, or a prepared transaction without a session.
+    return [root for root in roots if root.session.is_idle is idle and not root.session.waits_for_row][:MOST]
 
 
 @rule(

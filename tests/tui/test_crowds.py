@@ -122,3 +122,17 @@ def test_a_session_that_waits_itself_is_no_first_blocker(recorded: Facts) -> Non
     cut_off = replace(HOLDER, id=99)
     only = Blocking((cut_off, ahead, *waiters), waits=tuple(wait for wait in waits if wait.blocker == 29))
     assert [root.session.id for root in only.roots] == [29]  # better than none
+
+
+def test_behind_a_prepared_transaction_no_waiting_session_is_blamed(recorded: Facts) -> None:
+    """A prepared XA transaction blocks without a session: the first in the queue waits itself (seen on 9.7)."""
+    first = replace(_waiting(44), transaction=OpenTransaction("LOCK WAIT", 400, rows_locked=1, waiting=30))
+    waiters = [_waiting(number) for number in range(45, 57)]
+    waits = tuple(LockWait(one.id, 44, "rows") for one in waiters)
+    queue = Blocking((first, *waiters), (OpenTransaction("RUNNING", 400, 1, 1),), waits)
+    audit = audited(recorded, blocking=queue)
+    lines = [line.text for line in blocking_lines(audit)]
+    assert lines[0] == "connection 44 (app@web1), waits 30 s itself, transaction open for 6 min, 1 row locked"
+    assert lines[-2] == "1 more session waits up to 30 s; maybe for a transaction without a session"
+    assert lines[-1] == "1 transaction without a session, open for 6 min: XA RECOVER lists prepared ones"
+    assert not [finding for finding in audit.findings if finding.code in ("BLK001", "BLK002")]
