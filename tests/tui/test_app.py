@@ -94,6 +94,16 @@ async def test_help_lists_the_keys_in_force_and_narrows() -> None:
         await until(pilot, lambda: len(app.screen_stack) == 1)
 
 
+async def test_help_does_not_mix_keys_of_lists_with_those_of_the_screen() -> None:
+    """Space puts a finding into the change set, which Enter does not: it opens the finding."""
+    async with driven() as (app, pilot):
+        app.query_one("#findings-list").focus()
+        await pilot.pause()
+        keys = {key.keys: key for key in active_keys(app.screen)}
+        assert keys["space"].description == "put into the change set, or take out"
+        assert {key.description for key in keys.values() if "⏎" in key.keys or "enter" in key.keys} == {"open"}
+
+
 async def test_the_palette_knows_every_action() -> None:
     """ctrl+p finds what a key does by its words."""
     async with driven() as (app, pilot):

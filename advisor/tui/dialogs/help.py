@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 HIDDEN_COMMANDS = ("Keys", "Quit", "Screenshot", "Theme")
 
 
+LIST_KEYS = {"Select": "open"}  # what textual's own lists call what Enter does
+
+
 class KeyHelp(NamedTuple):
     """One active action: its keys, what it does, the ids for keymaps, and a function that runs it."""
 
@@ -37,21 +40,20 @@ class KeyHelp(NamedTuple):
 
 def active_keys(screen: Screen[object]) -> list[KeyHelp]:
     """The actions that keys run on this screen, those nearest to the focus first; each once."""
-    help_by_action: dict[str, KeyHelp] = {}
+    help_by_action: dict[tuple[object, str], KeyHelp] = {}  # lists have an action of the name `select` too
     for active in screen.active_bindings.values():
         binding = active.binding
         if not binding.description or not active.enabled or binding.system:
             continue
-        shown = screen.app.get_key_display(binding)
-        known = help_by_action.get(binding.action)
+        shown, action = screen.app.get_key_display(binding), (active.node, binding.action)
+        known = help_by_action.get(action)
         if known is None:
             run = partial(screen.app.run_action, binding.action, active.node)
-            help_by_action[binding.action] = KeyHelp(
-                shown, binding.tooltip or binding.description, binding.id or "", run
-            )
+            words = binding.tooltip or (binding.description if binding.id else LIST_KEYS.get(binding.description, ""))
+            help_by_action[action] = KeyHelp(shown, words or binding.description, binding.id or "", run)
         elif shown not in known.keys.split(", "):
             ids = ", ".join(filter(None, (known.id, binding.id)))
-            help_by_action[binding.action] = known._replace(keys=f"{known.keys}, {shown}", id=ids)
+            help_by_action[action] = known._replace(keys=f"{known.keys}, {shown}", id=ids)
     return list(help_by_action.values())
 
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 NARROWEST, WIDEST = 30, 90  # columns of the list, as in the style sheet
 SEEN, HIDDEN, SELECTED = "✓", "-", "+"
+SELECT = "put into the change set, or take out"
 MOST_REASON = 300  # characters of a reason in the question; the detail shows all of it
 ROW_MARGIN = 5  # columns of border, padding and scrollbar
 
@@ -45,7 +46,7 @@ class FindingsPane(Pane):
         Binding("E", "severity('error')", "errors on or off", show=False, id="findings.errors"),
         Binding("W", "severity('warning')", "warnings on or off", show=False, id="findings.warnings"),
         Binding("N", "severity('note')", "notes on or off", show=False, id="findings.notes"),
-        Binding("space", "select", "select", id="findings.select", key_display="space"),
+        Binding("space", "select", "select", id="findings.select", key_display="space", tooltip=SELECT),
         Binding("t", "ticket", "ticket", id="findings.ticket"),
         Binding("l", "line", "line in the option file", show=False, id="findings.line"),
         Binding("v", "variable", "variable", show=False, id="findings.variable"),
