@@ -125,7 +125,8 @@ class LostBanner(Static):
         left = self._next_try - time.monotonic()
         again = f"next try in {left:.0f} s" if left >= 1 else "trying to reconnect"
         since, read = (time.strftime("%H:%M:%S", time.localtime(at)) for at in (self._since, self._read_at))
-        words = f"✖ No connection since {since} · {again} · values of {read} · {self._reason}"
+        shown = (f"✖ No connection since {since}", again, f"values of {read}", self._reason)
+        words = " · ".join(part for part in shown if part is not again or self.app.size.width >= IN_WORDS)
         update_if_changed(self, safe_line(words, longest=max(2, self.app.size.width - 2)))
 
 

@@ -382,3 +382,12 @@ async def test_what_was_left_behind_is_passed_over() -> None:
         app.post_message(older)
         await pilot.pause()
         assert app.view.place == shown.place
+
+
+async def test_a_narrow_banner_has_room_for_the_reason() -> None:
+    """At 80 columns the reason of a lost connection counts for more than the next try."""
+    async with driven() as (app, pilot):
+        app.post_message(ConnectionLost("nothing listens at db1:3306; is the server running?"))
+        await until(pilot, lambda: app.query_one(LostBanner).display)
+        await until(pilot, lambda: "nothing listens at db1" in screen_text(app).splitlines()[2])
+        assert "next try" not in screen_text(app).splitlines()[2]
