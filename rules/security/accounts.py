@@ -88,7 +88,7 @@ def anonymous_account(context: RuleContext) -> Iterator[Finding]:
     if guarded := [kind for kind in kinds if not kind.passwordless]:
         plugins = " or ".join(sorted({kind.plugin for kind in guarded}))
         yield anonymous_account.finding(
-            f"{account_list(guarded)} {have_verb(guarded)} no name: who passes {plugins} gets in by any name.",
+            f"{account_list(guarded)} {have_verb(guarded)} no name: a client that {plugins} accepts can use any name.",
             help="drop them, unless PAM or LDAP maps its users to accounts by them (GRANT PROXY)",
             severity=Severity.NOTE,
         )
