@@ -50,7 +50,7 @@ def _load(facts: Facts) -> float | None:
 def reason_unjudged(finding: Finding, before: AuditResult, now: AuditResult) -> str:
     """Return why it is unknown whether the finding still applies; empty if it was checked."""
     if now.rule_codes and finding.code not in now.rule_codes:
-        return "the rule was not asked (--select, --ignore, no --schema, or the version)"
+        return "the rule was not run (--select, --ignore, no --schema, or the version)"
     if key(finding) in map(key, now.commented):
         return "suppressed by a comment in the server's files"
     reason = next((skip.reason for skip in now.skipped if skip.code == finding.code), "")
@@ -211,11 +211,11 @@ def comparison_rows(since: AuditComparison) -> Iterator[tuple[str, str]]:
     for finding in since.gone:
         yield "gone", _finding_label(finding)
     for finding in since.idle:
-        yield "load differs", f"{_finding_label(finding)}: not found at another load"
+        yield "load differs", f"{_finding_label(finding)}: not found under a different load"
     for reason, findings in _by_reason(since).items():
         yield "not judged", f"{', '.join(map(_finding_label, findings))}: {reason}"
     for finding in since.new:
-        yield "new", _finding_label(finding) + (" (not judged then)" if finding in since.unseen else "")
+        yield "new", _finding_label(finding) + (" (not checked then)" if finding in since.unseen else "")
     if since.load is not None and (since.load.differs or since.idle):
         yield "load", since.load.words
     if since.kept:

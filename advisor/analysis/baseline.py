@@ -165,16 +165,16 @@ def _is_missing(path: str, folder: str) -> bool:
 def read_baseline(path: str) -> Baseline:
     """Read a baseline; raises MycnfError, in one line, if the file is not one."""
     if os.path.exists(path) and not os.path.isfile(path):
-        raise MycnfError(f"{path}: no regular file, so no baseline; write one with --write-baseline FILE")
+        raise MycnfError(f"{path}: not a regular file, so not a baseline; write one with --write-baseline FILE")
     try:
         with open(path, "rb") as file:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "a path holds no NUL byte"
+        reason = error.strerror if isinstance(error, OSError) else "a path cannot contain a NUL byte"
         raise MycnfError(f"{path}: can't be read ({reason}); write a baseline with --write-baseline FILE") from error
     if len(data) > MAX_BYTES:
         reason = f"larger than {MAX_BYTES >> 20} MB"
-        raise MycnfError(f"{path}: {reason}, so no baseline; write one with --write-baseline FILE")
+        raise MycnfError(f"{path}: {reason}, so not a baseline; write one with --write-baseline FILE")
     try:
         document = json.loads(data.decode("utf-8"))
     except (ValueError, RecursionError) as error:
@@ -187,14 +187,16 @@ def read_baseline(path: str) -> Baseline:
 def describe_known(baseline: Baseline, finding: Finding, home: str) -> str:
     """Return a sentence about a finding in the baseline: the file, and the reason if there is one."""
     reason = baseline.reasons.get(key_of(finding, home, os.path.dirname(baseline.path) or "."))
-    return f"{baseline.path} knows it" + (f": {reason}" if reason else "")
+    return f"it is in {baseline.path}" + (f": {reason}" if reason else "")
 
 
 def _parse_counts(document: Any, path: str) -> dict[Key, int]:
     version = document.get("version") if isinstance(document, dict) else None
     entries = document.get("findings") if isinstance(document, dict) else None
     if type(version) is int and version > VERSION:
-        raise MycnfError(f"{path}: a baseline of version {version}, and this mycnf knows {VERSION}; update mycnf")
+        raise MycnfError(
+            f"{path}: a baseline of version {version}, but this mycnf supports version {VERSION}; update mycnf"
+        )
     if type(version) is not int or not isinstance(entries, list):
         raise MycnfError(f"{path} is not a baseline of mycnf; write one with --write-baseline FILE")
     counts: dict[Key, int] = {}
@@ -206,7 +208,7 @@ def _parse_counts(document: Any, path: str) -> dict[Key, int]:
 
 def _parse_entry(entry: Any, where: str) -> tuple[Key, int]:
     if not isinstance(entry, dict):
-        raise MycnfError(f"{where} is no finding; write the baseline again with --write-baseline FILE")
+        raise MycnfError(f"{where} is not a finding; write the baseline again with --write-baseline FILE")
     names, rest = [entry.get(f) for f in FIELDS[:2]], [entry.get(f) for f in FIELDS[2:]]
     count = entry.get("count", 1)
     whole = all(isinstance(x, str) for x in names) and all(x is None or isinstance(x, str) for x in rest)

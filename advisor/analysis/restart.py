@@ -72,7 +72,7 @@ def _skipped_parts(facts: Facts, command: StartCommand, now: RuleContext) -> Ite
                 yield SkippedCheck("files", f"{copy.path} can't be read: run as root or as the server's account")
         corrupt = files.persisted_options is None and files.persisted_changed  # reported as an item of its own
         if files.persisted and not corrupt and (files.persisted_options is None or files.persisted_problem):
-            why = files.persisted_problem or "the snapshot is older than the reading of it; collect it again"
+            why = files.persisted_problem or "the snapshot is too old to contain it; collect it again"
             yield SkippedCheck("persisted", f"{files.persisted}: {why}")
     if command.note:
         yield SkippedCheck("service", command.note)
@@ -219,7 +219,7 @@ def _of_finding(finding: Finding, persisted_at: str) -> RestartItem:
 def _of_problem(problem: Problem) -> RestartItem:
     message = f"{problem.message[:1].upper()}{problem.message[1:]}."
     place = Location(problem.path, problem.line or 1)
-    return _item(message, problem.name, place, "create the directory, or take the line out")
+    return _item(message, problem.name, place, "create the directory, or remove the line")
 
 
 def _missing_files(facts: Facts, command: StartCommand, target: Target) -> Iterator[RestartItem]:
@@ -228,8 +228,8 @@ def _missing_files(facts: Facts, command: StartCommand, target: Target) -> Itera
     for word in command.leading:
         name, _, path = word.removeprefix("--").partition("=")
         if read is not None and name in ("defaults-file", "defaults-extra-file") and path and path not in read:
-            message = f"The command line names {path}, which is not there. {target.label} will not start."
-            yield _item(message, "missing-option-file", None, "put the file back, or take the option out")
+            message = f"The command line names {path}, which does not exist. {target.label} will not start."
+            yield _item(message, "missing-option-file", None, "restore the file, or remove the option")
 
 
 def _item(message: str, name: str, location: Location | None, help_: str) -> RestartItem:

@@ -199,7 +199,7 @@ def _fault(match: re.Match[str], words: tuple[str, ...]) -> tuple[str, str]:
     sample = f"write # mycnf: {keyword}[BUF001] and the reason"
     if keyword not in KEYWORDS:
         meant = nearest_word(keyword, KEYWORDS)
-        return f"{keyword or 'nothing'} stands behind mycnf:", f"did you mean {meant}?" if meant else SAMPLE
+        return f"{keyword or 'nothing'} follows mycnf:", f"did you mean {meant}?" if meant else SAMPLE
     if match["list"] is None:
         return "no rule is named in brackets", sample
     if match["close"] is None:
@@ -219,10 +219,10 @@ def _find_misplaced(path: str, line: Line, text: str, start: int) -> Suppression
 
 def _why_misplaced(line: Line, before: str, *, within: bool) -> tuple[str, str]:
     if within:
-        return "other words stand before it in its comment", "begin the comment with mycnf:"
+        return "other text comes before it in the comment", "begin the comment with mycnf:"
     if line.kind is LineKind.OPTION and before.endswith(";"):
-        return "behind a value, ; begins no comment, so the server takes it for part of the value", SAMPLE
-    return "to the server it is no comment, but part of what it reads", "put it on the line above"
+        return "after a value, ; does not begin a comment, so the server reads it as part of the value", SAMPLE
+    return "the server does not read it as a comment, but as part of the line", "put it on the line above"
 
 
 class FileFindings(NamedTuple):
@@ -274,7 +274,7 @@ def _comment_findings(
 ) -> Iterator[Finding]:
     place = Subject(None, None, None, None, comment.location)
     if comment.wrong:
-        message = f"This suppression does nothing: {comment.wrong}."
+        message = f"This suppression has no effect: {comment.wrong}."
         yield suppressions.malformed_suppression.finding(message, place, help=comment.remedy)
         return
     for word in comment.words:
@@ -283,17 +283,13 @@ def _comment_findings(
             message = f"No rule, name or family is called {_shorten(word)}."
             yield suppressions.malformed_suppression.finding(message, place, help=hints.get(word, NO_HINT))
         elif (comment.location, word) not in used and _is_judged(meant, readings):
-            message = (
-                f"{_shorten(word)} has nothing to say {_describe_scope(comment)}, so this suppression hides nothing."
-            )
-            yield suppressions.unused_suppression.finding(
-                message, place, help="take it out, or what comes later is hidden"
-            )
+            message = f"{_shorten(word)} reports nothing {_describe_scope(comment)}, so this suppression hides nothing."
+            yield suppressions.unused_suppression.finding(message, place, help="remove it, or it hides later findings")
     if not comment.reason:
         yield suppressions.unexplained_suppression.finding(
-            "The suppression gives no reason, so the next reader can't tell whether it still holds.",
+            "The suppression gives no reason, so the next reader cannot tell whether it is still valid.",
             place,
-            help="write the reason behind the bracket, such as: measured on 2026-03-02",
+            help="write the reason after the bracket, such as: measured on 2026-03-02",
         )
 
 

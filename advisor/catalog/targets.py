@@ -181,14 +181,14 @@ def is_too_old(target: Target) -> bool:
 def require_known(target: Target) -> None:
     """Raise MycnfError if a running server is too old to have a catalog."""
     if is_too_old(target):
-        why = "what it makes of its options isn't known"
+        why = "it is not known how it treats its options"
         raise MycnfError(f"{too_old_note(target)}: {why}; mycnf audit shows the rest")
 
 
 def too_old_note(target: Target) -> str:
     """Return a sentence without its stop on a target that is too old."""
     oldest = f"{target.flavour}-{'.'.join(map(str, min(SERIES[target.flavour])))}"
-    return f"{target.label} is older than {oldest}, the oldest that mycnf knows"
+    return f"{target.label} is older than {oldest}, the oldest version that mycnf knows"
 
 
 def catalog_for(target: Target) -> Target:

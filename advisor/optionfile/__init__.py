@@ -98,7 +98,7 @@ def _reject_file_type(path: str, mode: int) -> OptionFileError:
 
 
 def _explain_error(path: str, error: OSError | ValueError) -> OptionFileError:
-    reason = error.strerror if isinstance(error, OSError) else "a path holds no NUL byte"
+    reason = error.strerror if isinstance(error, OSError) else "a path cannot contain a NUL byte"
     return OptionFileError(f"{path}: can't be read ({reason}); check the path and its permissions")
 
 
@@ -155,7 +155,7 @@ class ParsedFiles:
         data = self._load(path)
         if b"\0" in data:
             line = data[: data.index(b"\0")].count(b"\n") + 1
-            self.add_problem(path, line, "nul-byte", "servers don't read what stands behind a NUL byte; take it out")
+            self.add_problem(path, line, "nul-byte", "servers do not read what follows a NUL byte; remove it")
         lines = self.lines + data.count(b"\n")
         if lines > MAX_FILE_LINES:
             raise OptionFileError(f"{path}: beyond {MAX_FILE_LINES:,} lines, more than any server's option files have")
@@ -242,7 +242,9 @@ class _Walk:
         for line in file.lines:
             kind = line.kind
             if included and (kind is LineKind.REJECTED or (kind is LineKind.OPTION and line.group is None)):
-                message = f"servers stop reading this file at line {line.number}, and go on with the one around it"
+                message = (
+                    f"servers stop reading this file at line {line.number}, and continue with the file that includes it"
+                )
                 self.parsed.add_problem(file.path, line.number, "cut-short", message)
                 break
             if kind is LineKind.OPTION:
@@ -258,17 +260,17 @@ class _Walk:
             return
         tell = self.parsed.add_problem
         if len(self.open_files) > MAX_DEPTH:
-            tell(path, line.number, "include-too-deep", f"servers skip it, being {MAX_DEPTH} levels deep")
+            tell(path, line.number, "include-too-deep", f"servers skip it, because it is {MAX_DEPTH} levels deep")
             return
         written = line.value or ""
         if _is_truncated(line):
-            message = f"without a newline behind it, servers before MySQL 9.7 read {written}; add a newline"
+            message = f"without a newline after it, servers before MySQL 9.7 read {written}; add a newline"
             tell(path, line.number, "cut-include", message)
         if " #" in written:
-            message = "servers before MySQL 9.7 take the comment for part of the path; give it a line of its own"
+            message = "servers before MySQL 9.7 read the comment as part of the path; move it to a separate line"
             tell(path, line.number, "comment-in-include", message)
         if is_relative(written):
-            message = f"{written} is taken from where the server is started; write the whole path"
+            message = f"{written} is relative to the directory in which the server is started; write an absolute path"
             tell(path, line.number, "relative-include", message)
         if line.kind is LineKind.INCLUDEDIR:
             self._directory(path, line)
@@ -304,11 +306,13 @@ class _Walk:
 
     def _read_included(self, path: str, line: Line, place: str) -> None:
         if self.reads >= MAX_READS or self.lines >= MAX_LINES:
-            message = f"{self.reads} includes with {self.lines} lines were read, and the others left out"
+            message = f"{self.reads} includes with {self.lines} lines were read; the others were skipped"
             self.parsed.add_problem(path, 0, "too-many-includes", message)
             return
         if place in self.open_files:
-            message = f"an include cycle: {place} is being read already; servers go round {MAX_DEPTH} levels deep"
+            message = (
+                f"an include cycle: {place} is already being read; servers repeat it to a depth of {MAX_DEPTH} levels"
+            )
             self.parsed.add_problem(path, line.number, "include-cycle", message)
         try:
             file = self.parsed.get(place)

@@ -67,7 +67,10 @@ def render(file: OptionFile) -> bytes:
 def _skip_byte_order_mark(line: Line, text: str) -> Line:
     """Parse the first line after a byte order mark; a group header there still names the intended group."""
     behind = _read_line(text[1:] or "\n", 1, None)
-    why = "The file begins with a byte order mark, to servers an option before any group; save it without."
+    why = (
+        "The file begins with a byte order mark, which servers read as an option before any group; save the file "
+        "without it."
+    )
     group = behind.name if behind.kind is LineKind.GROUP else None
     return Line(LineKind.REJECTED, 1, text, None, group, value=why, end_column=line.end_column)
 
@@ -188,7 +191,7 @@ def _read_directive(body: str, start: int, text: str, number: int) -> Line:
             at = start + body.index(path, len(keyword) + 1) + 1
             end = at + len(path)
             return Line(kind, number, text, None, None, path, path, start + 1, end, at, end)
-    why = "Servers know !include and !includedir only, and ignore this line."
+    why = "Servers know only !include and !includedir, and ignore this line."
     return refused._replace(kind=LineKind.IGNORED, value=why)
 
 

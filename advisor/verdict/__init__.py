@@ -148,8 +148,8 @@ def _value_after(taken: TakenValue, option: Option, values: dict[str, str]) -> T
     if not option.ignored:
         return taken
     if taken.outcome is Outcome.ADJUSTED:  # the server warns about the adjustment only
-        return taken._replace(reason=f"{taken.reason} It does nothing with {option.name}.")
-    return TakenValue(Outcome.IGNORED, taken.value, f"The server accepts {option.name} and does nothing with it.")
+        return taken._replace(reason=f"{taken.reason} It has no effect with {option.name}.")
+    return TakenValue(Outcome.IGNORED, taken.value, f"The server accepts {option.name} but ignores it.")
 
 
 def _build_verdict(

@@ -189,7 +189,7 @@ def evaluate_formula(text: str, instance: Instance) -> int | None:
     except OverflowError as error:
         raise FormulaError("a number in it is too large") from error
     if reader.token is not None:
-        raise FormulaError(f"{reader.token!r} is left over at the end")
+        raise FormulaError(f"{reader.token!r} is unexpected at the end")
     return None if value is None else math.trunc(value)
 
 
@@ -254,7 +254,7 @@ class _Reader:
 
     def _number(self) -> float:
         if self.token is None or not self.token[0].isdigit():
-            raise FormulaError(f"a number or a formula in braces must stand where {self.token or 'the text ends'!r} is")
+            raise FormulaError(f"a number or a formula in braces is expected at {self.token or 'the end'!r}")
         text = self._next()
         return float(text) if "." in text else int(text)
 

@@ -103,7 +103,7 @@ def find_refusals(values: Values, catalog: Catalog, lines: Lines) -> dict[str, s
     """Return the options that make the server refuse to start because of other options, each with the reason."""
     refusals, target = {}, catalog.target
     if _before_8(target) and "log_bin" in values and is_binary_log_on(values, lines) and "server_id" not in lines:
-        refusals["log_bin"] = "The binary log is on and server_id is not set: set server_id too."
+        refusals["log_bin"] = "The binary log is on but server_id is not set: set server_id too."
     if target.is_mysql and not CLASHING.isdisjoint(values):
         refusals.update(_find_clashes(values, catalog, lines))
     if values.get("chroot") == "":
@@ -126,7 +126,7 @@ def _find_clashes(values: Values, catalog: Catalog, lines: Lines) -> dict[str, s
     if gtid and _gtid_clash(values, catalog, lines):
         clashes[gtid] = f"{MODE}=ON needs {CONSISTENT}=ON."
     if values.get("log_bin_index", "").endswith("/") and _logs_by_default(values, catalog.target, lines):
-        clashes["log_bin_index"] = "It is the name of a directory: write a file's name."
+        clashes["log_bin_index"] = "This is the name of a directory: write a file name."
     return clashes
 
 
@@ -200,7 +200,7 @@ def _binary_log_name(settled: SettledValues, target: Target, *, stopped: bool) -
     folder, slash, base = name.rpartition("/")
     stem, dot, _ = base.partition(".") if target.is_mariadb else base.rpartition(".")
     move_value(
-        settled, "log_bin", folder + slash + (stem if dot else base), "it puts its own numbers in the extension's place"
+        settled, "log_bin", folder + slash + (stem if dot else base), "it replaces the extension with its own numbers"
     )
 
 
@@ -254,7 +254,7 @@ def _base_name_of_logs(settled: SettledValues, lines: Lines) -> None:
         if settled.values[name] == HOST_LOG:
             settled.values[name] = base + NAMED_BY_BASE[name]
         elif name in NAMED_BY_BASE and at < names.index("log_basename"):
-            move_value(settled, name, base + NAMED_BY_BASE[name], "log_basename stands after it and names all logs")
+            move_value(settled, name, base + NAMED_BY_BASE[name], "log_basename comes later and names all logs")
 
 
 def _query_cache(settled: SettledValues) -> None:
@@ -266,7 +266,7 @@ def _query_cache(settled: SettledValues) -> None:
 def _small_query_cache(settled: SettledValues) -> None:
     """MySQL 5.7 needs a minimum size for the query cache's own structures."""
     if 0 < (parse_digits(settled.values.get("query_cache_size")) or 0) < MIN_QUERY_CACHE:
-        move_value(settled, "query_cache_size", "0", "a query cache that small has no room for its own tables")
+        move_value(settled, "query_cache_size", "0", "so small a query cache has no space for its own tables")
 
 
 def _no_new_functions(settled: SettledValues, lines: Lines) -> None:
@@ -291,7 +291,7 @@ def _relay_log_size(settled: SettledValues, catalog: Catalog) -> None:
     """MariaDB replaces max_relay_log_size = 0 by max_binlog_size at once."""
     size = _value("max_binlog_size", settled, catalog)
     if settled.values.get("max_relay_log_size") == "0" and size:
-        move_value(settled, "max_relay_log_size", size, "0 stands for max_binlog_size")
+        move_value(settled, "max_relay_log_size", size, "0 means the value of max_binlog_size")
 
 
 def _expiry(settled: SettledValues, catalog: Catalog) -> None:
@@ -327,6 +327,6 @@ def _log_warnings(settled: SettledValues, lines: Lines) -> None:
         settled,
         "log_warnings",
         str(number - 1 & LARGEST["uint"]),
-        "it counts to 2, and log_error_verbosity is the same setting",
+        "its maximum is 2, and log_error_verbosity is the same setting",
     )
     move_value(settled, "log_error_verbosity", str(number), "log_warnings is the same setting")

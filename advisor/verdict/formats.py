@@ -34,7 +34,7 @@ def parse_format(case: ValueContext) -> TakenValue | None:
     if _is_format(text, NEEDED[case.option.name]):
         return None
     return TakenValue(
-        Outcome.INVALID, text, f"{quote_value(text)} is no format such as {quote_value(case.option.default)}."
+        Outcome.INVALID, text, f"{quote_value(text)} is not a format such as {quote_value(case.option.default)}."
     )
 
 
@@ -70,7 +70,9 @@ def parse_url(case: ValueContext) -> TakenValue | None:
     if not text or (re.fullmatch(URL, text) and not (port.isdecimal() and int(port) > HIGHEST_PORT)):
         return None
     return TakenValue(
-        Outcome.INVALID, text, f"{quote_value(text)} is no address such as mysql://host:3306 or mariadb://host:3306."
+        Outcome.INVALID,
+        text,
+        f"{quote_value(text)} is not an address such as mysql://host:3306 or mariadb://host:3306.",
     )
 
 
@@ -80,8 +82,8 @@ def parse_algorithms(case: ValueContext) -> TakenValue | None:
     if text is None or all(word.lower() in ALGORITHMS for word in text.split(",")):
         return None
     why = (
-        f"The server takes its default, {case.option.default}: {quote_value(text)} is no list of "
-        "zlib, zstd, uncompressed."
+        f"The server uses its default, {case.option.default}: {quote_value(text)} is not a list of zlib, zstd, "
+        "uncompressed."
     )
     return TakenValue(Outcome.ADJUSTED, case.option.default, why)
 
@@ -170,7 +172,7 @@ def parse_tracked(case: ValueContext) -> TakenValue | None:
     names = [name.strip(" ").lower() for name in text.split(",")]
     bad = next((name for name in names if name and not _is_known_variable(name, case)), None)
     if bad is not None:
-        return TakenValue(Outcome.INVALID, text, f"{quote_value(bad)} is no system variable of this server.")
+        return TakenValue(Outcome.INVALID, text, f"{quote_value(bad)} is not a system variable of this server.")
     if case.target.is_mysql and len(set(names)) < len(names):
         return TakenValue(Outcome.INVALID, text, f"{quote_value(text)} names a variable twice.")
     return None
@@ -198,7 +200,9 @@ def parse_table_rule(case: ValueContext) -> TakenValue | None:
     text = case.text or ""
     if "." in text:
         return None
-    return TakenValue(Outcome.INVALID, None, f"{quote_value(text)} is no table of a database: write database.table.")
+    return TakenValue(
+        Outcome.INVALID, None, f"{quote_value(text)} does not name a table with its database: write database.table."
+    )
 
 
 def parse_rewrite(case: ValueContext) -> TakenValue | None:
@@ -207,7 +211,7 @@ def parse_rewrite(case: ValueContext) -> TakenValue | None:
     old, arrow, new = text.partition("->")
     if arrow and old.strip() and new.strip():
         return None
-    return TakenValue(Outcome.INVALID, None, f"{quote_value(text)} renames no database: write from->to.")
+    return TakenValue(Outcome.INVALID, None, f"{quote_value(text)} is not a renaming of a database: write from->to.")
 
 
 def parse_skip_errors(case: ValueContext) -> TakenValue:
@@ -275,7 +279,7 @@ def parse_ciphers(case: ValueContext) -> TakenValue | None:
     bad = next((name for name in allowed if not any(name in whole for whole in known)), None)
     if bad is None:
         return None
-    return TakenValue(Outcome.INVALID, text, f"{quote_value(bad)} is no cipher that the server allows.")
+    return TakenValue(Outcome.INVALID, text, f"{quote_value(bad)} is not a cipher that the server allows.")
 
 
 def _known_ciphers() -> frozenset[str]:
@@ -290,7 +294,7 @@ def parse_suppressed(case: ValueContext) -> TakenValue | None:
     text = case.text or ""
     if not text or all(_is_code(code.strip(" "), case) for code in text.split(",")):
         return None
-    why = f"The server takes an empty list: {quote_value(text)} holds something that is no code of a message."
+    why = f"The server uses an empty list: {quote_value(text)} contains something that is not a message code."
     return TakenValue(Outcome.ADJUSTED, "", why)
 
 
@@ -299,7 +303,7 @@ def parse_services(case: ValueContext) -> TakenValue | None:
     names = [name.strip(" ") for name in (case.text or "").replace(";", ",").split(",")]
     if all(not name or name.startswith(("log_filter_", "log_sink_")) for name in names):
         return None
-    why = f"The server takes its default: {quote_value(case.text)} names what is no part of the error log."
+    why = f"The server uses its default: {quote_value(case.text)} names something that is not an error log component."
     return TakenValue(Outcome.ADJUSTED, case.option.default, why)
 
 
@@ -320,7 +324,7 @@ def find_policy_fault(text: str, target: Target, *, loads: bool) -> str | None:
     """
     factors = [factor.strip() for factor in text.split(",")]
     if not factors[0]:
-        return "The first factor may not be empty."
+        return "The first factor must not be empty."
     if len(factors) > FACTORS:
         return f"{quote_value(text)} names more than {FACTORS} factors."
     optional = next((place for place, factor in enumerate(factors) if not factor), FACTORS)
@@ -331,7 +335,7 @@ def find_policy_fault(text: str, target: Target, *, loads: bool) -> str | None:
         name = _plugin_of(factor)
         loaded = loads and name not in (*BUILT_IN, "", "*")
         if name is not None and not loaded and (place or name not in built_in):
-            return f"{quote_value(name)} is no plugin that this server has for factor {place + 1}."
+            return f"{quote_value(name)} is not a plugin that this server has for factor {place + 1}."
     return None
 
 

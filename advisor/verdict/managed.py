@@ -314,7 +314,7 @@ def _refused_value(declared: DeclaredOption, name: str, context: _Context) -> _C
         return _Complaint(
             VALUE,
             Severity.ERROR if row and row.allowed else Severity.WARNING,
-            f"{_service(context)} takes numbers without a suffix, but {_written_name(declared)} is {suffixed[0]}.",
+            f"{_service(context)} accepts no suffix after a number, but {_written_name(declared)} is {suffixed[0]}.",
             f"write {number}",
         )
     return _not_allowed(declared, name, row, context)
@@ -342,10 +342,10 @@ def _not_allowed(
 def _bad_formula(declared: DeclaredOption, name: str, context: _Context) -> _Complaint | None:
     text, written = declared.value or "", _written_name(declared)
     if context.target.build not in ("rds", "aurora"):
-        message = f"{written} is a formula, but only the parameter groups of Amazon RDS and Aurora take formulas."
+        message = f"{written} is a formula, but only the parameter groups of Amazon RDS and Aurora accept formulas."
         return _Complaint(VALUE, Severity.WARNING, message, "write a number")
     if name == "innodb_log_file_size":
-        message = "innodb_log_file_size must be a whole number: Amazon RDS takes no formula for it."
+        message = "innodb_log_file_size must be a whole number: Amazon RDS accepts no formula for it."
         return _Complaint(VALUE, Severity.ERROR, message, "write a number of bytes")
     try:
         evaluate_formula(text, context.instance)

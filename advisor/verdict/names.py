@@ -314,7 +314,7 @@ def check_libraries(line: LineVerdict, target: Target) -> LineVerdict:
         return line._replace(outcome=Outcome.IGNORED, reason=why, certain=False)
     library, version, successor = gone[0]
     instead = f" {successor} took its place." if successor else ""
-    keys = " Tables that its keys encrypted can't be opened then." if library.startswith("keyring") else ""
+    keys = " Tables that its keys encrypted then cannot be opened." if library.startswith("keyring") else ""
     why = (
         f"The library {library} was removed in {version}:{instead} {target.label} logs an error and starts without the "
         f"plugin.{keys}"

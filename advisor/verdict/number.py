@@ -28,13 +28,13 @@ class UnreadableNumber(Exception):  # noqa: N818 - the value is invalid for the 
 def parse_number(text: str, option: Option, target: Target) -> TakenValue:
     """Parse a whole number for an option of kind int or uint."""
     if not text and target.is_mysql:
-        return TakenValue(Outcome.INVALID, None, "A number is needed, and the value is empty.")
+        return TakenValue(Outcome.INVALID, None, "A number is required, but the value is empty.")
     if option.kind == "uint" and target.is_mysql and text.lstrip(SPACES).startswith("-"):
         low = _apply_limits(int(option.min or 0), option)
         return TakenValue(
             Outcome.ADJUSTED,
             str(low),
-            f"The server takes {low}: it counts no less than zero here, and a negative number becomes the minimum.",
+            f"The server takes {low}: the option is unsigned, so a negative number becomes the minimum.",
         )
     try:
         number = _read_number(text, option, target)
@@ -92,7 +92,7 @@ def _read_number(text: str, option: Option, target: Target) -> int:
 def _read_mariadb_number(text: str, digits: int, rest: str, option: Option) -> int:
     if option.kind == "uint":
         if text.startswith("-"):
-            raise UnreadableNumber(f"Invalid number {quote_value(text)}: the option takes none below zero.")
+            raise UnreadableNumber(f"Invalid number {quote_value(text)}: the option accepts no negative numbers.")
         if abs(digits) > LARGEST["uint"]:
             raise UnreadableNumber(f"Invalid number {quote_value(text)}: it does not fit into 64 bits.")
     else:
@@ -146,7 +146,7 @@ DIGITS = "0123456789"
 def parse_real(text: str, option: Option, target: Target) -> TakenValue:
     """Parse a number with a fraction for an option of kind double; suffixes are not supported."""
     if not text and target.is_mysql:
-        return TakenValue(Outcome.INVALID, None, "A number is needed, and the value is empty.")
+        return TakenValue(Outcome.INVALID, None, "A number is required, but the value is empty.")
     number = _parse_decimal(text.lstrip(" "))
     if number is None:
         return TakenValue(
@@ -231,7 +231,9 @@ def apply_bound(option: Option, value: str, taken: TakenValue, target: Target, b
     held = min(leading_digits(before)[0], bound)
     if option.bits == WORD and LOWER_MASK < held == bound:
         held &= LOWER_MASK
-        return TakenValue(Outcome.ADJUSTED, str(held), f"The server takes {held}: of {bound} it keeps {WORD} bits.")
+        return TakenValue(
+            Outcome.ADJUSTED, str(held), f"The server takes {held}: it keeps only {WORD} bits of {bound}."
+        )
     held &= LOWER_MASK if option.bits == WORD else held
     return (taken if aloud.outcome is Outcome.ADJUSTED else aloud)._replace(value=str(held))
 

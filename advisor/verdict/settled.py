@@ -143,7 +143,7 @@ def _settle_mariadb(settled: SettledValues, catalog: Catalog, connections: int) 
     if settled.values.get("innodb") == "OFF":
         for name in DROPPED_WITH_INNODB & settled.values.keys():
             settled.values[name] = NO_DEFAULT
-            settled.why[name] = "The server drops the value: InnoDB is off."
+            settled.why[name] = "The server ignores the value: InnoDB is off."
     if settled.values.get("flashback") == "TRUE":
         move_value(settled, "binlog_format", "ROW", "flashback needs whole rows")
     if settled.values.get("performance_schema") == "TRUE":
@@ -163,7 +163,7 @@ def _apply_ansi(settled: SettledValues, catalog: Catalog, earlier: list[str]) ->
     """ansi sets its values when its line is read; only later lines change them."""
     for name, value in ansi_values(catalog).items():
         if name in earlier:
-            move_value(settled, name, value, "ansi stands after it, and sets it too")
+            move_value(settled, name, value, "ansi comes later, and sets it too")
 
 
 def _unset_mysqlx(settled: SettledValues, catalog: Catalog) -> None:
@@ -173,7 +173,7 @@ def _unset_mysqlx(settled: SettledValues, catalog: Catalog) -> None:
         text = option is not None and option.kind == "string" and not option.values
         if text and name.startswith("mysqlx_") and name != "mysqlx_ssl_crlpath" and value != NO_DEFAULT:
             settled.values[name] = NO_DEFAULT
-            settled.why[name] = "The server drops the value: mysqlx is off."
+            settled.why[name] = "The server ignores the value: mysqlx is off."
 
 
 def _apply_switches(
@@ -194,7 +194,7 @@ def _apply_switches(
     if name in given:
         settled.values[name] = ",".join([member for member in option.values if member in state])
     for switch, member, puts in switches:
-        why = f"the line of {name} comes later, and decides the same"
+        why = f"the line of {name} comes later, and sets the same option"
         move_value(settled, switch, "TRUE" if (member in state) == puts else "FALSE", why)
 
 

@@ -46,8 +46,8 @@ def _skip_name_resolve(case: ValueContext) -> TakenValue | None:
     if text is None or text.lower() in ("1", "on", "true"):
         return TakenValue(Outcome.ACCEPTED, "TRUE")
     why = (
-        f"The server takes ON: {case.option.name} is switched on by being there, and "
-        f"{quote_value(text)} does not undo it."
+        f"The server takes ON: {case.option.name} is on as soon as it is given, and {quote_value(text)} does not "
+        "switch it off."
     )
     return TakenValue(Outcome.ADJUSTED, "TRUE", why)
 
@@ -58,9 +58,9 @@ def _log_bin(case: ValueContext) -> TakenValue | None:
         return TakenValue(Outcome.ACCEPTED, NO_DEFAULT if case.target.since("mysql", 8) else "0")
     if case.text and case.argument != ENABLED:
         if case.text.endswith("/"):
-            return TakenValue(Outcome.INVALID, case.text, f"{case.text} is a folder, and a base name is needed.")
+            return TakenValue(Outcome.INVALID, case.text, f"{case.text} is a directory, but a base name is required.")
         return TakenValue(Outcome.ACCEPTED, case.text)
-    return TakenValue(Outcome.ACCEPTED, HOST_BINLOG, "The server makes the name of the host's name.")
+    return TakenValue(Outcome.ACCEPTED, HOST_BINLOG, "The server derives the name from the host name.")
 
 
 def _port(case: ValueContext) -> TakenValue | None:
@@ -81,14 +81,14 @@ def _relay_log(case: ValueContext) -> TakenValue | None:
         return None
     if not case.target.since("mysql", 8):
         return None if case.text == "" else TakenValue(Outcome.ACCEPTED, NO_DEFAULT)
-    return TakenValue(Outcome.ACCEPTED, HOST_RELAY_LOG, "The server makes the name of the host's name.")
+    return TakenValue(Outcome.ACCEPTED, HOST_RELAY_LOG, "The server derives the name from the host name.")
 
 
 def _query_log(case: ValueContext) -> TakenValue | None:
     """An empty name becomes one of log_basename or the host (`effects`); MariaDB: also no value behind a prefix."""
     if case.text == "" or (case.text is None and case.target.is_mariadb):
         other = " of log_basename, or" if case.target.is_mariadb else ""
-        return TakenValue(Outcome.ACCEPTED, HOST_LOG, f"The server makes the name{other} of the host's name.")
+        return TakenValue(Outcome.ACCEPTED, HOST_LOG, f"The server derives the name{other} from the host name.")
     return None
 
 
@@ -133,7 +133,7 @@ def _log_warnings(case: ValueContext) -> TakenValue | None:
     aloud = case.target.is_mariadb and taken.outcome is Outcome.ADJUSTED
     if not aloud and (value == taken.value or case.text in (value, "0")):
         return TakenValue(Outcome.ACCEPTED, value)
-    return TakenValue(Outcome.ADJUSTED, value, f"The server takes {value}: it reads the digits alone.")
+    return TakenValue(Outcome.ADJUSTED, value, f"The server takes {value}: it reads only the digits.")
 
 
 def _lower_case(case: ValueContext) -> TakenValue | None:
@@ -141,7 +141,7 @@ def _lower_case(case: ValueContext) -> TakenValue | None:
     taken = parse_number("1" if case.text is None else case.text, case.option, case.target)
     if taken.value != "2" or case.target.platform:
         return taken
-    why = "The server takes 0 where the file system tells upper from lower case, as on Linux: 2 is for the others."
+    why = "The server uses 0 on a case-sensitive file system, as on Linux: 2 is for other file systems."
     return TakenValue(Outcome.ADJUSTED, "0", why)
 
 
@@ -149,7 +149,7 @@ def _alter_algorithm(case: ValueContext) -> TakenValue | None:
     taken = parse_enum("1" if case.text is None else case.text, case.option, case.target)
     if not case.target.since("mariadb", 11, 8) or taken.outcome is Outcome.INVALID:
         return taken
-    return TakenValue(Outcome.IGNORED, "DEFAULT", f"The server accepts {case.option.name} and does nothing with it.")
+    return TakenValue(Outcome.IGNORED, "DEFAULT", f"The server accepts {case.option.name} but ignores it.")
 
 
 def _recover_options(case: ValueContext) -> TakenValue | None:
@@ -175,7 +175,7 @@ def _ignored_folders(case: ValueContext) -> TakenValue | None:
 def _exit_info(case: ValueContext) -> TakenValue:
     """Debugging bits for developers: any text is accepted; MySQL refuses an empty one."""
     if case.text == "" and case.target.is_mysql:
-        return TakenValue(Outcome.INVALID, None, "A value is needed, and it is empty.")
+        return TakenValue(Outcome.INVALID, None, "A value is required, but it is empty.")
     return TakenValue(Outcome.ACCEPTED)
 
 
@@ -204,7 +204,9 @@ def _basename(case: ValueContext) -> TakenValue | None:
     whole = "/" not in text or (reads_any_case(case.target) and (text == "/" or not text.endswith("/")))
     if text and "." not in text and whole:
         return None
-    return TakenValue(Outcome.INVALID, text, f"{quote_value(text)} is no base name: write one without folder and dot.")
+    return TakenValue(
+        Outcome.INVALID, text, f"{quote_value(text)} is not a base name: write a name without a directory or a dot."
+    )
 
 
 def _query_cache_size(case: ValueContext) -> TakenValue | None:
@@ -212,7 +214,7 @@ def _query_cache_size(case: ValueContext) -> TakenValue | None:
     taken = parse_number(case.text or "1", case.option, case.target)
     if int(taken.value or 0) < ADDRESSES:
         return None
-    return TakenValue(Outcome.ADJUSTED, "0", "The server takes 0: no memory holds so much.")
+    return TakenValue(Outcome.ADJUSTED, "0", "The server uses 0: the value is larger than any memory.")
 
 
 def _boolean_syntax(case: ValueContext) -> TakenValue | None:
@@ -224,12 +226,12 @@ def _boolean_syntax(case: ValueContext) -> TakenValue | None:
     if shaped and not any(c.isalnum() for c in text) and len({*text[:10], *text[11:]}) == len(FT_SYNTAX) - 1:
         return None
     return TakenValue(
-        Outcome.INVALID, text, f"{quote_value(text)} is no list of operators such as {quote_value(FT_SYNTAX)}."
+        Outcome.INVALID, text, f"{quote_value(text)} is not a list of operators such as {quote_value(FT_SYNTAX)}."
     )
 
 
 def _innodb(case: ValueContext) -> TakenValue | None:
-    why = f"InnoDB is always on since MySQL 5.7: the server accepts {case.option.name} and does nothing."
+    why = f"InnoDB is always on since MySQL 5.7: the server accepts {case.option.name} but ignores it."
     return TakenValue(Outcome.IGNORED, None, why)
 
 
@@ -237,7 +239,7 @@ def _secure_auth(case: ValueContext) -> TakenValue | None:
     taken = parse_boolean(case.text, case.option._replace(arg="optional"), case.target)
     if taken.value != "FALSE":
         return taken
-    why = "secure_auth can no longer be off: the old password format is gone."
+    why = "secure_auth can no longer be off: the old password format was removed."
     return TakenValue(Outcome.INVALID, "FALSE", why)
 
 
@@ -245,7 +247,7 @@ def _old_passwords(case: ValueContext) -> TakenValue | None:
     taken = parse_number("1" if case.text is None else case.text, case.option, case.target)
     if taken.value != "1":
         return taken
-    return TakenValue(Outcome.INVALID, "1", "old_passwords takes only 0 and 2: the format of 1 is gone.")
+    return TakenValue(Outcome.INVALID, "1", "old_passwords accepts only 0 and 2: the format of 1 was removed.")
 
 
 def _authentication(case: ValueContext) -> TakenValue | None:
@@ -266,7 +268,7 @@ def _tls_version(case: ValueContext) -> TakenValue | None:
     if not text or all(part.lower() in ("tlsv1.2", "tlsv1.3") for part in text.split(",")):
         return None
     return TakenValue(
-        Outcome.INVALID, None, f"Of {quote_value(text)} the server takes TLSv1.2 and TLSv1.3 only, without spaces."
+        Outcome.INVALID, None, f"The server accepts only TLSv1.2 and TLSv1.3, without spaces, not {quote_value(text)}."
     )
 
 

@@ -103,7 +103,7 @@ def _set_variable(old: OldLine) -> Successor:
     name = name.strip()
     verdict = judge_value(name, value.strip(), old.file.catalog) if equals and name else None
     if verdict is None:
-        return Successor(words="write the variable as an option of its own")
+        return Successor(words="write the variable as a separate option")
     if verdict.canonical is None and verdict.candidates:
         name = verdict.candidates[0]
     return Successor(((name, value.strip()),), f"write {name} = {value.strip()}")
@@ -226,7 +226,7 @@ def _authentication_policy(old: OldLine) -> Successor | None:
         return None
     if old.value in BUILT_IN:
         return Successor((("authentication_policy", f"{old.value},,"),))
-    return Successor(words="use authentication_policy, whose plugins the server must have loaded")
+    return Successor(words="use authentication_policy; the server must have loaded its plugins")
 
 
 def _first_factor(old: OldLine) -> Successor | None:
@@ -292,10 +292,10 @@ SOURCE = frozenset(
     )
 )
 SYSLOG = "run INSTALL COMPONENT 'file://component_log_sink_syseventlog' and set its variables, then remove the line"
-UNDO = "run CREATE UNDO TABLESPACE where you need more than two undo tablespaces, then remove the line"
+UNDO = "run CREATE UNDO TABLESPACE if you need more than two undo tablespaces, then remove the line"
 POSITIONS = (
-    "on a replica stop replication and set master_info_repository and relay_log_info_repository to TABLE by SET GLOBAL "
-    "before an upgrade, then remove the line"
+    "on a replica, stop replication and set master_info_repository and relay_log_info_repository to TABLE with SET "
+    "GLOBAL before an upgrade, then remove the line"
 )
 CONVERTED: dict[str, Callable[[OldLine], Successor | None]] = {
     "set_variable": _set_variable,
@@ -380,9 +380,9 @@ ON_MARIADB = {
     "keyring_file_data": ("plugin_load_add", " = file_key_management, whose keys are created again"),
     "max_execution_time": ("max_statement_time", ", in seconds; it applies to all statements"),
     "replica_parallel_type": ("slave_parallel_mode", ""),
-    "replica_preserve_commit_order": ("slave_parallel_mode", ", whose modes keep the order of commits"),
+    "replica_preserve_commit_order": ("slave_parallel_mode", ", whose modes keep the commit order"),
     "slave_parallel_type": ("slave_parallel_mode", ""),
-    "slave_preserve_commit_order": ("slave_parallel_mode", ", whose modes keep the order of commits"),
+    "slave_preserve_commit_order": ("slave_parallel_mode", ", whose modes keep the commit order"),
     "validate_password_length": ("plugin_load_add", " = simple_password_check, and its options"),
     "validate_password_policy": ("plugin_load_add", " = simple_password_check, and its options"),
 }

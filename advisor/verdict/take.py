@@ -179,7 +179,7 @@ def _take_maximum(
     if option.arg == "required" and value is None:
         return TakenValue(Outcome.MISSING_ARGUMENT, None, f"maximum-{option.name} needs a value.")
     if option.maximum is None and option.shown:
-        return TakenValue(Outcome.INVALID, None, f"{option.name} has no maximum that could be set.")
+        return TakenValue(Outcome.INVALID, None, f"{option.name} has no maximum that can be set.")
     taken = _take(option, match._replace(prefix=""), value, target, before)
     if taken.outcome not in REFUSED and (option.maximum == "bounds" or reads_64_bits(option, target)):
         return apply_bound(option, value or "1", taken, target, before or option.default or "0")
@@ -191,7 +191,7 @@ def _take_autoset(option: Option, value: str | None) -> TakenValue:
         return TakenValue(Outcome.UNEXPECTED_ARGUMENT, None, f"autoset-{option.name} takes no value.")
     if option.name not in AUTOSIZED:
         return TakenValue(
-            Outcome.INVALID, None, f"The server does not size {option.name} by itself: take autoset- off."
+            Outcome.INVALID, None, f"The server does not size {option.name} by itself: remove the prefix autoset-."
         )
     return TakenValue(Outcome.ACCEPTED, LEFT_TO_SERVER if option.name in COMPILED else None)
 
@@ -210,16 +210,18 @@ def _ignore_bad_value(
         return _ignore_bad_bound(option, taken, before)
     if option.kind in NUMBERS:
         low = number_behind_loose(option, value)
-        return TakenValue(Outcome.ADJUSTED, low, f"{taken.reason} Behind loose- the server goes on, and takes {low}.")
+        return TakenValue(
+            Outcome.ADJUSTED, low, f"{taken.reason} Because of loose- the server continues, and uses {low}."
+        )
     if option.kind == "flagset":
         from advisor.verdict.words import flags_before_error
 
-        why = f"{taken.reason} Behind loose- the server goes on, and takes the flags before it."
+        why = f"{taken.reason} Because of loose- the server continues, and uses the flags before it."
         return TakenValue(Outcome.ADJUSTED, flags_before_error(value, option, before), why)
     if option.kind == "set":
-        why = f"{taken.reason} Behind loose- the server goes on, and takes none of them."
+        why = f"{taken.reason} Because of loose- the server continues, and uses none of them."
         return TakenValue(Outcome.ADJUSTED, special.NO_MEMBER.get(option.name, ""), why)
-    return TakenValue(Outcome.ADJUSTED, None, f"{taken.reason} Behind loose- the server goes on without it.")
+    return TakenValue(Outcome.ADJUSTED, None, f"{taken.reason} Because of loose- the server continues without it.")
 
 
 def _ignore_bad_bound(option: Option, taken: TakenValue, before: str | None) -> TakenValue:
@@ -227,6 +229,8 @@ def _ignore_bad_bound(option: Option, taken: TakenValue, before: str | None) -> 
     if option.maximum is None:
         value = COMPILED.get(option.name) if before in (None, LEFT_TO_SERVER) else None
         size = f", and no longer sizes {option.name} by itself" if value else ""
-        return TakenValue(Outcome.ACCEPTED, value, f"{taken.reason} Behind loose- the server goes on without it{size}.")
-    left = "goes on without it" if option.kind == "enum" else "goes on, and no session may set more than 0"
-    return TakenValue(Outcome.ADJUSTED, None, f"{taken.reason} Behind loose- the server {left}.")
+        return TakenValue(
+            Outcome.ACCEPTED, value, f"{taken.reason} Because of loose- the server continues without it{size}."
+        )
+    left = "continues without it" if option.kind == "enum" else "continues, and no session may set more than 0"
+    return TakenValue(Outcome.ADJUSTED, None, f"{taken.reason} Because of loose- the server {left}.")

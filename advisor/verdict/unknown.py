@@ -130,7 +130,7 @@ def hedge_refusal(taken: TakenValue, catalog: Catalog) -> TakenValue:
     if taken.outcome not in REFUSED:
         return taken
     examined = catalog.read_as.base.label
-    why = f"{taken.reason} That is {examined}; {catalog.target.label} was not examined."
+    why = f"{taken.reason} This is known for {examined}; {catalog.target.label} was not examined."
     return TakenValue(Outcome.UNEXAMINED, taken.value, why, likely=True)
 
 
@@ -161,14 +161,14 @@ def _not_known(what: str, catalog: Catalog) -> str:
     """A sentence on a name that no list has, and on the target, whose own list mycnf has not read."""
     if catalog.read_as == catalog.target:
         return f"{what} is not in the documents that mycnf knows; no {catalog.target.label} server was examined."
-    return f"{what} is not known up to {catalog.read_as.label}; {catalog.target.label} was not examined."
+    return f"{what} does not exist up to {catalog.read_as.label}; {catalog.target.label} was not examined."
 
 
 def not_examined(catalog: Catalog) -> str:
     """A sentence on the version whose valid values these are, and on the target, which was not examined."""
     if catalog.read_as == catalog.target:
         return f"No {catalog.target.label} server was examined."
-    return f"That is {catalog.read_as.label}; {catalog.target.label} was not examined."
+    return f"This is known for {catalog.read_as.label}; {catalog.target.label} was not examined."
 
 
 def _documented_since(name: str, target: Target) -> str | None:
@@ -187,10 +187,10 @@ def _not_loaded_or_unknown(name: str, written: str, match: NameMatch, catalog: C
         return match._replace(canonical=None), _explain_plugin(name, option.plugin, catalog)
     spelt = CAPITALS.get(name, name)
     if option is not None and spelt != written.replace("-", "_").removeprefix("loose_"):
-        why = f"The server distinguishes upper and lower case in option names, and knows {spelt} only."
+        why = f"The server distinguishes upper and lower case in option names, and knows only {spelt}."
         return match._replace(candidates=(spelt,)), TakenValue(Outcome.UNKNOWN, None, why)
     if name.startswith("innodb") and load(catalog.target).get(name) is not None and catalog.get(name) is None:
-        why = "ignore_builtin_innodb leaves InnoDB out, and its options unknown."
+        why = "ignore_builtin_innodb disables InnoDB, so its options are unknown."
         return match, TakenValue(Outcome.UNKNOWN, None, why)
     presence = find_presence(name) or find_presence(_strip_switch(name))
     return (
@@ -215,7 +215,7 @@ def _explain_not_loaded(name: str, plugin: str) -> TakenValue:
 
 def _explain_component(name: str, catalog: Catalog) -> TakenValue:
     """A file cannot load a component, so it does not show whether the server knows the component's options."""
-    why = f"{name} belongs to a component, which INSTALL COMPONENT must have installed before."
+    why = f"{name} belongs to a component, which must first be installed with INSTALL COMPONENT."
     return TakenValue(_outcome_of_other_build(catalog), None, why, likely=True)
 
 
@@ -275,7 +275,7 @@ def _explain_loaded_plugin(
     if plugin is not None and presence is None:
         why = f"The plugin {plugin} of {catalog.read_as.label} has no option {name}."
         return match, TakenValue(_outcome_of_other_build(catalog), None, why)
-    why = f"{name} belongs to a plugin that the file loads, so it is expected to be known then."
+    why = f"{name} belongs to a plugin that the file loads, so the server is expected to know it."
     return match, TakenValue(Outcome.ACCEPTED, None, why)
 
 

@@ -42,12 +42,12 @@ def find_member(text: str, values: Sequence[str], *, whole: bool = False) -> int
 def parse_enum(text: str, option: Option, target: Target) -> TakenValue:
     """Parse one member of an enumeration; the value is the member's name."""
     if not text and target.is_mysql:
-        return TakenValue(Outcome.INVALID, None, "One of the names is needed, and the value is empty.")
+        return TakenValue(Outcome.INVALID, None, "One of the names is required, but the value is empty.")
     place = find_member(text, option.values)
     if place == NONE:
         place = _parse_enum_number(text, len(option.values))
     if place < 0:
-        why = "begins the names of several" if place == SEVERAL else "is none of"
+        why = "matches several of" if place == SEVERAL else "is none of"
         return TakenValue(Outcome.INVALID, None, f"{quote_value(text)} {why} {', '.join(option.values)}.")
     return TakenValue(Outcome.ACCEPTED, option.values[place])
 
@@ -168,7 +168,7 @@ def parse_flags(text: str, option: Option, before: str | None, target: Target) -
     state, bad = _read_flags(text, option, before, target)
     if bad is not None:
         return TakenValue(
-            Outcome.INVALID, None, f"{quote_value(bad)} is no flag with =on, =off or =default, or is there twice."
+            Outcome.INVALID, None, f"{quote_value(bad)} is not a flag with =on, =off or =default, or is given twice."
         )
     return TakenValue(Outcome.ACCEPTED, _print_flags(state))
 
@@ -351,7 +351,7 @@ def parse_charset(case: ValueContext) -> TakenValue | None:
         if name.lower() in known_charsets(case.target):
             return TakenValue(Outcome.ACCEPTED, name)
     hint = ": write utf8mb4, or utf8mb3 for the old one" if text.lower() == "utf8" else ""
-    return TakenValue(Outcome.INVALID, text, f"{quote_value(text)} is no character set of this server{hint}.")
+    return TakenValue(Outcome.INVALID, text, f"{quote_value(text)} is not a character set of this server{hint}.")
 
 
 def parse_collation(case: ValueContext) -> TakenValue | None:
@@ -363,7 +363,7 @@ def parse_collation(case: ValueContext) -> TakenValue | None:
     if whole and charset_of(text) in known_charsets(case.target) and not _is_newer_family(text, case.target):
         return TakenValue(Outcome.ACCEPTED, text)
     hint = ": write utf8mb4_ or utf8mb3_ for utf8_" if text.lower().startswith("utf8_") else ""
-    return TakenValue(Outcome.INVALID, text, f"{quote_value(text)} is no collation of this server{hint}.")
+    return TakenValue(Outcome.INVALID, text, f"{quote_value(text)} is not a collation of this server{hint}.")
 
 
 def charset_of(collation: str) -> str:

@@ -75,14 +75,14 @@ def test_for_the_file() -> None:
 @pytest.mark.parametrize(
     ("comment", "wrong", "remedy"),
     [
-        ("mycnf:", "nothing stands behind mycnf:", "write # mycnf: ignore[BUF001] and the reason"),
-        ("mycnf: igonre[BUF001] x", "igonre stands behind mycnf:", "did you mean ignore?"),
-        ("mycnf: ignorefile[BUF001] x", "ignorefile stands behind mycnf:", "did you mean ignore-file?"),
+        ("mycnf:", "nothing follows mycnf:", "write # mycnf: ignore[BUF001] and the reason"),
+        ("mycnf: igonre[BUF001] x", "igonre follows mycnf:", "did you mean ignore?"),
+        ("mycnf: ignorefile[BUF001] x", "ignorefile follows mycnf:", "did you mean ignore-file?"),
         ("mycnf: ignore BUF001", "no rule is named in brackets", "write # mycnf: ignore[BUF001] and the reason"),
         ("mycnf: ignore-file", "no rule is named in brackets", "write # mycnf: ignore-file[BUF001] and the reason"),
         ("mycnf: ignore[BUF001 x", "the closing bracket is missing", "write # mycnf: ignore[BUF001] and the reason"),
         ("mycnf: ignore[ , ] x", "its brackets are empty", "write # mycnf: ignore[BUF001] and the reason"),
-        ("big, mycnf: ignore[BUF001]", "other words stand before it in its comment", "begin the comment with mycnf:"),
+        ("big, mycnf: ignore[BUF001]", "other text comes before it in the comment", "begin the comment with mycnf:"),
     ],
 )
 def test_malformed(comment: str, wrong: str, remedy: str) -> None:
@@ -95,10 +95,10 @@ def test_malformed(comment: str, wrong: str, remedy: str) -> None:
 @pytest.mark.parametrize(
     ("line", "word"),
     [
-        ("port = 1 ; mycnf: ignore[BUF001] x", "; begins no comment"),
-        ("init_connect = '# mycnf: ignore[BUF001]'", "part of what it reads"),
-        ("!includedir /etc/mysql # mycnf: ignore[OPT015] x", "part of what it reads"),
-        ("[mysqld # mycnf: ignore[OPT010] x", "part of what it reads"),
+        ("port = 1 ; mycnf: ignore[BUF001] x", "; does not begin a comment"),
+        ("init_connect = '# mycnf: ignore[BUF001]'", "as part of the line"),
+        ("!includedir /etc/mysql # mycnf: ignore[OPT015] x", "as part of the line"),
+        ("[mysqld # mycnf: ignore[OPT010] x", "as part of the line"),
     ],
 )
 def test_no_comment_to_the_server(line: str, word: str) -> None:

@@ -104,7 +104,7 @@ def test_unused() -> None:
         ("SUP001", "note", 5),
     ]
     messages = [f.message for f in done.kept]
-    assert messages[0].startswith("BUF001 has nothing to say about line 3,")
+    assert messages[0].startswith("BUF001 reports nothing about line 3,")
     assert "no line follows" in messages[2]
 
 

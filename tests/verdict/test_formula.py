@@ -85,7 +85,7 @@ def test_an_unknown_variable_makes_the_result_unknown() -> None:
         ("LEAST()", "a number or a formula"),
         ("{DBInstanceClassMemory-1}", "is missing"),
         ("{log(DBInstanceClassMemory*0)}", "logarithm"),
-        ("{DBInstanceClassMemory}G", "left over"),
+        ("{DBInstanceClassMemory}G", "unexpected at the end"),
         ("LEAST(" * 40 + "1" + ")" * 40, "nested"),
         ("{1" + "*1" * 1000 + "}", "characters"),
         ("{DBInstanceClassMemory;DROP}", "cannot be part"),

@@ -82,7 +82,7 @@ table_definition_cache=400 / performance_schema_digests_size / 5000
 """
 NOTES = """
 mysql-8.0.15   / open_files_limit=70000 / open_files_limit / keeps a higher limit
-mariadb-11.8.9 / open_files_limit=70000 / open_files_limit / takes what it needs
+mariadb-11.8.9 / open_files_limit=70000 / open_files_limit / uses what it needs
 mysql-8.0.15   / max_connections=3000, table_open_cache=400 / max_connections / fewer than 3,810 files
 mariadb-11.8.9 / max_connections=3000, table_open_cache=400 / max_connections / fewer than 3,430 files
 mysql-8.0.15   / max_connections=100, table_open_cache=5000 / table_open_cache / fewer than 10,110 files

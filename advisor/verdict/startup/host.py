@@ -139,8 +139,8 @@ def host_note(verdict: FileVerdict, name: str) -> str | None:
 
 def _open_files_note(start: StartupSettings, _name: str) -> str:
     if start.catalog.target.is_mysql:
-        return "The operating system decides: the server keeps a higher limit, and takes a lower one where it must."
-    return "The operating system decides: the server takes what it needs of the limit, or what it gets."
+        return "The operating system decides: the server keeps a higher limit, and accepts a lower one if it must."
+    return "The operating system decides: the server uses what it needs within the limit, or what it gets."
 
 
 def _connections_note(start: StartupSettings, _name: str) -> str | None:
@@ -174,7 +174,7 @@ def _lowered_note(files: int) -> str | None:
     if files <= ORDINARY:
         return None
     return (
-        f"The operating system may decide: the server lowers it where it may open fewer than {files:,} files "
+        f"The operating system may decide: the server lowers the value if it may open fewer than {files:,} files "
         "(ulimit -n, LimitNOFILE=)."
     )
 
@@ -187,19 +187,17 @@ def _processors_note(start: StartupSettings, _name: str) -> str | None:
     size = start.number(POOL)
     if start.catalog.target.is_mariadb or not size or size < GIB or instances_of(start, size):
         return None
-    return (
-        "The processors decide: by their number goes how many instances there are, and the pool is rounded up to fit."
-    )
+    return "The processors decide: their number determines the number of instances, and the pool is rounded up to fit."
 
 
 def _disk_note(start: StartupSettings, name: str) -> str | None:
     if start.catalog.target.is_mysql or (start.number(name) or 0) >= BLOCK:
         return None
-    return "The disk decides: the server writes no less than one of its blocks, which are of 512 or 4096 bytes."
+    return "The disk decides: the server writes at least one disk block, which is 512 or 4096 bytes."
 
 
 def _adaptive_note(_start: StartupSettings, _name: str) -> str | None:
-    return "The load decides: InnoDB moves it while it runs."
+    return "The load decides: InnoDB adjusts it at run time."
 
 
 NOTES: dict[str, Note] = {

@@ -139,12 +139,15 @@ def find_stops(
         fault = find_policy_fault(values[POLICY], target, loads=bool(loaded))
         stops.update({POLICY: StartupStop(fault, certain=False)} if fault else {})
     if _is_no_offset(values.get(ZONE, "")):
-        stops[ZONE] = StartupStop(f"No time zone is {values[ZONE]} from UTC.", certain=True)
+        stops[ZONE] = StartupStop(f"No time zone has the offset {values[ZONE]} from UTC.", certain=True)
     if BIND in values and BIND not in unread:
         fault = find_address_fault(values[BIND], target, listens=_listens(values, target))
         stops.update({BIND: StartupStop(fault, certain=True)} if fault else {})
     if values.get(RECOVER) in ("COMMIT", "ROLLBACK") and _coordinates(values, target):
-        why = "It is for one start: the server resolves prepared transactions, asks for a start without it, and ends."
+        why = (
+            "This option is for a single start: the server resolves prepared transactions, requests a start without "
+            "it, and stops."
+        )
         stops[RECOVER] = StartupStop(why, certain=False)
     stops.update(_engines(values, target))
     stops.update(_data_files(values, target))
@@ -155,10 +158,12 @@ def find_stops(
         stops.update(_without_keys(values, loaded))
         stops.update(_nodes(values, unread))
         if (parse_digits(values.get(SESSION_MEMORY)) or 1 << 20) <= TOO_LITTLE_MEMORY:
-            why = "With 32K or less for a session the server can't read its own tables at its start."
+            why = "With 32K or less per session the server cannot read its own tables at start-up."
             stops[SESSION_MEMORY] = StartupStop(why, certain=False)
         if values.get(FILES_OF_STATEMENTS, "").upper() == "NULL":
-            why = "Only MySQL knows NULL: MariaDB looks for a directory of that name. Name an empty directory instead."
+            why = (
+                "Only MySQL supports NULL: MariaDB looks for a directory of that name. Use an empty directory instead."
+            )
             stops[FILES_OF_STATEMENTS] = StartupStop(why, certain=False)
     maybe_off = target.is_mariadb and ("innodb" in values or LEFT_OUT in values)
     return {name: stop for name, stop in stops.items() if not (maybe_off and name.startswith("innodb_"))}
@@ -168,9 +173,11 @@ def _on_windows(values: Values) -> dict[str, StartupStop]:
     """Find values that MySQL's manual gives to other systems; no server on Windows was examined."""
     stops = {}
     if values.get(FLUSHING, "").upper() in METHODS_OF_UNIX:
-        stops[FLUSHING] = StartupStop("On Windows the methods are unbuffered, the default, and normal.", certain=False)
+        stops[FLUSHING] = StartupStop(
+            "On Windows the only methods are unbuffered, the default, and normal.", certain=False
+        )
     if values.get(CASE) == "0":
-        why = "0 needs a file system that tells upper from lower case, and those of Windows do not."
+        why = "0 needs a case-sensitive file system, and those of Windows are not."
         stops[CASE] = StartupStop(why, certain=False)
     return stops
 
@@ -202,7 +209,7 @@ def _engines(values: Values, target: Target) -> dict[str, StartupStop]:
     wanted = [name for name in DEFAULTS if is_innodb(values.get(name, "InnoDB" if name == DEFAULTS[0] else ""))]
     if target.is_mariadb and wanted:
         off = [name for name, value in ((INNODB, "OFF"), (LEFT_OUT, "TRUE")) if values.get(name) == value]
-        why = f"InnoDB is off and {wanted[0]} is InnoDB: set another there too."
+        why = f"InnoDB is off but {wanted[0]} is InnoDB: set another engine there too."
         stops.update({name: StartupStop(why, certain=False) for name in off})
     return stops
 
@@ -238,7 +245,7 @@ def _without_provider(values: Values, loaded: frozenset[str], target: Target) ->
     plugin = f"provider_{algorithm}"
     if algorithm in BUILT_IN or plugin in loaded or not target.since("mariadb", 10, 7):
         return {}
-    why = f"{algorithm} comes with the plugin {plugin}: add plugin_load_add = {plugin}, which this file lacks."
+    why = f"{algorithm} needs the plugin {plugin}: add plugin_load_add = {plugin}, which this file lacks."
     return {ALGORITHM: StartupStop(why, certain=False)}
 
 
@@ -247,7 +254,7 @@ def _without_keys(values: Values, loaded: frozenset[str]) -> dict[str, StartupSt
     if any(KEYS in name for name in loaded):
         return {}
     logged = values.get("log_bin", NO_DEFAULT) not in ("0", NO_DEFAULT)
-    why = "Encryption needs the keys of a plugin: load one too, such as file_key_management, for this file loads none."
+    why = "Encryption needs keys from a plugin, and this file loads none: load one, such as file_key_management."
     return {
         name: StartupStop(why, certain=False)
         for name in ENCRYPTED
@@ -286,16 +293,15 @@ def find_files_fault(name: str, written: str, target: Target) -> str:
         match = pattern.match(written, at)
         if match is None or not _check_sizes(match, target):
             return (
-                f"InnoDB can't read it from {quote_value(written[at:])} on: each file is name:size "
-                "with a size of 1M or "
-                "more, and the last may end in :autoextend or :autoextend:max:size, in lower case."
+                f"InnoDB cannot parse it from {quote_value(written[at:])} on: each file is name:size with a size of 1M "
+                "or more, and the last may end in :autoextend or :autoextend:max:size, in lower case."
             )
         if name == TEMPORARY and match["raw"]:
-            return "The temporary tablespace can't lie on a raw device: leave out the word behind the size."
+            return "The temporary tablespace cannot be on a raw device: remove the word after the size."
         at, total, grows = match.end(), total + _matched_bytes(match, SIZE), bool(match["grows"])
     if total >= LEAST[name] or (name == TEMPORARY and grows and target.is_mariadb):
         return ""
-    return f"InnoDB doesn't start with less than {LEAST[name] // MEGABYTE}M in all of these files."
+    return f"InnoDB does not start with a total of less than {LEAST[name] // MEGABYTE}M in these files."
 
 
 def _check_sizes(match: re.Match[str], target: Target) -> bool:
@@ -353,9 +359,9 @@ def find_node_faults(values: Values, unread: frozenset[str]) -> dict[str, str]:
         return {}
     named = values.get(ADDRESS) or ADDRESS in unread or METHOD in unread
     if not named and values.get(METHOD) != "mysqldump":
-        return {ON: "A node of a cluster needs wsrep_cluster_address, which this file lacks."}
+        return {ON: "A Galera node needs wsrep_cluster_address, which this file lacks."}
     if values.get(FORMAT, "MIXED") != "ROW" and FORMAT not in unread:
-        why = "A node of a cluster needs binlog_format = ROW."
+        why = "A Galera node needs binlog_format = ROW."
         return {FORMAT if FORMAT in values else PROVIDER: why}
     if values.get("memlock") == "TRUE":
         return {"memlock": "A node of a cluster does not start with its memory locked: remove the line."}
@@ -377,13 +383,13 @@ def find_address_fault(written: str, target: Target, *, listens: bool) -> str:
     lists = target.since("mysql", 8, 0, 13)
     addresses = written.split(",")
     if not written.strip():
-        return "It names no address." if listens or lists else ""
+        return "It contains no address." if listens or lists else ""
     if lists and len(addresses) > 1 and not EVERY_ADDRESS.isdisjoint(addresses):
-        return f"A list can't contain {', '.join(sorted(EVERY_ADDRESS))}, which are every address already."
+        return f"A list cannot contain {', '.join(sorted(EVERY_ADDRESS))}, which already mean all addresses."
     if not listens:
         return ""
     if len(addresses) > 1 and target.is_mysql and not lists:
-        return "This version takes one address, and no list."
+        return "This version accepts one address, not a list."
     wrong = next((address for address in addresses if _is_no_address(address, target)), None)
     return "" if wrong is None else f"{quote_value(wrong)} is neither an IP address nor a host name."
 

@@ -57,7 +57,7 @@ def test_a_chain_of_three(server_name: str, start: Start, tmp_path: Path) -> Non
     errant = found["errant-transactions"].message
     assert ("transactions of its own" if last.is_mariadb else "1 transaction that") in errant
     assert ("0-3-" if last.is_mariadb else str(last.run("SELECT @@server_uuid")[0][0])) in errant
-    own = "was written here; those of its source were applied up to 0-1-"
+    own = "was written here; transactions from its source were applied up to 0-1-"
     assert (own in found["writable-replica"].message) is last.is_mariadb
     first.run("INSERT INTO a.t VALUES (8)")
     until(lambda: follows(last) and last.run("SELECT COUNT(*) FROM a.t") == ((2,),))

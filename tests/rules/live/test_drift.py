@@ -75,6 +75,6 @@ def test_set_over_the_command_line(server_name: str, start: Start, tmp_path: Pat
     facts = collect_from_account(Account(user="root", socket=server.socket), CollectRequest(window=0.0))
     found = {f.option: f for f in run_rules(build_context(facts), OURS).findings}
     message, help_text = found["max_connections"].message, found["max_connections"].help or ""
-    assert message.endswith("the next start takes the command line's value, which overrides this line."), message
+    assert message.endswith("the next start uses the command line's value, which overrides this line."), message
     assert "to keep 80, write it there instead" in help_text, help_text
     assert found["sort_buffer_size"].message.endswith(": its command line overrides this line.")
