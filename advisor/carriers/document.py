@@ -143,7 +143,7 @@ def document_of(data: bytes, path: str) -> Document:
         return Document(path, data.decode("utf-8"))
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
-        raise CarrierError(f"{path}:{line}: a byte that is no UTF-8; save the file as UTF-8") from error
+        raise CarrierError(f"{path}:{line}: a byte that is not UTF-8; save the file as UTF-8") from error
 
 
 class Piece(NamedTuple):

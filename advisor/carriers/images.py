@@ -56,6 +56,8 @@ def image_of(reference: str) -> ServerImage | None:
     if version is None and re.search(_EXPRESSION, tag):
         return ServerImage(newest_target(*server), f"its image is {reference.strip()}, whose {UNVERSIONED}")
     if version is None:
-        return ServerImage(newest_target(*server), f"its image is {reference.strip()}, taken for the newest")
+        return ServerImage(
+            newest_target(*server), f"its image is {reference.strip()}, assumed to be the newest version"
+        )
     numbers = tuple(int(n) for n in version.groups() if n)
     return ServerImage(*target_of_version(server[0], numbers, server[1], f"its image is {reference.strip()}"))

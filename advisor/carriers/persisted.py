@@ -39,14 +39,14 @@ def check_json(document: Document) -> None:
         value = json.loads(document.text)
     except json.JSONDecodeError as error:
         raise CarrierError(
-            f"{document.path}:{error.lineno}: no JSON: {error.msg} at column {error.colno}; correct the line"
+            f"{document.path}:{error.lineno}: invalid JSON: {error.msg} at column {error.colno}; correct the line"
         ) from error
     except RecursionError as error:
         raise CarrierError(f"{document.path}: nested too deep for a file of settings; name another file") from error
     except ValueError as error:  # a number of thousands of digits
-        raise CarrierError(f"{document.path}: it holds a number that no setting has; name another file") from error
+        raise CarrierError(f"{document.path}: it contains a number that no setting has; name another file") from error
     if not isinstance(value, dict):
-        raise CarrierError(f"{document.path}:1: JSON, but no object in braces; name another file")
+        raise CarrierError(f"{document.path}:1: JSON, but not an object in braces; name another file")
 
 
 def members(document: Document, at: int) -> list[JsonMember]:
@@ -117,8 +117,8 @@ def _entries(document: Document) -> list[PersistedVariable]:
     version = top.get("Version")
     if version is None or version.value not in VERSIONS:
         raise CarrierError(
-            f"{document.path}:1: no Version 1 or 2, so it is no mysqld-auto.cnf and MySQL stops at it; "
-            "let SET PERSIST write the file"
+            f"{document.path}:1: the Version is not 1 or 2, so it is not a mysqld-auto.cnf and MySQL stops at it; let "
+            "SET PERSIST write the file"
         )
     variables: list[PersistedVariable] = []
     for section in top.values():
@@ -198,7 +198,7 @@ def _stray(
     reset = f"RESET PERSIST {entry.name}"
     if verdict.outcome in (Outcome.UNKNOWN, Outcome.REMOVED):
         name = "unknown-option" if verdict.outcome is Outcome.UNKNOWN else "removed-option"
-        message = f"{verdict.reason} {label} warns of it in its log and starts without it."
+        message = f"{verdict.reason} {label} logs a warning and starts without it."
         return NonOption(name, message, reset, place, fatal=False, option=entry.name)
     wrong_word = not entry.static and verdict.option is not None and verdict.option.kind == "bool"
     if verdict.outcome in REFUSED or (wrong_word and given.upper() not in ("ON", "OFF")):

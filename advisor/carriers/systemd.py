@@ -78,7 +78,7 @@ def _words(document: Document, value: Piece) -> list[Piece]:
     except OpenQuoteError as error:
         at = value.places[min(error.args[0], len(value.places) - 1)] if value.places else value.start
         line, _ = document.place(at)
-        raise CarrierError(f"{document.path}:{line}: a quote that nothing closes; close it") from error
+        raise CarrierError(f"{document.path}:{line}: a quote is never closed; close it") from error
     check_words(document.path, len(words))
     return words
 

@@ -171,9 +171,9 @@ def _error_message(error: Exception, text: str, path: str) -> str:
     line = text.count("\n", 0, position) + 1
     indent = text.split("\n", line)[line - 1]
     hint = (
-        "take the tab out of the indentation" if "\t" in indent[: len(indent) - len(indent.lstrip())] else "correct it"
+        "remove the tab from the indentation" if "\t" in indent[: len(indent) - len(indent.lstrip())] else "correct it"
     )
-    return f"{path}:{line}: no YAML: {problem}; {hint}, yamllint shows more"
+    return f"{path}:{line}: invalid YAML: {problem}; {hint}, yamllint shows more"
 
 
 BLOCKS = ("|", ">")

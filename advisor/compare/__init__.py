@@ -310,7 +310,7 @@ def _categorize_formula(a: SideSetting, b: SideSetting) -> tuple[Category, str]:
     if most < low or high < least:
         return Category.DIFFERS, ""
     texts = [f"{letter} is {_bounds(one)}" for letter, one in (("A", a), ("B", b))]
-    return Category.UNDETERMINED, f"{', '.join(texts)}: the service keeps a part of the memory for itself"
+    return Category.UNDETERMINED, f"{', '.join(texts)}: the service reserves a part of the memory"
 
 
 def _bounds(held: SideSetting) -> str:

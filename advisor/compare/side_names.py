@@ -42,7 +42,7 @@ def parse_side(word: str) -> NamedSide:
     prefix, colon, rest = word.partition(":")
     if colon and prefix in PREFIXES:
         if not rest:
-            raise MycnfError(f"{word} is incomplete; write a name behind the colon")
+            raise MycnfError(f"{word} is incomplete; write a name after the colon")
         return PREFIXES[prefix](word, rest)
     if word == "server":
         return NamedSide(SideKind.SERVER, word)

@@ -112,7 +112,7 @@ def _default_value(name: str, catalog: Catalog) -> str | None:
 
 SWITCHED = ("bool", "flag")
 SERVICE_DEFAULT = "a default of the service, which mycnf does not know"
-INVALID_VALUE = "a value that is not valid for the service: mycnf lint says why"
+INVALID_VALUE = "a value that is not valid for the service: mycnf lint shows the reason"
 UNKNOWN_FORMULA = "a formula: --instance-class or --ram evaluates it"
 VERSION = "version"  # a running server reports more than the version number
 

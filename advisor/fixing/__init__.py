@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 LONGEST_NAME = 200  # bytes of the file name used in the name of its copy; file systems allow 255
 HARD_LINKS = "it has other hard links"
-CANNOT_KEEP_OWNER = "a new file can't be given its owner and attributes"
+CANNOT_KEEP_OWNER = "a new file cannot get its owner and attributes"
 MOUNTED = "it is mounted by itself"
 
 
@@ -123,7 +123,7 @@ def replace_text(path: str, before: bytes, after: bytes) -> str:
         raise
     except OSError as error:
         _remove_quietly(beside)
-        raise MycnfError(f"{path}: can't be written ({error.strerror}); it is as it was") from error
+        raise MycnfError(f"{path}: cannot be written ({error.strerror}); it is unchanged") from error
     except BaseException:
         _remove_quietly(beside)
         raise
@@ -184,7 +184,7 @@ def _overwrite(path: str, real: str, beside: str, before: bytes, after: bytes) -
                 _fill(file, before)
             except OSError as error:
                 raise HalfWrittenError(
-                    f"{path}: writing failed half way ({error.strerror}); its old text is {beside}"
+                    f"{path}: writing failed halfway ({error.strerror}); its old text is {beside}"
                 ) from error
             raise
 

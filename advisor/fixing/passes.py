@@ -112,7 +112,7 @@ def _make_fixes(
         else:
             parts += [part[len(part) // 2 :], part[: len(part) // 2]]
     if parts:
-        left[f"{path}: {sum(map(len, parts)):,} fixes are left to you: too many others can't be made"] = None
+        left[f"{path}: {sum(map(len, parts)):,} fixes are left to you: too many other fixes cannot be made"] = None
     return state, made
 
 
@@ -126,7 +126,7 @@ def _try(path: str, look: ReadTargets, now: _State, wanted: list[Candidate]) -> 
         texts = texts.with_text(name, apply_edits(now.texts.text(name), own))
     readings, texts = read_targets(path, look, texts)
     if len(readings) != len(now.readings):
-        return None, "nothing would be left of what one server reads"
+        return None, "it would remove everything that one server reads"
     # If a file is read under two names, findings of one line apply to the other: a line is its own duplicate.
     read = {file.path for reading in readings for file in reading.verdict.resolved.files}
     twice = any(texts.names_among(name, read) > 1 for name in edits)
@@ -146,7 +146,7 @@ def _find_objection(
         moved = first_difference(before.verdict, after.verdict)
         if moved:
             named = " (--target names the one server that matters)" if before.witness else ""
-            return f"{before.target.label} would take {moved} in another way{named}"
+            return f"{before.target.label} would treat {moved} differently{named}"
     mended = Counter(kind for c in wanted if at in c.readings for kind in {_finding_kind(f) for f in c.findings})
     gone = Counter(map(_finding_kind, before.findings))
     gone.subtract(map(_finding_kind, after.findings))

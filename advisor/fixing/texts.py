@@ -132,7 +132,7 @@ class Texts:
         try:
             status = os.stat(path)
         except OSError as error:
-            raise OptionFileError(f"{path}: it is gone ({error.strerror}); run mycnf again") from error
+            raise OptionFileError(f"{path}: it no longer exists ({error.strerror}); run mycnf again") from error
         return "", status.st_dev, status.st_ino
 
 
@@ -157,10 +157,10 @@ def why_not_editable(path: str, named: str, texts: Texts, reading: TargetReading
         and path != named
         and not (named not in texts.given and _is_beside_or_below(path, named))
     ):
-        return f"it lies outside the folder of {named}: name it to have it fixed"
+        return f"it is outside the directory of {named}: name it explicitly to fix it"
     file = next(file for file in reading.verdict.resolved.files if file.path == path)
     if any(line.templated and line.kind is LineKind.COMMENT for line in file.lines):
-        return "it is a template, whose statements decide which of its lines count"
+        return "it is a template, whose statements decide which of its lines apply"
     return None
 
 

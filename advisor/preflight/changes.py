@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 NEW_SOURCES = {
     Origin.PERSISTED: "It was persisted after the server started.",
-    Origin.COMMAND_LINE: "It was put on the service's command line after the server started.",
+    Origin.COMMAND_LINE: "It was added to the service's command line after the server started.",
 }
 
 
@@ -68,14 +68,14 @@ def explain_change(kind: RestartEffect, case: ChangedVariable, facts: Facts) -> 
         return f"Of the {wanted} set in {where}, the limit on open files allows only this many."
     past = _explain_running(kind, case, facts) if case.origins_known else _explain_unknown_origin(case)
     if facts.files is None and case.view.line is None:
-        return f"{past} Unless a file sets it, the next start takes the default; the files were not read."
+        return f"{past} Unless a file sets it, the next start uses the default; the files were not read."
     return f"{past} {_explain_next(case)}"
 
 
 def _explain_unknown_origin(case: ChangedVariable) -> str:
     """Explain the running value of a server that does not report origins."""
     if case.origin is Origin.COMMAND_LINE and case.view.source is not Origin.COMMAND_LINE:
-        return "It was given on the command line."
+        return "It was set on the command line."
     if case.view.line is None:
         return "It was set at run time, or its line was removed." if case.dynamic else "Its line was removed."
     if not case.may_be_edited:
@@ -107,8 +107,8 @@ def _explain_new_source(case: ChangedVariable, facts: Facts) -> str:
 
 # Explanations by origin of the running value, if that no longer sets it.
 REMOVED = {
-    Origin.PERSISTED: "It was persisted, and no longer is.",
-    Origin.COMMAND_LINE: "It was given on the command line, and no longer is.",
+    Origin.PERSISTED: "It is no longer persisted.",
+    Origin.COMMAND_LINE: "It is no longer on the command line.",
     # Reported for a few variables that files set (ASK-18).
     Origin.COMPILED: "It is not this version's default, so a line that set it was probably removed.",
 }
@@ -132,12 +132,12 @@ def _explain_next(case: ChangedVariable) -> str:
     view = case.view
     if view.line is None:
         if view.source is Origin.PERSISTED:
-            return "The persisted value takes its place."
-        return "No file sets it: the next start takes the default."
+            return "The persisted value overrides it."
+        return "No file sets it: the next start uses the default."
     place = view.line.placed
     if not place.line.number:
-        return "The next start takes it from the command line."
-    return f"The next start takes {place.path}:{place.line.number}."
+        return "The next start reads it from the command line."
+    return f"The next start reads {place.path}:{place.line.number}."
 
 
 # Variables that servers change while running or generate at each start.
@@ -345,7 +345,7 @@ def _doubt_text(name: str, view: NextValue, now: RuleContext, start: NextStartOp
         return f" The server may not start if {needed} does not exist."
     named = name == ZONE and view.line is not None and view.value and view.value[:1] not in "+-"
     if named and view.value != SYSTEM_ZONE:
-        return f" The server stops at its start if mysql.time_zone_name lacks {view.value}."
+        return f" The server stops at start-up if mysql.time_zone_name lacks {view.value}."
     return ""
 
 

@@ -102,15 +102,13 @@ def remedy_for(name: str, kind: RestartEffect, view: NextValue, now: RuleContext
     """Return how to keep the running value and how to apply a change now; secrets are never printed."""
     running = now.server.variables[name]
     if MASK in redact_value(name, running):
-        return Remedy(help="It may hold a password, which is not shown: write the value into the file yourself.")
+        return Remedy(help="It may hold a password, which is not shown: write the value to the file yourself.")
     option = option_of(name, now.catalog)
     if option is None:
-        return Remedy(help="No option sets it. To keep it, put the SET GLOBAL into the init_file.")
+        return Remedy(help="No option sets it. To keep it, add the SET GLOBAL to the init_file.")
     if not _is_safe(option, running) and not _is_safe(option, view.value):
         where = (
-            "persist the intended value"
-            if view.source is Origin.PERSISTED
-            else "write the intended value into the file"
+            "persist the intended value" if view.source is Origin.PERSISTED else "write the intended value to the file"
         )
         return Remedy(help=f"It affects durability: {where}.")
     keep = _as_replica_takes(_keep_actions(option, view, now, running), now, name) if _is_safe(option, running) else ()

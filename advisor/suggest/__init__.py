@@ -131,17 +131,17 @@ def _on_service(
     lines = [line for line in lines if platform.can_change(line.option) and line.option not in CHOSEN_BY_SERVICES]
     omitted = [sentence for sentence in _omissions(host) if "buffer pool" not in sentence]
     omitted.append(
-        f"{' and '.join(CHOSEN_BY_SERVICES)} stay as the service chooses them for the instance; it has defaults of its "
-        "own for others too: compare each line with them"
+        f"{' and '.join(CHOSEN_BY_SERVICES)} are left to the service, which sets them for the instance. It has its own "
+        "defaults for other options too: compare each line with them"
     )
     return tuple(lines), tuple(omitted)
 
 
 def _omissions(host: Host) -> Iterator[str]:
     if not host.usable_memory:
-        yield "the memory of the host is unknown, so there is no line for the buffer pool: give --ram"
+        yield "the memory of the host is unknown, so there is no line for the buffer pool: use --ram"
     if not host.storage or not host.storage.disks:
-        yield "the disks under the data are unknown, so there are no lines for flushing: give --disk"
+        yield "the disks under the data are unknown, so there are no lines for flushing: use --disk"
 
 
 SHARED_GROUPS = frozenset(
@@ -296,14 +296,14 @@ def _lowered_lines(
         if default is None or value is None or value <= default or name not in {line.option for line in lines}:
             continue
         counted = name == CONNECTIONS
-        less = f"So many take {CONNECTION_PERCENT} % of it while idle" if counted else "This is the default"
+        less = f"This many take {CONNECTION_PERCENT} % of it while idle" if counted else "This is the default"
         yield SuggestedLine(
             name,
             str(default) if counted else exact_size(default),
             f"{name} = {value if counted else exact_size(value)} takes up to {format_size(taken)}, with which the file "
             f"does not fit in {room[1] if room else 'memory'}. {less}.",
             ("MEM-01",),
-            "clients beyond that are refused" if counted else "less memory for what uses it",
+            "clients beyond that are refused" if counted else "less memory for its users",
         )
 
 

@@ -79,11 +79,11 @@ def suggest_connections(known: RuleContext, workload: str) -> Iterator[Suggested
     each = f"Each takes about {format_size(idle_session(known))} as soon as it has read something"
     if affordable <= FEW_CONNECTIONS:
         reason = f"{each}: the default of {DEFAULT_CONNECTIONS} would take memory that the buffer pool needs."
-        risk = "clients beyond that are refused: bound their pools"
+        risk = "clients beyond that are refused: limit their pools"
         yield SuggestedLine(CONNECTIONS, str(affordable), reason, ("CONN-04",), risk, "Max_used_connections")
     elif wanted > DEFAULT_CONNECTIONS:
         reason = f"Room for the pools of several clients on {cpus:g} processors. {each}."
-        risk = "more sessions compete if all work at once: bound the clients' pools"
+        risk = "more sessions compete if all are active at once: limit the clients' pools"
         count = str(min(wanted, affordable))
         yield SuggestedLine(CONNECTIONS, count, reason, ("CONN-02", "CONN-04"), risk, "Max_used_connections")
 
@@ -112,7 +112,7 @@ def suggest_pool(known: RuleContext, workload: str) -> Iterator[SuggestedLine]:
         return
     sessions = f"{connection_limit(known) or 0:,} connections need {format_size(idle)}"
     why = (
-        "It holds the data of most projects. The rest is left to the other programs of a developer's machine."
+        "It holds the data of most projects. The rest is left for other programs on a developer's machine."
         if workload == "dev"
         else f"What remains of the {room[1]}: {memory_besides(known, room[0])}. Its {sessions}, and {running} "
         f"statements at once {format_size(work)}. {SPARE_PERCENT} % stay free."
@@ -187,7 +187,7 @@ def _suggest_for_solid_state_disks(known: RuleContext) -> Iterator[SuggestedLine
     capacity = 2 * SOLID_CAPACITY if is_nvme(known) else SOLID_CAPACITY
     if (known.number("innodb_io_capacity") or 0) < capacity:
         reason = f"The default suits a spinning disk; these disks ({disk_names(known.host)}) write far more pages."
-        watch, risk = "Innodb_buffer_pool_pages_dirty", "more writes in the background, which wear out the disk"
+        watch, risk = "Innodb_buffer_pool_pages_dirty", "more writes in the background, which wear out the disk sooner"
         yield SuggestedLine("innodb_io_capacity", str(capacity), reason, ("IOC-02", "IOC-03"), risk, watch)
         reason = "Twice the rate, which is the server's own default for it."
         yield SuggestedLine("innodb_io_capacity_max", str(2 * capacity), reason, ("IOC-03",), "", watch)
@@ -202,7 +202,7 @@ def _suggest_for_spinning_disks(known: RuleContext) -> Iterator[SuggestedLine]:
         yield SuggestedLine("innodb_io_capacity", str(SPINNING_CAPACITY), reason, ("IOC-03",), "", watch)
         yield SuggestedLine("innodb_io_capacity_max", str(2 * SPINNING_CAPACITY), reason, ("IOC-03",), "", watch)
     if known.target.is_mysql and known.number("innodb_flush_neighbors") == 0:
-        reason = f"Writing neighbouring pages together saves seeks on spinning disks ({disks})."
+        reason = f"Flushing neighbouring pages together saves seeks on spinning disks ({disks})."
         yield SuggestedLine("innodb_flush_neighbors", "1", reason, ("NB-01",), "", "Innodb_data_writes")
 
 
@@ -223,12 +223,12 @@ def _suggest_writing_it(known: RuleContext) -> Iterator[SuggestedLine]:
     if log_bin_line(known) is not None:
         return  # a line switches it off on purpose
     if known.target.is_mysql and not known.number("server_id"):
-        reason = "MySQL 5.7 with log_bin does not start without it. Each server of a topology needs its own number."
-        yield SuggestedLine("server_id", "1", reason, ("ASK-13",), "two servers with one number break replication")
+        reason = "MySQL 5.7 with log_bin does not start without it. Each server of a topology needs a different number."
+        yield SuggestedLine("server_id", "1", reason, ("ASK-13",), "two servers with the same number break replication")
     yield SuggestedLine(
         "log_bin",
         "binlog",
-        "Restores to a point in time and replicas need the binary log, which this version does not write by default.",
+        "Point-in-time recovery and replicas need the binary log, which this version does not write by default.",
         ("DUR-01",),
         "each change is written and synced once more, and the files take disk space",
         "Binlog_cache_disk_use",
@@ -247,15 +247,15 @@ def _suggest_safe_binary_log(known: RuleContext) -> Iterator[SuggestedLine]:
 def _suggest_expiry(known: RuleContext) -> Iterator[SuggestedLine]:
     if any(known.settings.real(name) for name in ("expire_logs_days", "binlog_expire_logs_seconds")):
         return
-    reason = "By default this version never purges binary logs, which fill the disk in the end."
-    risk = "a replica that is away for longer, or a restore from an older backup, fails"
+    reason = "By default this version never purges binary logs, which eventually fill the disk."
+    risk = "a replica that is disconnected for longer, or a restore from an older backup, fails"
     if known.target.is_mysql:
         yield SuggestedLine("expire_logs_days", str(WEEK_DAYS), reason, ("BLOG-03",), risk)
         return
     yield SuggestedLine("binlog_expire_logs_seconds", str(WEEK_DAYS * 86400), reason, ("BLOG-03",), risk)
     if known.catalog.get(PURGE_NEEDS) and not known.is_set(PURGE_NEEDS):
         reason = "With the default of 1 nothing is purged while no replica is connected."
-        risk = "logs are purged although a replica that is away still needs them"
+        risk = "logs are purged even if a disconnected replica still needs them"
         yield SuggestedLine(PURGE_NEEDS, "0", reason, ("BLOG-04",), risk)
 
 
@@ -278,7 +278,7 @@ def suggest_character_set(known: RuleContext, _workload: str) -> Iterator[Sugges
         yield SuggestedLine(
             "character_set_server",
             "utf8mb4",
-            "latin1 holds no letters beyond Western Europe's; newer series of both servers start with utf8mb4.",
+            "latin1 has only Western European letters; the default of newer series of both servers is utf8mb4.",
             (),
             "existing tables keep their character set; joins between both sets may not use an index",
         )

@@ -138,7 +138,7 @@ BEHAVIOUR_CHANGES: tuple[BehaviourChange, ...] = (
     BehaviourChange(
         "innodb_snapshot_isolation", "ON", GONE, None,
         lambda old, new: old.since("mariadb", *SNAPSHOTS) and new.is_mysql,
-        lost="lock what a transaction goes on to change, by SELECT … FOR UPDATE.", asked=True,
+        lost="lock the rows that a transaction will change, with SELECT … FOR UPDATE.", asked=True,
     ),
     BehaviourChange(
         "xa_detach_on_prepare", NONE, "ON", "xa_detach_on_prepare = OFF", _from_older((8, 0, 29)), asked=True,
@@ -184,7 +184,7 @@ BEHAVIOUR_CHANGES: tuple[BehaviourChange, ...] = (
     BehaviourChange(
         "master_info_repository", "FILE", "tables alone", None,
         lambda old, new: not old.since("mysql", 8) and old.is_mysql and new.since("mysql", 8, 3),
-        ("relay_log_info_repository",), "the tables are the only place left.", asked=True,
+        ("relay_log_info_repository",), "the position can only be stored in tables.", asked=True,
     ),
     BehaviourChange(
         "internal_tmp_mem_storage_engine", "MEMORY", "TempTable", "internal_tmp_mem_storage_engine = MEMORY",

@@ -74,7 +74,7 @@ def _upgrade_path(before: Target, after: Target) -> UpgradePath:
 
 def _calendar_path(before: Target, after: Target, steps: tuple[str, ...], way: str) -> UpgradePath:
     """To releases numbered by calendar only 9.7 leads, by the manual of 26.10; of later ones nothing is known."""
-    known = f"the manual of {after.label} says whether it supports that"
+    known = f"see the manual of {after.label}"
     if steps:
         words = f"MySQL supports no upgrade that skips {' or '.join(steps)}: go {way}, and check each step."
         return UpgradePath(Support.STEPS, words, steps, TO_CALENDAR)
@@ -99,13 +99,15 @@ def _downgrade_path(before: Target, after: Target) -> UpgradePath:
         if old in LONG_TERM and in_place:
             words = f"MySQL supports the downgrade within {before.series} in place."
             return UpgradePath(Support.IN_PLACE, words, (), DOWNGRADES)
-        words = "MySQL 8.0 is downgraded to 8.0.35 at the lowest: restore a backup that was made before the upgrade."
+        words = (
+            "MySQL 8.0 can be downgraded to 8.0.35 at the lowest: restore a backup that was made before the upgrade."
+        )
         return UpgradePath(Support.UNSUPPORTED, words, (), OLD_DOWNGRADES)
     lower = max((s for s in LONG_TERM if s < old), default=None)
     if new >= (8, 0) and lower is not None and new >= lower:
         words = (
-            f"MySQL supports no downgrade {before.series} → {after.series} in place: dump and load or replicate, only "
-            "to roll back, and only while the data uses nothing new."
+            f"MySQL supports no in-place downgrade {before.series} → {after.series}: dump and load, or replicate, and "
+            "only for a rollback, while the data uses no new features."
         )
         return UpgradePath(Support.DUMP, words, (), DOWNGRADES)
     words = f"MySQL supports no downgrade {before.series} → {after.series}: restore a backup that was made before."
@@ -114,32 +116,38 @@ def _downgrade_path(before: Target, after: Target) -> UpgradePath:
 
 def _mariadb_path(before: Target, after: Target) -> UpgradePath:
     if before < after:
-        words = f"MariaDB supports the upgrade {_step(before, after)} in place, other series between or not."
+        words = f"MariaDB supports the upgrade {_step(before, after)} in place, even across other series."
         if before.series == after.series:
             words = f"MariaDB supports the upgrade within {before.series} in place."
         return UpgradePath(Support.IN_PLACE, words, (), MARIADB)
     if before.series == after.series:
         return UpgradePath(
-            Support.UNKNOWN, "MariaDB's manual says whether an older patch release reads the data.", (), MARIADB_DOWN
+            Support.UNKNOWN,
+            "See MariaDB's manual for whether an older patch release can read the data.",
+            (),
+            MARIADB_DOWN,
         )
     words = (
-        f"MariaDB supports no downgrade {before.series} → {after.series} and tests none in place: dump and load, or "
-        "restore a backup that was made before."
+        f"MariaDB supports no downgrade {before.series} → {after.series} and tests no in-place downgrade: dump and "
+        "load, or restore a backup that was made before."
     )
     return UpgradePath(Support.UNSUPPORTED, words, (), MARIADB_DOWN)
 
 
 def _to_mariadb(before: Target, after: Target) -> UpgradePath:
     if before.version < (8, 0) and after.version >= (10, 4):
-        words = "By MariaDB's manual an upgrade from MySQL before 8.0 is mostly made in place: try it on a copy."
+        words = (
+            "According to MariaDB's manual, an upgrade from MySQL before 8.0 is usually done in place: try it on a "
+            "copy."
+        )
         return UpgradePath(Support.IN_PLACE, words, (), MARIADB)
     way = f"from {before.label} to {after.label}"
-    words = f"MariaDB's manual names no upgrade in place {way}: dump and load, or replicate."
+    words = f"MariaDB's manual describes no in-place upgrade {way}: dump and load, or replicate."
     return UpgradePath(Support.DUMP, words, (), MARIADB)
 
 
 def _to_mysql(after: Target) -> UpgradePath:
-    words = f"MySQL's manual names no upgrade from MariaDB: {after.label} needs the data by dump and load."
+    words = f"MySQL's manual describes no upgrade from MariaDB: dump the data and load it into {after.label}."
     return UpgradePath(Support.DUMP, words, (), TO_MYSQL)
 
 

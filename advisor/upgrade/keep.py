@@ -128,7 +128,7 @@ def withheld_reason(new: Option, before: str, catalog: Catalog) -> str:
     if new.name in ("tls_version", "admin_tls_version") and "TLSv1.1" in before:
         return BROKEN
     if new.name == "ssl" and before == "TRUE" and target.is_mariadb and not target.since("mariadb", 11, 3):
-        return "name a certificate: ssl_cert and ssl_key switch TLS on, ssl alone does not."
+        return "set a certificate: ssl_cert and ssl_key switch TLS on, ssl alone does not."
     if new.name == "innodb_undo_tablespaces" and target.is_mysql and not target.since("mysql", 8):
         return "set it only for a new data directory: MySQL 5.7 does not start with more than the directory has."
     if new.name == "session_track_system_variables":

@@ -45,7 +45,7 @@ SEVERITIES = {
 REPOSITORIES = frozenset({"master_info_repository", "relay_log_info_repository"})
 POSITION_LOST = (
     "A replica's position in files is not read: stop replication on the old server and set both repositories to TABLE "
-    "by SET GLOBAL first."
+    "with SET GLOBAL first."
 )
 # MySQL's --verbose --help prints only the start of the value.
 CUT_IN_HELP = frozenset({"performance_schema_instrument"})
@@ -110,7 +110,7 @@ def _syntax_errors(new: FileVerdict, paths: tuple[str, ...]) -> Iterator[LineCha
                 )
                 yield LineChange(
                     LineEffect.SYNTAX, Severity.ERROR, Confidence.CERTAIN, PlacedLine(file.path, line), None, None,
-                    why or "The reader of option files rejects it.",
+                    why or "The option file parser rejects it.",
                 )  # fmt: skip
 
 

@@ -37,7 +37,7 @@ def test_a_fix_must_suit_every_target() -> None:
     text = b"[mysqld]\ninnodb_flush_log_at_trx_commit=7\nmax_allowed_packet=64MB\n"
     both = mended(text, "mysql-8.4", "mariadb-11.8")
     assert both.changes[0].after == b"[mysqld]\ninnodb_flush_log_at_trx_commit=7\nmax_allowed_packet=64M\n"
-    why = "MariaDB 11.8.9 would take innodb_flush_log_at_trx_commit in another way"
+    why = "MariaDB 11.8.9 would treat innodb_flush_log_at_trx_commit differently"
     assert [line for line in both.unchanged if why in line]
 
 
@@ -53,7 +53,7 @@ def test_without_a_target_every_series_is_a_witness() -> None:
     text = b"[mysqld]\ninnodb_redo_log_capacity=1G\nslave_net_timeout=5\nmax_allowed_packet=64MB\n"
     outcome = mended(text)
     assert outcome.changes[0].after == text.replace(b"64MB", b"64M")
-    assert "MySQL 5.7.44 would take slave_net_timeout in another way (--target" in outcome.unchanged[0]
+    assert "MySQL 5.7.44 would treat slave_net_timeout differently (--target" in outcome.unchanged[0]
     assert fixed(text, "mysql-9.7") == text.replace(b"64MB", b"64M").replace(b"slave", b"replica")
 
 
@@ -88,7 +88,7 @@ def test_files_elsewhere_are_not_touched(tmp_path: Path) -> None:
     assert [change.path for change in outcome.changes] == [str(top)]
     assert other.read_text() == "[mysqld]\ninnodb_flush_log_at_trx_commit=7\n"
     assert linked.read_text() == "[mysqld]\nsort_buffer_size=512KB\n"
-    assert len([line for line in outcome.unchanged if "outside the folder" in line]) == 2
+    assert len([line for line in outcome.unchanged if "outside the directory" in line]) == 2
 
 
 def test_two_names_of_one_file_are_one_file(tmp_path: Path) -> None:
@@ -171,4 +171,4 @@ def test_a_safe_fix_that_is_none_is_not_made(edit: Edit) -> None:
 
     outcome = plan_fixes(["my.cnf"], look, given={"my.cnf": text})
     assert outcome.changes == ()
-    assert "MySQL 8.4.8 would take" in outcome.unchanged[0]
+    assert "MySQL 8.4.8 would treat" in outcome.unchanged[0]

@@ -173,7 +173,7 @@ def reachable() -> Iterator[Path]:
 def test_a_folder_that_may_not_be_written_to(reachable: Path) -> None:
     """One line says that nothing was written."""
     reachable.chmod(0o666)
-    assert as_nobody(reachable) == f"{reachable}: can't be written (Permission denied); it is as it was"
+    assert as_nobody(reachable) == f"{reachable}: cannot be written (Permission denied); it is unchanged"
     assert reachable.read_bytes() == OLD
 
 
@@ -224,11 +224,11 @@ def test_a_full_disk(tmp_path: Path) -> None:
         file = folder / "my.cnf"
         file.write_bytes(OLD)
         (folder / "ballast").write_bytes(b"x" * 40000)
-        with pytest.raises(MycnfError, match=r"No space left on device.*it is as it was"):
+        with pytest.raises(MycnfError, match=r"No space left on device.*it is unchanged"):
             replace_text(str(file), OLD, NEW + b"#" * 40000)
         assert file.read_bytes() == OLD
         os.link(file, folder / "other")
-        with pytest.raises(MycnfError, match=r"No space left on device.*it is as it was"):
+        with pytest.raises(MycnfError, match=r"No space left on device.*it is unchanged"):
             replace_text(str(file), OLD, NEW + b"#" * 40000)
         assert file.read_bytes() == OLD
         assert sorted(os.listdir(folder)) == ["ballast", "my.cnf", "other"]
@@ -271,7 +271,7 @@ def test_no_room_for_the_second_file(tmp_path: Path, capsys: pytest.CaptureFixtu
         assert main(words) == 2
     printed = capsys.readouterr().err
     assert f"{first}: fixed 1" in printed
-    assert f"{second}: can't be written (File too large); it is as it was" in printed
+    assert f"{second}: cannot be written (File too large); it is unchanged" in printed
     assert f"{third}: fixed 1" in printed
     assert second.read_bytes() == before
     assert first.read_bytes() == third.read_bytes() != fixable
@@ -284,7 +284,7 @@ def test_the_old_text_cannot_be_put_back(file: Path) -> None:
     copy.write_bytes(OLD)
     with file_size_limit(10), pytest.raises(HalfWrittenError) as caught:
         fixing._overwrite(str(file), str(file), str(copy), OLD, NEW)
-    assert str(caught.value) == f"{file}: writing failed half way (File too large); its old text is {copy}"
+    assert str(caught.value) == f"{file}: writing failed halfway (File too large); its old text is {copy}"
     assert copy.read_bytes() == OLD
 
 

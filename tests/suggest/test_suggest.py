@@ -164,7 +164,7 @@ def test_what_is_not_known_is_said() -> None:
     text = option_file(suggestion, "a host")
     assert set(lines(suggestion)) == SLOW_LOG
     assert "give --ram" in text.replace("\n# ", " ")
-    assert "give --disk" in text.replace("\n# ", " ")
+    assert "use --disk" in text.replace("\n# ", " ")
 
 
 def test_durability_is_never_traded() -> None:
