@@ -120,7 +120,7 @@ def _read_everything(
         raise ConnectError(session.lost or _untold(session, greeting, notes))
     if not greeting.variables and not session.lost:
         why = next((note.reason for note in notes if note.part == "server.variables"), "it has none")
-        raise ConnectError(f"{session.account.place} showed no variables, so nothing can be judged: {why}")
+        raise ConnectError(f"{session.account.place} showed no variables, so nothing can be checked: {why}")
     server = read_server(session, greeting, notes)
     first = read_counters(session, notes, with_text=True)
     server = replace(server, status=first.status, innodb_status=first.innodb_text)

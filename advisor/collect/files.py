@@ -281,7 +281,7 @@ def read_persisted(path: str) -> PersistedFile:
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict) or "Version" not in document:
-        return PersistedFile(None, "it is no JSON of the server's making, at which the server stops", changed)
+        return PersistedFile(None, "it is not JSON as the server writes it, so the server stops at it", changed)
     found = tuple(_option(name, value, text, section) for name, value, section in _named_values(document, DEEPEST))
     return PersistedFile(found, "", changed)
 

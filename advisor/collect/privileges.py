@@ -65,12 +65,17 @@ _DIGESTS = Grant(
 )
 _MYSQL = (
     PROCESS,
-    Grant("REPLICATION CLIENT", "*.*", "whether the server is a replica, and of whom"),
+    Grant("REPLICATION CLIENT", "*.*", "whether the server is a replica, and of which source"),
     _SIZES,
     _MEMORY,
-    Grant("SELECT", "performance_schema.threads", "who waits for locks, how many replicas there are"),
-    Grant("SELECT", "performance_schema.metadata_locks", "who holds the metadata locks that others wait for"),
-    Grant("SELECT", "performance_schema.data_lock_waits", "who holds the rows that others wait for", since=(8, 0, 1)),
+    Grant("SELECT", "performance_schema.threads", "which sessions wait for locks, how many replicas there are"),
+    Grant("SELECT", "performance_schema.metadata_locks", "which sessions hold the metadata locks that others wait for"),
+    Grant(
+        "SELECT",
+        "performance_schema.data_lock_waits",
+        "which sessions lock the rows that others wait for",
+        since=(8, 0, 1),
+    ),
     Grant("SELECT", "performance_schema.file_summary_by_event_name", "how many bytes of binary log the server writes"),
     Grant("SELECT", "performance_schema.replication_group_members", "the states of its replication group"),
     Grant(
@@ -81,7 +86,7 @@ _MYSQL = (
     Grant(
         "SELECT",
         "performance_schema.replication_applier_status_by_worker",
-        "how old the transactions are that a replica applies",
+        "the age of the transactions that a replica applies",
     ),
     *_WATCHED,
     Grant(
@@ -112,7 +117,7 @@ _MYSQL = (
 )
 _MARIADB = (
     PROCESS,
-    Grant("SLAVE MONITOR", "*.*", "whether the server is a replica, and of whom"),
+    Grant("SLAVE MONITOR", "*.*", "whether the server is a replica, and of which source"),
     _SIZES,
     _MEMORY,
     *_WATCHED,

@@ -203,7 +203,7 @@ def test_formulas_of_a_cloud(tmp_path: Path) -> None:
 REFUSED = {
     "cut off within": (json.dumps([{"Variable_name": "version", "Value": "8.0.36"}])[:-9], "cut off"),
     "other JSON": (json.dumps({"a": [1, 2]}), "no rows with Variable_name and Value"),
-    "a terminal's lines": ("+------\n----+\n| Variable_name   | Va\nlue |\n", "lines a terminal broke"),
+    "a terminal's lines": ("+------\n----+\n| Variable_name   | Va\nlue |\n", "lines were wrapped by a terminal"),
     "an option file": ("# comment\n[mysqld]\nport = 1\n", "is an option file; mycnf lint"),
     "a server's help": ("Variables (--variable-name=value)\nport   0\n", "the help of a server's program; give"),
     "a table of Amazon's": ("||  ParameterName  |  port ||\n", "a parameter group of Amazon RDS"),

@@ -271,10 +271,10 @@ BAD: dict[str, tuple[Callable[[Path], list[str]], str]] = {
     "half UTF-16": (lambda folder: [write(folder, "t", b"\xff\xfea")], "is no text"),
     "no version": (lambda folder: [write(folder, "t", boxed(SAID))], "no text contains the server's version"),
     "odd version": (lambda folder: [write(folder, "t", tabbed(ROWS | {"version": "x"}))], "known are mysql-5.7"),
-    "two servers": (_of_two, "another server than the other texts .hostname 'db2', not 'db1'."),
-    "two versions": (_of_two_versions, "another server than the other texts .version '8.0.36', not '5.7.44'."),
+    "two servers": (_of_two, "a different server than the other texts .hostname 'db2', not 'db1'."),
+    "two versions": (_of_two_versions, "a different server than the other texts .version '8.0.36', not '5.7.44'."),
     "empty directory": (lambda folder: [str(folder)], "holds no samples of pt-stalk"),
-    "a device": (lambda _: ["/dev/null"], "is no regular file"),
+    "a device": (lambda _: ["/dev/null"], "is not a regular file"),
 }
 
 

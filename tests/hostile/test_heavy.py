@@ -26,7 +26,9 @@ def test_what_is_collected_can_be_audited(
     with hostile(recording, str(place), HEAVY[kind]):
         ended, peak = weigh("collect", *connecting(tmp_path, place), "--window", "0.01", "-o", path)
     ended_well(ended, OK, CONNECTION)
-    left_out = [line for line in ended.err.splitlines() if "left out, for a snapshot has" in line or "too many" in line]
+    left_out = [
+        line for line in ended.err.splitlines() if "left out, because a snapshot has" in line or "too many" in line
+    ]
     assert left_out
     assert peak < MOST_MEMORY
     assert path.stat().st_size < MAX_JSON_BYTES

@@ -126,12 +126,12 @@ async def test_without_files_the_screen_says_why(tmp_path: Path) -> None:
 
     def change(document: dict[str, Any]) -> None:
         document["files"] = None
-        document["unavailable"] = [{"part": "files", "reason": "reached through TCP, which may lead [anywhere]"}]
+        document["unavailable"] = [{"part": "files", "reason": "reached by TCP, so it may run on [another host]"}]
 
     async with driven("--snapshot", str(snapshot_with(tmp_path, change))) as (app, pilot):
         await pilot.press("5")
         await until(
-            pilot, lambda: "No option files: reached through TCP, which may lead [anywhere]" in screen_text(app)
+            pilot, lambda: "No option files: reached by TCP, so it may run on [another host]" in screen_text(app)
         )
         await pilot.press("n", "e", "y", "enter", "slash", "x", "enter", "escape")
         assert app.is_running

@@ -134,12 +134,10 @@ def test_a_device_that_carries_two_is_told_once() -> None:
 
 def test_every_missing_part_says_why() -> None:
     """Without a host each section gives its reason, and memory still tells what the server could take."""
-    facts = replace(RECORDED, unavailable=(Unavailable("host", "reached through TCP"),))
+    facts = replace(RECORDED, unavailable=(Unavailable("host", "reached by TCP"),))
     text = told(None, facts)
     assert text["findings"].startswith("none: the rules about the host were skipped")
-    assert {part for part, words in text.items() if "not known: reached through TCP" in words} == set(TITLES) - {
-        "findings"
-    }
+    assert {part for part, words in text.items() if "not known: reached by TCP" in words} == set(TITLES) - {"findings"}
     assert re.search(r"^ceiling +615G", text["memory"], re.MULTILINE)
     partly = told(Host(memory=Memory(64 * G), skipped=(SkippedPart("cpu", "no processors in /sys"),)))
     assert partly["cpu"] == partly["numa"] == "not known: no processors in /sys"

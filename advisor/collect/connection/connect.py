@@ -26,16 +26,16 @@ _REMEDIES = {
     "servers have a port for it (--port with admin_port or extra_port)",
     1129: "the server blocks this host after too many broken connections; run mysqladmin flush-hosts, or on "
     "MySQL TRUNCATE TABLE performance_schema.host_cache",
-    1130: "the server accepts no connection from this host; create the account for it, or connect by socket",
+    1130: "the server accepts no connection from this host; create the account for this host, or connect by socket",
     1203: "the account has all its connections in use; raise its MAX_USER_CONNECTIONS",
     1226: "the account is at a resource limit; raise it with ALTER USER",
     1524: "the account uses a plugin that the server hasn't loaded; give it another with ALTER USER",
     1820: "the account's password has expired; set a new one with ALTER USER",
     1862: "the account's password has expired; set a new one with ALTER USER",
     3118: "the account is locked; unlock it with ALTER USER … ACCOUNT UNLOCK",
-    3159: "the server takes encrypted connections only; add --ssl-mode required",
-    3032: "the server is in offline mode and lets in only accounts with CONNECTION_ADMIN",
-    4031: "the server closed the connection for being idle",
+    3159: "the server accepts only encrypted connections; add --ssl-mode required",
+    3032: "the server is in offline mode and accepts only accounts with CONNECTION_ADMIN",
+    4031: "the server closed the connection because it was idle",
     4151: "the account is locked; unlock it with ALTER USER … ACCOUNT UNLOCK",
 }
 _CAN_T_CONNECT = (2002, 2003, 2005)
@@ -105,7 +105,7 @@ def _open_wire(account: Account, mode: str, limits: ConnectionLimits, allowance:
 
 
 def _check_transport(account: Account) -> ConnectError:
-    return ConnectError(f"what answers at {account.place} doesn't speak the MySQL protocol; check host and port")
+    return ConnectError(f"the service at {account.place} does not speak the MySQL protocol; check host and port")
 
 
 def _address(account: Account) -> dict[str, Any]:
@@ -168,11 +168,11 @@ def _error_by_number(account: Account, code: int, message: str) -> ConnectError:
         return _plugin_error(account, message)
     if code in _LOST:
         return ConnectError(
-            f"{account.place} took the connection but gave no proper answer in time; is a MySQL or MariaDB server "
-            "behind it, and does it respond?"
+            f"{account.place} accepted the connection but did not answer properly in time; is a MySQL or MariaDB "
+            "server behind it, and does it respond?"
         )
     if code == _TLS:
-        return ConnectError(f"{account.place} offers no TLS; leave --ssl-mode out, or switch TLS on at the server")
+        return ConnectError(f"{account.place} offers no TLS; omit --ssl-mode, or enable TLS on the server")
     remedy = _REMEDIES.get(code)
     if remedy:
         return ConnectError(f"{account.place}: {remedy}")
@@ -203,12 +203,12 @@ def _plugin_error(account: Account, message: str) -> ConnectError:
     name = next((g for g in match.groups() if g), "its plugin") if match else "its plugin"
     if "would show" in message:
         return ConnectError(
-            f"the server asks for the password in a way that anybody on the way could read ({name}); "
-            "connect by socket or with --ssl-mode verify-ca"
+            f"the server asks for the password in a way that anyone on the network path could read ({name}); connect "
+            "by socket or with --ssl-mode verify-ca"
         )
     return ConnectError(
-        f"user {escape_text(account.user)!r} logs in with {name}, which mycnf's driver doesn't speak; "
-        "create an account for mycnf with another plugin (mycnf grants prints one)"
+        f"user {escape_text(account.user)!r} logs in with {name}, which mycnf's driver does not support; create an "
+        "account for mycnf with another plugin (mycnf grants prints one)"
     )
 
 
@@ -218,13 +218,15 @@ def _tls_error(account: Account, error: ssl.SSLError) -> ConnectError:
     if "protocol" in reason or "version" in reason:
         remedy = "the server's TLS is too old for this host; connect by socket, or with --ssl-mode disabled"
     elif "mismatch" in reason:
-        remedy = "connect by a name that the certificate is made for, or with --ssl-mode verify-ca"
+        remedy = "connect by a name in the certificate, or with --ssl-mode verify-ca"
     return ConnectError(f"TLS with {account.place} failed: {reason}; {remedy}")
 
 
 def _missing_package_error(error: RuntimeError) -> ConnectError:
     package = "PyNaCl" if "nacl" in str(error).lower() else "cryptography"
-    return ConnectError(f"this account's way to log in needs the Python package {package}; install it beside mycnf")
+    return ConnectError(
+        f"this account's authentication needs the Python package {package}; install it in mycnf's environment"
+    )
 
 
 def _unreachable_error(account: Account, error: OSError) -> ConnectError:

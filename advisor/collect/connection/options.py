@@ -239,7 +239,7 @@ def _decrypt(data: bytes) -> bytes:
     try:
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
     except ImportError as error:
-        raise ConnectError("login paths need the package cryptography; install it beside mycnf") from error
+        raise ConnectError("login paths need the package cryptography; install it in mycnf's environment") from error
     key = bytearray(_KEY_USED)
     for i, byte in enumerate(data[_UNUSED : _UNUSED + _KEY_STORED]):
         key[i % _KEY_USED] ^= byte

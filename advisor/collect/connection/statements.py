@@ -31,25 +31,25 @@ from advisor.collect.connection.statement import (
 )
 from advisor.collect.error_log_messages import BACKTRACE, MESSAGES
 
-SET_NAMES = Statement("set-names", "SET NAMES utf8mb4", ALL, "the driver says how text is encoded", driver=True)
+SET_NAMES = Statement("set-names", "SET NAMES utf8mb4", ALL, "sets the encoding of text", driver=True)
 AUTOCOMMIT = Statement(
     "autocommit",
     "SET AUTOCOMMIT = 1",
     ALL,
-    "no transaction stays open after a statement; MySQL says that it is on where it is off, so it is always sent",
+    "no transaction stays open after a statement; MySQL can report it as on when it is off, so it is always sent",
     driver=True,
 )
 READ_ONLY = Statement(
     "read-only",
     "SET SESSION TRANSACTION READ ONLY",
     ALL,
-    "a second belt beside this list: the session can't write to tables",
+    "an additional safeguard: the session cannot write to tables",
 )
 IDENTITY = Statement(
     "identity",
     "SELECT VERSION(), @@version_comment, CONNECTION_ID(), CURRENT_USER()",
     ALL,
-    "which server this is, whether a proxy stands between, and which account was given",
+    "which server this is, whether a proxy is in between, and which account was used",
     columns=4,
 )
 VARIABLES = Statement("variables", "SHOW GLOBAL VARIABLES", ALL, "the running value of every setting", columns=2)
@@ -58,14 +58,14 @@ LIMITS_MYSQL = Statement(
     "SET SESSION max_execution_time = {number}, lock_wait_timeout = 2, wait_timeout = 3600, "
     "sql_select_limit = 18446744073709551615, sql_big_selects = 1",
     MYSQL,
-    "bounds our own SELECTs (milliseconds) and waits for locks (seconds); the session outlives the sampling window",
+    "limits our own SELECTs (milliseconds) and lock waits (seconds); the session outlives the sampling window",
 )
 LIMITS_MARIADB = Statement(
     "limits-mariadb",
     "SET SESSION max_statement_time = {number}, lock_wait_timeout = 2, wait_timeout = 3600, "
     "sql_select_limit = 18446744073709551615, sql_big_selects = 1",
     MARIADB,
-    "bounds our own statements and their waits for locks (seconds); the session outlives the sampling window",
+    "limits our own statements and their lock waits (seconds); the session outlives the sampling window",
 )
 STATUS = Statement("status", "SHOW GLOBAL STATUS", ALL, "counters, once at each end of the sampling window", columns=2)
 ORIGINS_MYSQL = Statement(
@@ -93,7 +93,7 @@ INNODB_STATUS = Statement(
     "SHOW ENGINE INNODB STATUS",
     ALL,
     "the redo position and checkpoint; sent once, or at both ends of the window where no counter has the position. "
-    "Sections that quote SQL (transactions, deadlocks, foreign keys) are thrown away on receipt",
+    "Sections that quote SQL (transactions, deadlocks, foreign keys) are discarded on receipt",
     "PROCESS",
     columns=3,
 )
@@ -184,10 +184,10 @@ GROUP_QUEUES = Statement(
 APPLIER_TIMES = Statement(
     "applier-times",
     APPLIER_TIMES_SQL,
-    "MySQL 8.0.1 and later, replicas and members of a group alone",
-    "how old the transactions are that a replica applies and has applied, how many workers are busy or wait for a "
-    "lock, and the table that the error of a worker names; the rest of the error is thrown away, and never read is "
-    "a statement in it",
+    "MySQL 8.0.1 and later, only on replicas and group members",
+    "the age of the transactions that a replica is applying and has applied, how many workers are busy or wait for a "
+    "lock, and the table that a worker's error names; the rest of the error is discarded, and statements in it are "
+    "never read",
     "SELECT on performance_schema.replication_applier_status_by_worker",
     columns=10,
 )
@@ -195,8 +195,8 @@ APPLIER_ERRORS = Statement(
     "applier-errors",
     APPLIER_ERRORS_SQL,
     "MySQL 5.7 with performance_schema, replicas whose applier stopped with an error",
-    "the table that the error of a worker names, which SHOW SLAVE STATUS does not show; the rest of the error is "
-    "thrown away, and never read is a statement in it",
+    "the table that a worker's error names, which SHOW SLAVE STATUS does not show; the rest of the error is discarded, "
+    "and statements in it are never read",
     "SELECT on performance_schema.replication_applier_status_by_worker",
     columns=2,
 )
@@ -224,7 +224,7 @@ ROW_WAITS_MYSQL = Statement(
     "row-waits-mysql",
     ROW_WAITS_SQL,
     "MySQL 8.0.1 and later, where a session waits for a row",
-    "which sessions the 20 longest waits for rows wait for",
+    "which sessions block the 20 longest waits for rows",
     "SELECT on performance_schema.data_lock_waits",
     columns=2,
 )
@@ -327,25 +327,25 @@ REPLICA_STATUS = Statement(
     "replica-status",
     "SHOW REPLICA STATUS",
     "MySQL 8.0.22 and later",
-    "whether this server is a replica, and how far behind; on a replica sent before and after the window, else once",
+    "whether this server is a replica, and how far behind; sent once, on a replica before and after the window",
     "REPLICATION CLIENT",
 )
 SLAVE_STATUS = Statement(
     "slave-status",
     "SHOW SLAVE STATUS",
     "MySQL before 8.0.22",
-    "whether this server is a replica, and how far behind; on a replica sent before and after the window, else once",
+    "whether this server is a replica, and how far behind; sent once, on a replica before and after the window",
     "REPLICATION CLIENT",
 )
 ALL_SLAVES_STATUS = Statement(
     "all-slaves-status",
     "SHOW ALL SLAVES STATUS",
     MARIADB,
-    "whether this server is a replica, of one source or many, and how far behind; on a replica sent before and after "
-    "the window, else once",
+    "whether this server is a replica, of one source or many, and how far behind; sent once, on a replica before and "
+    "after the window",
     "SLAVE MONITOR",
 )
-_WATCHED = "the app's workload screen alone, while it shows them, every ten seconds; with performance_schema"
+_WATCHED = "only for the app's workload screen, while it shows them, every ten seconds; with performance_schema"
 TOP_WAITS = Statement(
     "top-waits",
     TOP_WAITS_SQL,
@@ -375,8 +375,8 @@ OWN_RUNNING = Statement(
     "SELECT CONNECTION_ID(), COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = {number} "
     "AND INFO LIKE '/* mycnf */%' AND USER = SUBSTRING_INDEX(USER(), '@', 1)",
     ALL,
-    "whether a statement of ours that overran the client's time limit still runs under its connection's number; "
-    "behind a balancer, or after a restart, that number may be another's, and then nothing is killed",
+    "whether a statement of ours that overran the client's time limit still runs under its connection's number; behind "
+    "a balancer, or after a restart, that number may belong to another session, and then nothing is killed",
     columns=2,
 )
 KILL_OWN = Statement(

@@ -139,7 +139,9 @@ class Wire(Connection):
     def _process_auth(self, plugin_name: bytes, auth_packet: Any, handler: Any = None) -> Any:
         if plugin_name in _BROKEN or (plugin_name in _CLEAR_TEXT and not self.trusted):
             name = plugin_name.decode("ascii")
-            raise OperationalError(CR.CR_AUTH_PLUGIN_ERR, f"{name} would show the password to anybody on the way")
+            raise OperationalError(
+                CR.CR_AUTH_PLUGIN_ERR, f"{name} would show the password to anyone on the network path"
+            )
         return super()._process_auth(plugin_name, auth_packet, handler)  # type: ignore[misc]
 
     @property
@@ -176,7 +178,7 @@ def _error_description(error: Exception) -> str:
     """A description of a protocol error; the driver raises RuntimeError only for LOCAL INFILE requests."""
     if isinstance(error, RuntimeError):
         return "it asks for a file of this host, and got none"
-    return f"its answer is not of the MySQL protocol ({escape_text(type(error).__name__)})"
+    return f"its answer does not follow the MySQL protocol ({escape_text(type(error).__name__)})"
 
 
 class AnswerTooLarge(Exception):  # noqa: N818 - becomes a lost connection, with its words

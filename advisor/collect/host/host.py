@@ -141,7 +141,7 @@ def read_memory(root: Root) -> Memory | None:
 
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-SAID = "not read: only what --ram, --cpus and --disk say is known"
+SAID = "not read: only the values of --ram, --cpus and --disk are known"
 
 
 def read_host(
@@ -177,7 +177,7 @@ def read_host(
         "devices": "no block devices in /sys/block",
         "storage": f"no mount holds {place}" if place else "no data directory was given",
         "process": "no server process was given" if pid is None else f"no process {pid} is here",
-        "os": "neither the kernel's version nor os-release is to be read",
+        "os": "neither the kernel version nor os-release can be read",
     }
     return replace(
         host, skipped=tuple(SkippedPart(part, why) for part, why in reasons.items() if not getattr(host, part))

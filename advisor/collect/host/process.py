@@ -147,7 +147,7 @@ def find_server_process(root: Root, claim: ServerClaim) -> OwnershipProof | NotP
     if claim.via != "socket":
         return NotProved(_through_tcp(root, claim))
     if claim.proxied:
-        return NotProved(f"a proxy answers at the socket, and the server behind it may run anywhere: {_REMEDY}")
+        return NotProved(f"a proxy answers at the socket, and the server behind it may run on another host: {_REMEDY}")
     listener = _listener(root, claim)
     if isinstance(listener, NotProved):
         return listener
@@ -165,10 +165,10 @@ def find_server_process(root: Root, claim: ServerClaim) -> OwnershipProof | NotP
 def _through_tcp(root: Root, claim: ServerClaim) -> str:
     ours = read_line(root, "/proc/sys/kernel/hostname") or ""
     if claim.hostname and ours and claim.hostname.split(".")[0] != ours.split(".")[0]:
-        return f"the server calls itself {claim.hostname}, this host is {ours}: {_REMEDY}"
+        return f"the server's host name is {claim.hostname}, but this host is {ours}: {_REMEDY}"
     where = f" ({claim.socket})" if claim.socket else ""
     here = f"if it runs here, connect by its socket{where}"
-    return f"the server was reached through TCP, which may lead anywhere: {here}; else {_REMEDY}"
+    return f"the server was reached by TCP, so it may run on another host: {here}; otherwise {_REMEDY}"
 
 
 def _listener(root: Root, claim: ServerClaim) -> OwnershipProof | NotProved:
@@ -215,7 +215,7 @@ def _shares_pid_namespace(root: Root, pid: int, claim: ServerClaim) -> str | Not
     else:
         nested = len(key_values(root.read(f"/proc/{pid}/status")).get("NSpid", "").split()) > 1
     if nested:
-        return NotProved(f"process {pid} runs in a container of its own: audit it from inside, or {_REMEDY}")
+        return NotProved(f"process {pid} runs in a separate container: audit it from inside, or {_REMEDY}")
     return "it shares our process numbers" if theirs and ours else None
 
 
@@ -237,7 +237,7 @@ def _works_in_datadir(root: Root, pid: int, claim: ServerClaim) -> str | NotProv
     here = root.identify(claim.datadir) if claim.datadir.startswith("/") else None
     if here is None:
         place = claim.datadir or "(unknown)"
-        return NotProved(f"the server's data directory {place} isn't to be seen here: run as root, or {_REMEDY}")
+        return NotProved(f"the server's data directory {place} is not visible here: run as root, or {_REMEDY}")
     works_in = root.identify(f"/proc/{pid}/cwd")
     if works_in is not None:
         if works_in[:2] == here[:2] or _has_open_files(root, pid, claim.datadir):

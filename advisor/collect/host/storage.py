@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
 
 _NO_DEVICE = {
-    "overlay": "it lies on a container's overlay, whose own place isn't visible from inside: give the data a volume",
-    "tmpfs": "it lies in memory",
-    "ramfs": "it lies in memory",
+    "overlay": "it is on a container's overlay, whose underlying device is not visible from inside: use a volume for "
+    "the data",
+    "tmpfs": "it is in memory",
+    "ramfs": "it is in memory",
     "zfs": "ZFS pools aren't in /sys; zpool status and zfs get recordsize show them",
     "9p": "it is shared in by the hypervisor",
     "virtiofs": "it is shared in by the hypervisor",
@@ -51,7 +52,7 @@ def trace_storage(root: Root, path: str, devices: tuple[BlockDevice, ...], pid: 
         mount=mount,
         devices=chain,
         stripe=stripe_of(chain) if len(tops) == 1 else None,
-        untraced=f"nothing is known of {', '.join(missing)}" if missing else None,
+        untraced=f"nothing is known about {', '.join(missing)}" if missing else None,
         space=space,
         errors=read_number(root, f"/sys/fs/ext4/{tops[0].kernel_name.replace('/', '!')}/errors_count"),
     )
@@ -112,7 +113,7 @@ def _with_parents(tops: Iterable[BlockDevice], devices: tuple[BlockDevice, ...])
 
 def _missing_device_reason(mount: Mount) -> str:
     if mount.fs_type in _NETWORK:
-        return f"it lies on a network file system ({mount.fs_type})"
+        return f"it is on a network file system ({mount.fs_type})"
     reason = _NO_DEVICE.get(mount.fs_type)
     return reason or f"the device of its mount ({mount.source}, {mount.fs_type}) isn't visible here"
 

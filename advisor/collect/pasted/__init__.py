@@ -95,10 +95,10 @@ _OTHERS = tuple(
         (r"^-- (?:MySQL|MariaDB) dump ", "a dump", _ASK),
         (
             EMPTY_XML.format("(?:SLAVE|REPLICA)"),
-            "the answer of a server that is no replica, or on MariaDB has no connection without a name",
-            "leave it out, or give that of SHOW ALL SLAVES STATUS",
+            "the output of a server that is not a replica, or that on MariaDB has no unnamed connection",
+            "omit it, or give the output of SHOW ALL SLAVES STATUS",
         ),
-        (r"^mysql_global_(?:variables|status)_\w+", "what mysqld_exporter measures, without texts and names", _ASK),
+        (r"^mysql_global_(?:variables|status)_\w+", "metrics of mysqld_exporter, without texts and names", _ASK),
         (r"^# Time: .*\n# User@Host:", "a slow query log", _ASK),
         (r"^\[(?:mysqld|mariadbd?|server|client|mysql)[\w.-]*\]", "an option file", "mycnf lint FILE reads it"),
     )
@@ -266,9 +266,9 @@ def _merge_variables(texts: Sequence[PastedFacts]) -> dict[str, str]:
             for name in SAME:
                 if merged.get(name, table.get(name)) != table.get(name, merged.get(name)):
                     raise TextError(
-                        f"{facts.path} is of another server than the other texts ({name} "
-                        f"{escape_text(table[name])[:60]!r}, "
-                        f"not {escape_text(merged[name])[:60]!r}); give the texts of one server at a time"
+                        f"{facts.path} is from a different server than the other texts ({name} "
+                        f"{escape_text(table[name])[:60]!r}, not {escape_text(merged[name])[:60]!r}); give the texts "
+                        "of one server at a time"
                     )
             merged |= table
     return {name: redact_value(name, value) for name, value in merged.items()}
@@ -334,7 +334,7 @@ def _with_data_mount(facts: PastedFacts, datadir: str) -> Host | None:
 DIFFERS, DEFAULT = "DIFFERS", "COMPILED"
 
 OF_TEXT = (
-    "texts do not say who set a variable: values that differ from this version's default are taken as explicitly "
+    "texts do not show who set a variable: values that differ from this version's default are treated as explicitly "
     "configured"
 )
 
@@ -363,14 +363,16 @@ def refusal_reason(path: str, head: str) -> TextError:
     if not head.strip():
         return TextError(f"{path} is empty; give {FORMS}")
     if is_wrapped(head):
-        return TextError(f"{path} has a table whose lines a terminal broke; give it as mysql -B or \\G prints it")
+        return TextError(
+            f"{path} has a table whose lines were wrapped by a terminal; give the output of mysql -B or \\G"
+        )
     what, remedy = next(((what, remedy) for sign, what, remedy in _OTHERS if sign.search(head)), ("", ""))
     if what:
         return TextError(f"{path} is {what}; {remedy}")
     if sum(is_known(pair[1]) for pair in islice(_PAIR.finditer(head), _MOST_PAIRS)) >= _LEAST_PAIRS:
         return TextError(
-            f"{path} is a list of names and values with = or : between them, which may be an option file's "
-            "(mycnf lint FILE reads that); give what the mysql client prints of SHOW GLOBAL VARIABLES, or JSON"
+            f"{path} is a list of names and values with = or : between them, which may be from an option file (mycnf "
+            "lint FILE reads it); give the mysql client's output of SHOW GLOBAL VARIABLES, or JSON"
         )
     return TextError(f"{path} has no facts about a server; give {FORMS}")
 

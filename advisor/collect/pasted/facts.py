@@ -53,8 +53,8 @@ _OF_SESSION = re.compile(
 _MIN_COUNT = 10  # the session sent less than one in so many statements
 
 SESSION_COUNTERS = (
-    "these are the counters of one session, and those that sessions count for themselves were left out: "
-    "the text of SHOW GLOBAL STATUS has the server's"
+    "these are the counters of one session, and counters that each session counts separately were skipped: the text of "
+    "SHOW GLOBAL STATUS has the server's"
 )
 
 
@@ -127,8 +127,8 @@ def missing_variables(variables: Mapping[str, str]) -> str:
         return _incomplete_message("variables", missing, len(variables), "SHOW GLOBAL VARIABLES")
     if variables.get(_SESSION_VARIABLE, "0") != "0":
         return (
-            "these are the variables of one session, which may have set some of them for itself: "
-            "the text of SHOW GLOBAL VARIABLES has the server's"
+            "these are the variables of one session, which may have changed some of them: the text of SHOW GLOBAL "
+            "VARIABLES has the server's"
         )
     return ""
 
@@ -141,7 +141,7 @@ def missing_counters(counters: Mapping[str, str]) -> str:
 
 def _incomplete_message(what: str, missing: list[str], count: int, ask: str) -> str:
     named = missing[0] if len(missing) == 1 else f"{missing[0]} and {len(missing) - 1} more"
-    return f"the text has {count} {what}, not all: it lacks {named} that every server has; give all of {ask}"
+    return f"the text has {count} {what}, not all: it lacks {named}, which every server has; give all of {ask}"
 
 
 def is_session_status(counters: Mapping[str, str]) -> bool:

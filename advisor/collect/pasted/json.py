@@ -30,7 +30,7 @@ _SNAPSHOT = frozenset(("schema", "tool", "server"))
 _NAMED = (frozenset(("version", "datadir", "max_connections")), frozenset(("uptime", "questions", "threads_connected")))
 FORMULA = "{DBInstanceClassMemory"
 PARAMETER_GROUP_REMEDY = (
-    "that isn't what the server runs with: connect to it, or give the text of SHOW GLOBAL VARIABLES"
+    "these are not the running values: connect to the server, or give the text of SHOW GLOBAL VARIABLES"
 )
 
 
@@ -48,7 +48,7 @@ def no_rows_message(path: str) -> TextError:
     """The error for a JSON text without rows."""
     return TextError(
         f"{path} is JSON that is cut off, or has no rows with Variable_name and Value and none of a process list; give "
-        "all rows of SHOW GLOBAL VARIABLES and SHOW GLOBAL STATUS, or what the mysql client prints of them"
+        "all rows of SHOW GLOBAL VARIABLES and SHOW GLOBAL STATUS, or the mysql client's output of them"
     )
 
 

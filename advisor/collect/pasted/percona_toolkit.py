@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from advisor.collect.host.root import FileId
 
 
-STALK_SOURCE = "not read: only what pt-stalk collected of the host is known"
+STALK_SOURCE = "not read: only the host facts that pt-stalk collected are known"
 TABLES = ("variables", "mysqladmin")
 INNODB = ("innodbstatus2", "innodbstatus1")  # the later sample first
 REPLICA = ("replica-status", "slave-status")  # the name depends on the versions of tool and server
@@ -206,8 +206,8 @@ def parse_rounded_size(text: str) -> int | None:
 TITLE = "# Percona Toolkit MySQL Summary Report"
 
 LACKS = (
-    "pt-mysql-summary prints a few settings, sizes rounded, and rounded counters that are left out: "
-    "the text of SHOW GLOBAL VARIABLES and SHOW GLOBAL STATUS has the rest"
+    "pt-mysql-summary prints a few settings, sizes rounded, and rounded counters, which are skipped: the text of SHOW "
+    "GLOBAL VARIABLES and SHOW GLOBAL STATUS has the rest"
 )
 _REPORT = "Report On Port"
 _OWN = re.compile(rf"^# {_REPORT} \S+ #{{2,}}", re.MULTILINE)  # in a report without its beginning
@@ -317,7 +317,7 @@ def _joined_lines(parts: Mapping[str, SummarySection]) -> dict[str, str]:
 
 SYSTEM_TITLE = "# Percona Toolkit System Summary Report"
 _SYSTEM_SECTION = re.compile(r"^# Memory #{9,}\n +Total \| ", re.MULTILINE)  # in a report without its beginning
-SUMMARY_SOURCE = "not read: only what pt-summary prints is known, sizes rounded"
+SUMMARY_SOURCE = "not read: only the rounded facts that pt-summary prints are known"
 MOST_CPUS = 1 << 16
 _CPUS = re.compile(r"physical = (\d{1,6}), cores = (\d{1,6}), virtual = (\d{1,6}).*")
 _SWAP = re.compile(r".*swap allocated = (\S+), swap used = (\S+),.*")

@@ -65,7 +65,7 @@ _TEXTS = re.compile(
     r"(?:ssl|tls|current_tls|mysqlx|wsrep|rsa|caching|rpl|telemetry|innodb_have|innodb_redo_log)_.*|compression.*"
     r"|.*_(?:status|supported|incomplete)|slave_running|binlog_snapshot_file|max_used_connections_time"
 )
-NO_FIRST = "these are differences (mysqladmin -r) without the round before them: give the text from its beginning"
+NO_FIRST = "these are differences (mysqladmin -r) without the round before: give the text from its beginning"
 
 
 class DifferenceRounds:

@@ -135,7 +135,7 @@ def open_text(path: str) -> Iterator[Text]:
     if not os.path.exists(path):
         raise TextError(f"{path} does not exist; give {FORMS}")
     if not os.path.isfile(path):
-        raise TextError(f"{path} is no regular file; give {FORMS}")
+        raise TextError(f"{path} is not a regular file; give {FORMS}")
     try:
         with open(path, "rb") as file:
             opened = os.fstat(file.fileno())
@@ -168,7 +168,7 @@ def _lines(path: str, parts: Iterable[str]) -> Iterator[str]:
     for part in parts:
         *lines, rest = (rest + part).split("\n")
         if len(rest) > LONGEST:
-            raise TextError(f"{path} is no text of lines; give {FORMS}")
+            raise TextError(f"{path} is not text with lines; give {FORMS}")
         for line in lines:
             yield _without_colours(line)
     yield _without_colours(rest)
@@ -211,9 +211,9 @@ def _decode(path: str, decoder: codecs.IncrementalDecoder, data: bytes, encoding
     try:
         text = decoder.decode(data, final=not data)
     except UnicodeDecodeError as error:
-        raise TextError(f"{path} is no text ({encoding}); give {FORMS}") from error
+        raise TextError(f"{path} is not text ({encoding}); give {FORMS}") from error
     if "\0" in text:
-        raise TextError(f"{path} is no text; give {FORMS}")
+        raise TextError(f"{path} is not text; give {FORMS}")
     return text
 
 

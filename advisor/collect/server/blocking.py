@@ -110,8 +110,8 @@ def _matters(session: ServerSession) -> bool:
 
 def _crowd_reason(waits: int) -> str:
     return (
-        f"{waits} sessions wait for rows: InnoDB would stand still while it lists more than {MOST_ROW_WAITS} waits "
-        "on this version"
+        f"{waits} sessions wait for rows: on this version InnoDB would stall while it lists more than {MOST_ROW_WAITS} "
+        "waits"
     )
 
 
@@ -168,7 +168,7 @@ def _row_waits(
     if not any(one.transaction and one.transaction.state == LOCK_WAIT for one in listing.sessions.values()):
         return ()
     if modern and not threads:
-        notes.append(Unavailable(PART, "needs performance_schema, which is off, for who blocks whom"))
+        notes.append(Unavailable(PART, "needs performance_schema, which is off, to show which session blocks which"))
         return None
     answer = ask(session, ROW_WAITS_MYSQL if modern else ROW_WAITS_INNODB, PART, notes)
     if answer is None:

@@ -209,7 +209,7 @@ def _note_left_out(reading: _Reading, sizes: dict[str, int], examined: list[str]
     if left:
         names = ", ".join(f"`{schema}`" for schema in left[:_NAMED]) + (", …" if len(left) > _NAMED else "")
         tables = sum(sizes[schema] for schema in left)
-        words = f"{len(left)} of {len(sizes)} schemas with {tables} tables were left out ({names}): {why}"
+        words = f"{len(left)} of {len(sizes)} schemas with {tables} tables were skipped ({names}): {why}"
         reading.notes += [Unavailable(AUTO_INCREMENT, words), Unavailable(ENGINES, words)]
 
 
@@ -221,7 +221,7 @@ def _redundant_of(reading: _Reading, examined: list[str], sizes: dict[str, int])
             return None
         return _redundant_by_schema(reading, examined, len(sizes))
     if len(examined) < len(sizes):
-        reading.notes.append(Unavailable(INDEXES, "the view of MySQL 5.7 would open the tables that were left out"))
+        reading.notes.append(Unavailable(INDEXES, "the view of MySQL 5.7 would open the tables that were skipped"))
         return None
     rows = reading.read_part(INDEXES, lambda: reading.rows(REDUNDANT_MYSQL_5))
     return None if rows is None else tuple(map(_redundant, rows))
@@ -239,14 +239,14 @@ def _redundant_by_schema(reading: _Reading, examined: list[str], schemas: int) -
         indexes += [_redundant(row) for row in rows if not uncompared & {(row[1], row[2]), (row[1], row[4])}]
     if len(examined) < schemas:
         reading.notes.append(
-            Unavailable(INDEXES, f"{schemas - len(examined)} of {schemas} schemas were left out, as their tables were")
+            Unavailable(INDEXES, f"{schemas - len(examined)} of {schemas} schemas were skipped, like their tables")
         )
     return tuple(indexes) if examined or not schemas else None
 
 
 def _after(reason: str, done: int, schemas: int) -> str:
     """A reason for what is missing; a missing privilege alone keeps its form, from which the GRANT is printed."""
-    return f"{schemas - done} of {schemas} schemas were left out: {reason}" if done else reason
+    return f"{schemas - done} of {schemas} schemas were skipped: {reason}" if done else reason
 
 
 def _with_rows(reading: _Reading, tables: Iterable[tuple[str, str]]) -> tuple[UnkeyedTable, ...]:
