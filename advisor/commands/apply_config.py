@@ -41,7 +41,7 @@ def refuse_contradictions(args: argparse.Namespace) -> None:
     """Raise MycnfError if --isolated is combined with an option that it disables."""
     given = next((flag for flag in ("config", "baseline") if getattr(args, flag, None)), None)
     if args.isolated and given:
-        raise MycnfError(f"--isolated uses neither configuration file nor baseline; leave out --{given} or --isolated")
+        raise MycnfError(f"--isolated uses neither a configuration file nor a baseline; omit --{given} or --isolated")
 
 
 def merge_arguments(args: argparse.Namespace, config: Configuration, *, one_host: bool = True) -> argparse.Namespace:
@@ -75,7 +75,7 @@ def configure_reading(args: argparse.Namespace, folder: str) -> None:
 def warn_unused_house_rules(args: argparse.Namespace, config: Configuration, rules: Iterable[Rule]) -> None:
     """Warn if the configuration's own selection excludes its house rules, which may be a mistake."""
     if config.house is not None and not args.select and not args.ignore and all(r.family != HOUSE for r in rules):
-        print_notice(f"{config.path}: its house rules do not run: select and ignore leave {HOUSE} out")
+        print_notice(f"{config.path}: its house rules do not run: select and ignore exclude {HOUSE}")
 
 
 def _list(words: tuple[str, ...] | None) -> list[str] | None:

@@ -74,7 +74,7 @@ def _report(args: argparse.Namespace) -> int:
     asked = make_request(args)
     earlier = _earlier(args.since)
     if args.keep and args.demo:
-        raise errors.MycnfError("--demo is a recorded server, so --keep has nothing to save; leave out one")
+        raise errors.MycnfError("--demo is a recorded server, so --keep has nothing to save; omit one of them")
     facts = _facts(args)  # without the configuration, whose host counts only where none was read
     args = asked.args
     if earlier is not None:
@@ -114,7 +114,9 @@ def warn_uncompared(formats: Iterable[str]) -> None:
 
     for name in formats:
         if name not in COMPARED:
-            print_notice(f"--format {name} has no place for the comparison of --since; text, json, markdown, html do")
+            print_notice(
+                f"--format {name} does not include the comparison of --since; text, json, markdown and html do"
+            )
 
 
 def add_earlier_spaces(facts: Facts, earlier: Facts | None) -> Facts:

@@ -85,7 +85,7 @@ def load_snapshot(args: argparse.Namespace) -> Facts:
     from advisor.facts.snapshot import load
 
     if args.snapshot and args.demo:
-        raise errors.MycnfError("--snapshot and --demo name two servers; give one of them")
+        raise errors.MycnfError("--snapshot and --demo are two different servers; use one of them")
     return apply_declared_host(load(args.snapshot or DEMO), args)
 
 
@@ -94,5 +94,5 @@ def load_texts(args: argparse.Namespace) -> Facts:
     from advisor.collect.pasted import facts_of_texts
 
     if args.snapshot or args.demo:
-        raise errors.MycnfError("--from and --snapshot or --demo name two servers; give one of them")
+        raise errors.MycnfError("--from and --snapshot or --demo are different servers; use one of them")
     return apply_declared_host(facts_of_texts(args.texts), args)

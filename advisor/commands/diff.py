@@ -50,7 +50,7 @@ def _known_names(a: Side, b: Side) -> frozenset[str] | None:
     if not partial_sides:
         return None
     for name in dict.fromkeys(side.name for side in partial_sides):
-        print_notice(f"{name}: settings that neither side sets are not compared: the service has defaults of its own")
+        print_notice(f"{name}: settings that neither side sets are not compared: the service has its own defaults")
     return frozenset().union(*(side.names_set for side in (a, b) if side.kind is SideKind.FILE))
 
 
@@ -122,7 +122,7 @@ class _Files:
         if len(self._asked) > sum(self._is_file):
             words = "--target once" if len(self._asked) == 1 else f"--target {len(self._asked)} times"
             files = ("no file", "one file", "two files")[sum(self._is_file)]
-            raise MycnfError(f"{words} for {files}: it says which server a file is read for")
+            raise MycnfError(f"{words} for {files}: it sets which server a file is read for")
         self._configured: str | None = args.configured
         self._sets: list[str] = args.set or []
         if len(self._sets) > len(names):
@@ -180,7 +180,9 @@ class _Files:
         if refused:
             places = ", ".join(f"{at.path}:{at.line.number}" for at in refused[:MAX_LISTED])
             more = f" and {len(refused) - MAX_LISTED} more lines" if len(refused) > MAX_LISTED else ""
-            print_notice(f"left out, because {target.label} refuses or ignores it: {places}{more}; mycnf lint says why")
+            print_notice(
+                f"skipped, because {target.label} refuses or ignores it: {places}{more}; mycnf lint shows the reason"
+            )
         return verdict
 
     def _assumed_target(self, *sides: NamedSide) -> Target:
@@ -230,7 +232,7 @@ def _make_files(names: tuple[NamedSide, NamedSide], args: argparse.Namespace) ->
 
     paths = [path for side in names if side.kind is SideKind.FILE for path in side.paths]
     if paths.count(STDIN) > 1:
-        raise MycnfError("- is stdin, and can be read once only: give the other side as a file")
+        raise MycnfError("- is stdin and can be read only once: give the other side as a file")
     if args.ram is not None or args.cpus is not None:
         from advisor.commands.managed import instance_of
 

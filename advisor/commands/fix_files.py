@@ -95,9 +95,9 @@ def _diff_output(args: argparse.Namespace) -> str | None:
     given = [f"--{kind}" for kind, _ in reports if kind != "output"]
     given += [f"--{name.replace('_', '-')}" for name in ("statistics", "write_baseline") if getattr(args, name)]
     if given:
-        raise errors.MycnfError(f"--diff prints a diff and no report; leave out {given[0]}, or --diff")
+        raise errors.MycnfError(f"--diff prints a diff and no report; omit {given[0]} or --diff")
     if len(reports) > 1:
-        raise errors.MycnfError("--diff prints one diff; give -o once")
+        raise errors.MycnfError("--diff prints one diff; use -o only once")
     return next((path for _, path in reports if path != "-"), None)
 
 

@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _refuse_contradictions(args: argparse.Namespace) -> None:
     if args.kept and (args.resume or args.dir or args.inventory):
-        raise MycnfError("--from only reports on a saved run; leave out --dir, --resume and -i")
+        raise MycnfError("--from only reports on a saved run; omit --dir, --resume and -i")
     if args.resume and not args.dir:
         raise MycnfError("--resume needs the directory of the run: name it with --dir")
     if args.forks is not None and args.forks < 1:
@@ -64,8 +64,8 @@ def _refuse_contradictions(args: argparse.Namespace) -> None:
         raise MycnfError(f"--window {args.window:g} is not a valid time; write seconds, 0 for no window")
     if not (math.isfinite(args.timeout) and args.timeout > args.window):
         raise MycnfError(
-            f"--timeout {args.timeout:g} leaves no time beside the window of {args.window:g} s; raise it, "
-            "or shorten the window with --window"
+            f"--timeout {args.timeout:g} leaves no time after the window of {args.window:g} s; raise it, or shorten "
+            "the window with --window"
         )
 
 
@@ -96,7 +96,7 @@ def _collect_all(args: argparse.Namespace) -> str:
             raise
         except KeyboardInterrupt:
             if holds_run(folder):
-                print_notice(f"go on with {_resume_command(args, folder)}")
+                print_notice(f"continue with {_resume_command(args, folder)}")
             remove_if_empty(folder)  # removes the directory of a run that reached no host yet
             raise
     return folder
@@ -197,7 +197,7 @@ def _judge(folder: str, row: HostRow, asked: AuditRequest, chain: Chain | None) 
 def _summary(survey: Survey, args: argparse.Namespace) -> str:
     summary = f"{len(survey.judged)} of {len(survey.judged) + len(survey.absent)} hosts audited"
     return (
-        f"{summary}; go on with {_resume_command(args, survey.folder)}"
+        f"{summary}; continue with {_resume_command(args, survey.folder)}"
         if survey.absent
         else f"{summary}, kept in {survey.folder}"
     )

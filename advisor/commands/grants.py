@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ACCOUNT = "'mycnf'@'localhost'"
 _EVERY_KIND = "_aA1"  # validate_password requires one character of each kind
-_OPTIONAL = "Optional, and so a comment: {why}.\n-- {gives}"
+_OPTIONAL = "Optional, therefore a comment: {why}.\n-- {gives}"
 
 
 def run(args: argparse.Namespace) -> int:
@@ -33,15 +33,15 @@ def run(args: argparse.Namespace) -> int:
 def statements(target: Target, password: str, *, schema: bool = False) -> str:
     """Return CREATE USER and GRANT for a target, one statement per line, each below a comment with the reason."""
     lines = [
-        f"-- The account that mycnf needs on {target.label}: it reads settings and counters, and can change nothing.",
-        "-- Without one of the grants an audit still runs and says what it had to skip.",
+        f"-- The account that mycnf needs on {target.label}: it can read settings and counters, but change nothing.",
+        "-- Without one of the grants an audit still runs, and reports what it skipped.",
         "",
-        "-- The password was made just now and is nowhere else. Keep it in an option file of mode 0600:",
+        "-- The password was generated just now and is not saved. Store it in an option file with mode 0600:",
         "--   [mycnf]",
         "--   user = mycnf",
         f"--   password = {password}",
         *_without_password(target),
-        "-- Four connections at most: two of the app, one of mycnf sample, and one that ends what takes too long.",
+        "-- At most four connections: two for the app, one for mycnf sample, one that kills statements that overrun.",
         f"CREATE USER {ACCOUNT} IDENTIFIED BY '{password}' WITH MAX_USER_CONNECTIONS 4;",
     ]
     for grant in (*grants_for(target), *(schema_grants_for(target) if schema else ())):
@@ -55,4 +55,4 @@ def statements(target: Target, password: str, *, schema: bool = False) -> str:
 def _without_password(target: Target) -> list[str]:
     if not target.is_mariadb:
         return []
-    return ["-- Or no password: IDENTIFIED VIA unix_socket lets only the system user mycnf connect, by the socket."]
+    return ["-- Or without a password: IDENTIFIED VIA unix_socket lets only the system user mycnf connect, by socket."]

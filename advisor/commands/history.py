@@ -56,10 +56,11 @@ def keep_facts(facts: Facts) -> str:
     path = save_snapshot(facts)
     if not os.path.exists(path):
         print_notice(
-            f"not kept for mycnf history: {MAX_SNAPSHOTS} later snapshots of this server are, and no more than that"
+            f"not saved for mycnf history: {MAX_SNAPSHOTS} later snapshots of this server are saved, which is the "
+            "maximum"
         )
         return ""
-    print_notice(f"kept as {path}; mycnf history shows what changed")
+    print_notice(f"saved as {path}; mycnf history shows what changed")
     return path
 
 
@@ -74,8 +75,8 @@ def _add(paths: list[str]) -> int:
     gone = sum(bool(path) and not os.path.exists(path) for path in kept)
     if gone:
         print_notice(
-            f"{plural(gone, 'snapshot')} of these went again, the oldest first: a server keeps its "
-            f"{MAX_SNAPSHOTS} newest"
+            f"deleted {plural(gone, 'snapshot')} of these, the oldest first: mycnf keeps the {MAX_SNAPSHOTS} newest "
+            "of a server"
         )
     return errors.OK
 

@@ -163,7 +163,7 @@ def apply_baseline(audited: AuditResult, args: argparse.Namespace, *, silent: bo
     known = baseline.read_baseline(args.baseline)
     (split,) = baseline.apply_baseline(known, [reading])
     if split.known and not silent:
-        print_notice(f"{plural(len(split.known), 'finding')} left out: they are in {args.baseline}")
+        print_notice(f"{plural(len(split.known), 'finding')} suppressed: they are in {args.baseline}")
     suppressed = tuple((finding, baseline.describe_known(known, finding, SERVER)) for finding in split.known)
     return audited._replace(findings=split.new, suppressed=(*audited.suppressed, *suppressed))
 

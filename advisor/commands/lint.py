@@ -54,7 +54,8 @@ def run(args: argparse.Namespace) -> int:
             broken.append((path, str(error)))
     if args.parameters and results and not any(result.checked.target.is_managed for result in results):
         _narrate(
-            f"--parameters {args.parameters} has no effect: no FILE is of a managed service; name it with --target"
+            f"--parameters {args.parameters} has no effect: no FILE belongs to a managed service; name the service "
+            "with --target"
         )
     for target in dict.fromkeys(result.checked.target for result in results):
         if sentence := stand_in_note(target):

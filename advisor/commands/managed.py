@@ -76,8 +76,8 @@ def managed_verdict(declared: DeclaredSet, target: Target, instance: Instance | 
 def _print_memory(declared: DeclaredSet, instance: Instance | None) -> None:
     if instance and instance.memory and any("DBInstanceClassMemory" in (one.value or "") for one in declared.options):
         print_notice(
-            f"{declared.kind}: formulas are evaluated with {format_size(instance.memory)} of memory; the service keeps "
-            "a part of it for itself, so the real results are somewhat lower"
+            f"{declared.kind}: formulas are evaluated with {format_size(instance.memory)} of memory; the service "
+            "reserves a part of it, so the real results are somewhat lower"
         )
 
 

@@ -68,7 +68,7 @@ def on_platform(target: Target, named: str | None, resolved: ResolvedFiles, *, f
 def require_root(args: Namespace) -> None:
     """Raise MycnfError if --root is no directory: each absolute include would look like a missing file of a server."""
     if args.root is not None and not os.path.isdir(args.root):
-        raise MycnfError(f"--root {args.root} is not a directory; name the one that stands for /")
+        raise MycnfError(f"--root {args.root} is not a directory; name the directory that stands for /")
 
 
 def configure(args: Namespace) -> None:
@@ -89,7 +89,8 @@ def stdin_bytes() -> bytes:
     data = sys.stdin.buffer.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise MycnfError(
-            f"stdin is larger than {MAX_BYTES >> 20}M, which no option file is; name the file that you mean"
+            f"stdin is larger than {MAX_BYTES >> 20}M, which is too large for an option file; name the file that you "
+            "mean"
         )
     return data
 
@@ -147,7 +148,7 @@ def read_resolved(
         return join_resolved(parts)
     if set_name is not None:
         raise MycnfError(
-            f"--set {set_name} chooses options of a document, and {paths[0]} is an option file; leave it out"
+            f"--set {set_name} selects options in a document, but {paths[0]} is an option file; omit --set"
         )
     return _resolve_paths(paths, target, root, given)
 

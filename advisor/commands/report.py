@@ -108,7 +108,7 @@ def report_many(
             for sink in sinks:
                 sink.take(judged)
         if not tally.read + tally.broken:
-            raise MycnfError(f"no snapshot (*.json) lies below {words[0]}; make one with mycnf collect -o FILE")
+            raise MycnfError(f"no snapshot (*.json) below {words[0]}; make one with mycnf collect -o FILE")
         while sinks:
             sinks[0].end(tally)
             sinks.pop(0)  # complete; if one fails, the others are dropped
@@ -127,7 +127,7 @@ def _snapshots(summaries: Iterable[SnapshotSummary], words: Sequence[str]) -> It
         else:
             yield summary
     if own:
-        print_notice(f"left out {plural(own, 'file')}: reports or baselines that mycnf wrote, no snapshots")
+        print_notice(f"skipped {plural(own, 'file')}: reports or baselines that mycnf wrote, not snapshots")
 
 
 def _code(tally: Tally) -> int:
@@ -269,7 +269,7 @@ def _apply_baseline(audited: AuditResult) -> AuditResult:
     from advisor.commands.judge_facts import SERVER
 
     (split,) = baseline.apply_baseline(_BASELINE[0], [baseline.BaselineReading(SERVER, audited.findings, ())])
-    aside = tuple((finding, "the baseline knows it") for finding in split.known)
+    aside = tuple((finding, "it is in the baseline") for finding in split.known)
     return audited._replace(findings=split.new, suppressed=(*audited.suppressed, *aside))
 
 

@@ -74,7 +74,7 @@ def _sample(args: argparse.Namespace) -> None:
     if not sys.stderr.isatty():
         return
     if kept.too_soon:
-        print_notice(f"the last sample is less than {RESOLUTION // 120} minutes old, so this one was not kept")
+        print_notice(f"the last sample is less than {RESOLUTION // 120} minutes old, so this one was not saved")
     else:
         print_notice(f"{kept.path} holds {kept.held:,} of {SLOTS:,} samples of {server_name(variables)}")
 

@@ -167,8 +167,8 @@ def _text(shown: _SetVerdict) -> str:
         lines += [_with_place(" " * (wide + 2), f"{x['raw']} was overridden", x) for x in o["overridden"]]
     refused = [line for line in verdict.lines if line.outcome in REFUSED and line.value is None]
     if refused:
-        count = f"{plural(len(refused), 'line is', 'lines are')} left out, because the server refuses or ignores"
-        lines.append(wrap(f"{count} {'it' if len(refused) == 1 else 'them'}: mycnf lint says why."))
+        count = f"{plural(len(refused), 'line is', 'lines are')} skipped, because the server refuses or ignores"
+        lines.append(wrap(f"{count} {'it' if len(refused) == 1 else 'them'}: mycnf lint shows the reason."))
     return "\n".join(lines) + "\n"
 
 

@@ -52,8 +52,8 @@ def run(args: argparse.Namespace) -> int:
     write(by_hand("suggest", args.format, own), args.output)
     if args.format == "aws" and (names := suggested_file.cluster_parameters(suggestion)):
         print_notice(
-            f"left out, because the DB cluster parameter group has them: {', '.join(names)}; --format cloudformation "
-            "and terraform print both groups"
+            f"omitted, because they belong to the DB cluster parameter group: {', '.join(names)}; --format "
+            "cloudformation and terraform print both groups"
         )
     return errors.OK
 
@@ -93,7 +93,7 @@ def _print_diff(path: str, target: Target, host: Host, args: argparse.Namespace)
     from advisor.optionfile import render
 
     if read_carrier(path, {}) is not None:
-        raise MycnfError(f"{path}: --write-diff changes option files only; leave it out, and choose a --format")
+        raise MycnfError(f"{path}: --write-diff works only with option files; omit it, and choose a --format")
     resolved = read_resolved([path], target, None, {})
     target = target._replace(platform=target.platform or platform_of(resolved))
     before = next(render(file) for file in resolved.files if file.path == path)

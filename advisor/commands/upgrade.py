@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 def run(args: argparse.Namespace) -> int:
     """Compare how both servers take the files; returns 1 if a change is as severe as --fail-on."""
     if args.keep_lines and args.format != "text":
-        raise MycnfError("--keep-lines prints option-file lines; --format json has them as `keep`. Leave out one")
+        raise MycnfError("--keep-lines prints option-file lines; --format json has them as `keep`. Omit one of them")
     configure(args)
     paths, given = replace_stdin(args.files, "<stdin>")
     texts = (args.before, args.after)

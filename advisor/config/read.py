@@ -311,7 +311,7 @@ def read_text(path: str) -> str:
         with open(path, "rb") as file:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "a path holds no NUL byte"
+        reason = error.strerror if isinstance(error, OSError) else "a path cannot contain a NUL byte"
         raise ConfigError(f"{path}: cannot be read ({reason}); check the path, or skip it with --isolated") from error
     if len(data) > MAX_BYTES:
         raise ConfigError(f"{path}: larger than {MAX_BYTES >> 20}M, the limit for a configuration file")

@@ -70,11 +70,11 @@ def save(facts: Facts, path: str) -> None:
     Raises SnapshotError.
     """
     if os.path.exists(path) and not os.path.isfile(path):
-        raise SnapshotError(f"{path} is no regular file and won't be replaced; give a file with -o")
+        raise SnapshotError(f"{path} is not a regular file and will not be replaced; name a file with -o")
     try:
         replace_private(os.path.realpath(path), encode_snapshot(facts))
     except OSError as error:
-        raise SnapshotError(f"{path} can't be written ({error.strerror}); give another place with -o") from error
+        raise SnapshotError(f"{path} can't be written ({error.strerror}); name another file with -o") from error
 
 
 def encode_snapshot(facts: Facts) -> bytes:
@@ -83,7 +83,7 @@ def encode_snapshot(facts: Facts) -> bytes:
     data = format_json(mask_secrets(to_plain(facts))) + b"\n"
     if len(data) > MAX_FILE_BYTES:
         raise SnapshotError(
-            f"these facts make a snapshot beyond {MAX_FILE_BYTES >> 20} MB, which none is; collect them again"
+            f"these facts make a snapshot larger than the limit of {MAX_FILE_BYTES >> 20} MB; collect them again"
         )
     return data
 
@@ -100,9 +100,11 @@ def load(path: str) -> Facts:
     document = _parse(path, data)
     schema = document.get("schema") if isinstance(document, dict) else None
     if not isinstance(schema, str) or not schema.partition(".")[0].isdigit():
-        raise SnapshotError(f"{path} is no snapshot of mycnf; {HOW_TO_MAKE}")
+        raise SnapshotError(f"{path} is not a mycnf snapshot; {HOW_TO_MAKE}")
     if schema.partition(".")[0] != SCHEMA.partition(".")[0]:
-        raise SnapshotError(f"{path} has schema {escape_text(schema[:20])}, this mycnf reads {SCHEMA}; update mycnf")
+        raise SnapshotError(
+            f"{path} has schema {escape_text(schema[:20])}, but this mycnf reads {SCHEMA}; update mycnf"
+        )
     try:
         facts = to_value(document, Facts)
     except ShapeError as error:
@@ -123,7 +125,7 @@ def _read(path: str) -> bytes:
     if not os.path.exists(path):
         raise SnapshotError(f"{path} does not exist; make a snapshot with mycnf collect -o FILE")
     if not os.path.isfile(path):
-        raise SnapshotError(f"{path} is no regular file; give a snapshot made with mycnf collect -o FILE")
+        raise SnapshotError(f"{path} is not a regular file; give a snapshot made with mycnf collect -o FILE")
     try:
         with open(path, "rb") as file:
             # Asked for more than it needs, Python would first find room for all of it.
@@ -137,23 +139,25 @@ def _read(path: str) -> bytes:
 
 def _parse(path: str, data: bytes) -> Any:
     if len(data) > MAX_JSON_BYTES:
-        raise SnapshotError(f"{path} is damaged, or no snapshot of mycnf; collect it again with mycnf collect -o FILE")
+        raise SnapshotError(
+            f"{path} is damaged, or is not a mycnf snapshot; collect it again with mycnf collect -o FILE"
+        )
     try:
         return json.loads(data)
     except UnicodeDecodeError as error:
-        raise SnapshotError(f"{path} is no text; give a snapshot made with mycnf collect -o FILE") from error
+        raise SnapshotError(f"{path} is not text; give a snapshot made with mycnf collect -o FILE") from error
     except RecursionError as error:
         raise SnapshotError(f"{path} is nested too deeply for a snapshot; collect it again") from error
     except json.JSONDecodeError as error:
         if data.lstrip()[:1] == b"{":
             words = f"is cut off or damaged (line {error.lineno}); collect it again with mycnf collect -o FILE"
         elif data.strip():
-            words = f"is no snapshot of mycnf; {HOW_TO_MAKE} (mycnf lint reads option files, mycnf audit --from texts)"
+            words = f"is not a mycnf snapshot; {HOW_TO_MAKE} (mycnf lint reads option files, mycnf audit --from texts)"
         else:
             words = f"is empty; {HOW_TO_MAKE}"
         raise SnapshotError(f"{path} {words}") from error
     except ValueError as error:  # a number of thousands of digits
-        raise SnapshotError(f"{path} holds a number that is none of a snapshot; collect it again") from error
+        raise SnapshotError(f"{path} contains a number that is not valid in a snapshot; collect it again") from error
 
 
 LARGEST_NUMBER = 1e30  # 64 bits hold 1.8e19
@@ -297,8 +301,8 @@ def json_size(value: Any, depth: int = 0) -> int:
 def _drop_part(facts: Facts, part: str, size: int) -> Facts:
     name = part.removeprefix(SERVER_PREFIX)
     why = (
-        f"left out, for a snapshot has {MAX_FACTS_BYTES >> 20} MB at most and this alone would "
-        f"take {size / (1 << 20):.1f}"
+        f"left out, because a snapshot has at most {MAX_FACTS_BYTES >> 20} MB and this alone would take "
+        f"{size / (1 << 20):.1f}"
     )
     noted = (*(one for one in facts.unavailable if one.part != part), Unavailable(part, why))
     if name == part:

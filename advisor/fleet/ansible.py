@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 ACTION = "mycnf_fleet"
 PLUGINS = "plugins"
 LOOK = 0.2  # seconds between two checks for finished hosts
-_NOT_BEGUN = "ansible can't go there; what it says: ansible {} -m ansible.builtin.raw -a true"
+_NOT_BEGUN = "Ansible cannot connect; for its message run: ansible {} -m ansible.builtin.raw -a true"
 LONGEST = 500  # characters of ansible's output
 INSTALL = (
     "mycnf fleet needs ansible: install mycnf with its extra, pipx install 'mycnf-advisor[fleet]', or ansible-core"
@@ -94,10 +94,12 @@ def run_fleet(fleet: Fleet, tell: Callable[[HostRow, int, int], object], lock: i
             errors.seek(0)
             output = errors.read().decode("utf-8", "replace")
             if not hosts_of(fleet.folder):
-                raise MycnfError(f"no host was asked: {_error_line(output)}")
+                raise MycnfError(f"no host was contacted: {_error_line(output)}")
             _add_missing_rows(hosts_of(fleet.folder) if through else (), fleet.folder)
         except OSError as error:
-            problem = f"{error.filename} can't be written ({error.strerror}); free some space, then go on with --resume"
+            problem = (
+                f"{error.filename} cannot be written ({error.strerror}); free some space, then continue with --resume"
+            )
             raise MycnfError(problem) from error
         finally:
             remove_scratch_files(fleet.folder)

@@ -97,7 +97,7 @@ def _name_hosts(job: HostTask) -> None:
 
 def _ask(job: HostTask, began: float) -> None:
     if job.broken:
-        raise MycnfError(f"a variable can't be had: {'; '.join(job.broken)}")
+        raise MycnfError(f"a variable cannot be read: {'; '.join(job.broken)}")
     chosen = account_of(job.variables, address=job.address, local=job.local)
     limits = _limits(job.timeout)
     try:
@@ -218,8 +218,8 @@ def _socket(variables: Mapping[str, str], local: bool) -> str | None:
     path = variables.get("mycnf_socket")
     if path and not local:
         raise MycnfError(
-            "mycnf_socket is for hosts with ansible_connection=local: the socket of another host can't be reached "
-            "from here; give mycnf_host and mycnf_port"
+            "mycnf_socket is for hosts with ansible_connection=local: the socket of another host cannot be used from "
+            "here; set mycnf_host and mycnf_port"
         )
     return path
 

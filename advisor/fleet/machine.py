@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from advisor.facts import Facts, Host, Server
 
 
-INSTEAD = "give mycnf_ram, mycnf_cpus and mycnf_disk"
+INSTEAD = "set mycnf_ram, mycnf_cpus and mycnf_disk"
 DESCRIBED = frozenset({"mycnf_ram", "mycnf_cpus", "mycnf_disk"})
 # The end of a collector's reason that names command-line options for a single server.
 _OF_ONE = "give --ram, --cpus and --disk, or a tar of its host"
@@ -80,7 +80,7 @@ def _described_host(variables: Mapping[str, str]) -> Host | None:
 def _from_tar(server: Server, answer: Mapping[str, Any], scratch: str | None) -> Host:
     """The host in the shell's output; raises ValueError or ArchiveError with the reason if it is not available."""
     if "printed" not in answer:
-        raise ValueError(str(answer.get("reason") or "the host's shell was not asked"))
+        raise ValueError(str(answer.get("reason") or "the host's shell was not used"))
     with tempfile.TemporaryDirectory(prefix="mycnf-fleet-", dir=scratch) as place:
         path = os.path.join(place, "host.tar")
         with open(path, "wb") as file:
@@ -111,7 +111,9 @@ def _process_of(root: Root, server: Server) -> int:
         raise ValueError(f"no server process on the host works in {datadir or 'the data directory'}")
     # One whose directory cannot be read may be this one, or one that is just ending beside others.
     if len(pids or running) > 1:
-        raise ValueError("several servers run on the host, and it doesn't show which is this one (become: root sees)")
+        raise ValueError(
+            "several servers run on the host, and the account cannot see which is this one (root can: use become)"
+        )
     return (pids or list(running))[0]
 
 
@@ -161,12 +163,12 @@ def unpack_tar(printed: str) -> bytes:
         pass
     text, end, _ = printed[begun.end() :].partition(END) if begun else ("", "", "")
     if begun is None or not end:
-        raise ValueError("the host's shell did not run the script to its end")
+        raise ValueError("the host's shell did not run the script to the end")
     try:
         written = text.encode("ascii").translate(None, b" \t\r\n")
         data = base64.b64decode(written, validate=True) if begun[1] == "base64" else binascii.unhexlify(written)
     except (ValueError, binascii.Error) as error:
-        raise ValueError("what the host's shell printed is damaged") from error
+        raise ValueError("the output of the host's shell is damaged") from error
     if not data:
-        raise ValueError("the host's shell made no tar: is tar installed there?")
+        raise ValueError("the host's shell created no tar: is tar installed there?")
     return data

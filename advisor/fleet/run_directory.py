@@ -66,7 +66,7 @@ def default_directory(now: str) -> str:
         except FileExistsError:
             continue
         except OSError as error:
-            raise MycnfError(f"{place} can't be made ({error.strerror}); name a directory with --dir") from error
+            raise MycnfError(f"{place} cannot be created ({error.strerror}); name a directory with --dir") from error
         break
     return place
 
@@ -91,9 +91,9 @@ def prepare_directory(folder: str, *, resume: bool) -> None:
     """Create the directory, or check the existing one for --resume; raises MycnfError if it is not suitable."""
     there = holds_run(folder)
     if resume and not there:
-        raise MycnfError(f"{folder} holds no run to go on with; leave --resume out, or name the directory of one")
+        raise MycnfError(f"{folder} contains no run to resume; omit --resume, or name the directory of a run")
     if there and not resume:
-        raise MycnfError(f"{folder} holds a run already; go on with it by --resume, or name another directory")
+        raise MycnfError(f"{folder} already contains a run; continue it with --resume, or name another directory")
     try:
         if not os.path.isdir(folder):  # an existing directory keeps its mode
             make_private_folders(*os.path.split(os.path.abspath(folder)))
@@ -210,7 +210,7 @@ def is_finished(folder: str, host: str) -> bool:
 def check_run(folder: str) -> None:
     """Raise MycnfError if the directory contains no run to report on."""
     if not last_hosts_of(folder):
-        raise MycnfError(f"{escape_text(folder)} holds no run of mycnf fleet; name the directory of one")
+        raise MycnfError(f"{escape_text(folder)} contains no run of mycnf fleet; name the directory of a run")
 
 
 def _row_at(path: str) -> HostRow | None:
@@ -273,7 +273,9 @@ def _lock(handle: int, folder: str) -> bool:
         else:
             return True
         if time.monotonic() > until:
-            raise MycnfError(f"another mycnf fleet works in {folder}; wait for its end, or name another directory")
+            raise MycnfError(
+                f"another mycnf fleet is running in {folder}; wait until it ends, or name another directory"
+            )
         time.sleep(LOOK)
 
 
@@ -314,12 +316,12 @@ class Status(StrEnum):
 
 # The remedy for each status; messages for a single server name options that are variables in a fleet.
 REMEDIES: Mapping[Status, str] = {
-    Status.LOST: "go on with --resume once the server stays up",
+    Status.LOST: "continue with --resume once the server stays up",
     Status.REFUSED: "is the server running, and does it listen there? See mycnf_host and mycnf_port",
     Status.DENIED: "check mycnf_user and mycnf_password; mycnf grants prints the account to create",
-    Status.SILENT: "check the address, firewalls and the server's load, or allow more with --timeout",
+    Status.SILENT: "check the address, firewalls and the server's load, or allow more time with --timeout",
     Status.FAILED: "see its address and variables in the inventory",
-    Status.UNASKED: "go on with --resume",
+    Status.UNASKED: "continue with --resume",
 }
 
 

@@ -97,7 +97,7 @@ def _title(survey: Survey) -> tuple[str, ...]:
 
 
 def _tally(survey: Survey) -> str:
-    parts = severity_counts(survey.findings) or ["nothing to say"]
+    parts = severity_counts(survey.findings) or ["no findings"]
     return f"{', '.join(parts)} on {plural(len(survey.judged), 'server')}"
 
 
@@ -212,7 +212,7 @@ def _equals(group: PeerGroup) -> Section:
     versions = f" · {', '.join(group.versions)}" if len(group.versions) > 1 else ""
     chosen = [d for d in group.differences if d.is_set] or group.differences
     lines = tuple(_difference(d.variable, d.values) for d in chosen)
-    alike = Paragraph("" if group.differences else "no variable differs that should be alike")
+    alike = Paragraph("" if group.differences else "no unexpected differences")
     rest = _followed_items(d.variable for d in group.differences if d not in chosen)
     return Section(
         group_name(group), (Paragraph(few(group.members) + versions), alike, Items(lines, grows=True), *rest)

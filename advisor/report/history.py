@@ -29,7 +29,10 @@ if TYPE_CHECKING:
     from advisor.state.history import StoredServer
 
 
-NONE = "No snapshot is kept here; mycnf audit --keep and mycnf collect --keep keep one, mycnf history add SNAP another."
+NONE = (
+    "No snapshots are saved here. mycnf audit --keep and mycnf collect --keep save one, mycnf history add SNAP adds "
+    "others."
+)
 
 
 class ServerHistory(NamedTuple):
@@ -168,7 +171,7 @@ def _finding_fields(f: Finding) -> dict[str, Any]:
     return {"code": f.code, "name": f.name, "severity": f.severity.value, "option": f.canonical or f.option}
 
 
-NO_SAMPLE = "No server was sampled here; mycnf sample --print-timer shows how to have it done every ten minutes.\n"
+NO_SAMPLE = "No server was sampled here; mycnf sample --print-timer shows how to sample one every ten minutes.\n"
 
 
 def sample_listing(rings: Sequence[SampleRing]) -> str:
@@ -184,7 +187,7 @@ def hours_text(sampled: SampledHours | None) -> str:
     lines += [
         wrap(f"busiest for {hour.of}: {hour_text(hour)}, {figures(hour)}", "  ", "    ") for hour in sampled.hours
     ]
-    lines += [] if sampled.hours else ["  no whole hour of samples without a restart yet"]
+    lines += [] if sampled.hours else ["  no complete hour of samples without a restart yet"]
     return "".join(f"{line}\n" for line in lines)
 
 

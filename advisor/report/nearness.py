@@ -79,13 +79,13 @@ def measured_sources(evidence: Sequence[Evidence]) -> list[Evidence]:
 def sentence(e: Evidence, here: Here) -> str:
     """How near one source is, and what to expect of its numbers here."""
     differs, unsaid = list(differences_from(e, here)), list(unstated_conditions(e))
-    missing = f" It names no {_list_words(unsaid)}." if unsaid else ""
+    missing = f" It does not state {_list_words(unsaid)}." if unsaid else ""
     if differs:
         hope = "the same ranking, not the same factors" if e.table else "the direction, not the size"
         return f"{e.id}: {', '.join(differs)}: expect {hope}.{missing}"
     if unsaid:
-        return f"{e.id}: nothing that it says is far from here.{missing}"
-    return f"{e.id}: much like here: expect numbers of about this size."
+        return f"{e.id}: its stated conditions are close to this server's.{missing}"
+    return f"{e.id}: similar to this server: expect numbers of about this size."
 
 
 def differences_from(e: Evidence, here: Here) -> Iterator[str]:

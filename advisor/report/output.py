@@ -53,7 +53,7 @@ def _refuse_shared(paths: list[str]) -> None:
     for path, place in zip(paths, places, strict=True):
         if places.count(place) > 1:
             where = "stdout" if path == "-" else path
-            raise MycnfError(f"two reports would go to {where}; give each --format a file of its own with -o")
+            raise MycnfError(f"two reports would go to {where}; give each --format its own file with -o")
 
 
 # Arguments that name files which a command reads, or writes for another purpose than its report.

@@ -56,7 +56,7 @@ def _head(preflight: Preflight) -> Iterator[tuple[str, str]]:
         copies = [*preflight.facts.service.unit_files, *preflight.facts.service.environment_files]
         yield "Service", f"{unit}: {_paths([copy.path for copy in copies])}"
     elif preflight.command.is_known:
-        yield "Service", "none is known: the running process's command line is taken for the next start's"
+        yield "Service", "unknown: mycnf assumes that the next start uses the running process's command line"
 
 
 def _paths(paths: list[str]) -> str:

@@ -48,7 +48,7 @@ def of_rule(rule: Rule, evidence: Sequence[Evidence], near: Here | None = None) 
         Paragraph(f"{rule.severity.value}, {rule.confidence.value}; for {targets(rule)}{needs}"),
         _part("What happens", docs.why),
         *map(passage, evidence),
-        Paragraph("" if evidence else "No measurement is known: this is an opinion."),
+        Paragraph("" if evidence else "No measurement is known: this rule is an opinion."),
         *(_nearness(evidence, near) if near else ()),
         _part("How to fix", docs.fix + (" It needs a restart." if docs.restart else "")),
         _part("Risk", docs.risk),
@@ -142,7 +142,7 @@ def _lacks(target: Target) -> str:
     read_as = catalog_for(target)
     if read_as == target:
         return f"{target.label} has no such option."
-    return f"{read_as.label}, by which mycnf reads {target.label}, has no such option."
+    return f"{read_as.label}, which mycnf uses for {target.label}, has no such option."
 
 
 def _before(presence: Presence | None) -> Iterator[str]:
@@ -168,7 +168,7 @@ def _details(option: Option) -> Iterator[tuple[str, str]]:
     yield "deprecated", _deprecated_words(option)
     yield "plugin", option.plugin or ""
     yield "another name of", option.alias_of or ""
-    yield "note", "accepted, and does nothing" if option.ignored else ""
+    yield "note", "accepted, but ignored" if option.ignored else ""
 
 
 def _on_platform(target: Target | None, option: Option | None) -> Iterator[tuple[str, str]]:
@@ -189,9 +189,9 @@ def _range(option: Option) -> str:
 
 def _variable(option: Option) -> str:
     if option.variable is None:
-        return "" if option.plugin or option.ignored else "none: an option of the command line and of files only"
+        return "" if option.plugin or option.ignored else "none: only an option for the command line and option files"
     change = "can be changed while the server runs" if option.dynamic else "needs a restart"
-    scope = {"both": "global and of sessions"}.get(option.scope or "", option.scope or "")
+    scope = {"both": "global and session"}.get(option.scope or "", option.scope or "")
     return ", ".join(part for part in (option.variable, scope, "" if option.dynamic is None else change) if part)
 
 
@@ -205,7 +205,7 @@ def _default(option: Option | None) -> str:
     if option is None:
         return "no such option"
     if option.ignored:
-        return "accepted, and does nothing"
+        return "accepted, but ignored"
     shown = option.default if option.default is not None else "depends on the host" if option.host else "not known"
     shown = shown or "(empty)"
     if len(shown) > LONG:

@@ -46,7 +46,7 @@ def introduction(suggestion: Suggestion, host: str) -> list[str]:
     """What stands at the top, as comments: for which server and host it is, and what was left out."""
     head = [
         f"For {suggestion.target.label} with the workload {suggestion.workload}, on {host}, by mycnf suggest.",
-        "Only what differs from the defaults and is worth it. Once the server runs, mycnf audit shows what it needs.",
+        "Only useful settings that differ from the defaults; mycnf audit of the running server shows what it needs.",
         *(f"Left out: {sentence}." for sentence in suggestion.omitted),
     ]
     return [comment(line) for line in head]

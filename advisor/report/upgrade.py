@@ -88,7 +88,7 @@ def _head(move: UpgradeChanges, heavy: list[DefaultChange], light: list[DefaultC
     lines = [
         f"{plural(stops, 'line stops', 'lines stop')} the server" if stops else "no line of the files stops the server",
         f"{already:,} of them the old one too" if already else "",
-        f"{plural(other, 'line is', 'lines are')} taken otherwise" if other else "",
+        f"{plural(other, 'line is', 'lines are')} treated differently" if other else "",
     ]
     change = _changed_defaults(heavy, light)
     change += "".join(f"; what {label} changed is not known" for label in unread_versions(move))
@@ -271,8 +271,10 @@ def fragment(move: UpgradeChanges, *, every: bool = False) -> str:
         unknown = "".join(f" What {label} changed is not known." for label in unread_versions(move))
         return f"{_comment(SCOPE)}\n{_comment(f'{way}: no default changes.{unknown}')}\n"
     managed = move.after.is_managed
-    how = "and set them with the other parameters" if managed else "and read them after the lines there are"
-    head = f"{way}: lines that keep old defaults. Take those that you need, {how}."
+    how = (
+        "and set them with the other parameters" if managed else "and let the server read them after the existing lines"
+    )
+    head = f"{way}: lines that keep old defaults. Use only those that you need, {how}."
     blocks = [f"{_comment(SCOPE)}\n{_comment(head)}" + ("" if managed else "\n[mysqld]")]
     for area, changes in groupby(wanted, key=lambda c: c.area):
         blocks += [f"# --- {area.value} ---", *("\n".join(_fragment_lines(change)) for change in changes)]

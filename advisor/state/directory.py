@@ -38,11 +38,11 @@ def make_state_folder(name: str) -> str:
     place = state_folder(name)
     try:
         make_private_folders(_state(), _STATE_NAME, *name.split(os.sep))
-        reason = "" if os.access(place, os.W_OK | os.X_OK) else "it may not be written"
+        reason = "" if os.access(place, os.W_OK | os.X_OK) else "it is not writable"
     except OSError as error:
         reason = error.strerror or "no reason given"
     if reason:
-        raise MycnfError(f"nothing can be kept in {place} ({reason}): set XDG_STATE_HOME to a directory of yours")
+        raise MycnfError(f"nothing can be saved in {place} ({reason}): set XDG_STATE_HOME to your own directory")
     return place
 
 

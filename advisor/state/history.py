@@ -47,8 +47,10 @@ def find_server(kept: Sequence[StoredServer], word: str) -> StoredServer:
         if len(matches) == 1:
             return matches[0]
         if matches:
-            raise MycnfError(f"{word!r} is several servers; name one by its id: {', '.join(one.id for one in matches)}")
-    raise MycnfError(f"no snapshot of a server {word!r} is kept; mycnf history lists those that are")
+            raise MycnfError(
+                f"{word!r} matches several servers; name one by its id: {', '.join(one.id for one in matches)}"
+            )
+    raise MycnfError(f"no snapshot of a server {word!r} is saved; mycnf history lists the saved ones")
 
 
 def stored_spaces(variables: Mapping[str, str], tell: Callable[[str], object]) -> list[SpaceReading]:
@@ -114,7 +116,7 @@ def save_snapshot(facts: Facts) -> str:
     Raises MycnfError if the facts have no server or cannot be written; saved snapshots stay unchanged.
     """
     if not facts.server.variables:
-        raise MycnfError("no variables were read, so the server cannot be identified: nothing was kept")
+        raise MycnfError("no variables were read, so the server cannot be identified: nothing was saved")
     folder = make_state_folder(os.path.join(FOLDER, server_id(facts.server.variables)))
     data = encode_snapshot(fit_snapshot(facts))
     try:
@@ -125,7 +127,7 @@ def save_snapshot(facts: Facts) -> str:
             _delete_expired(folder)
     except OSError as error:
         raise MycnfError(
-            f"the snapshot can't be kept in {folder} ({error.strerror}); free some space there, or set XDG_STATE_HOME"
+            f"the snapshot cannot be saved in {folder} ({error.strerror}); free some space there, or set XDG_STATE_HOME"
         ) from error
     return path
 

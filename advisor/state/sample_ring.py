@@ -177,12 +177,12 @@ def _head(head: Head) -> bytes:
     text = json.dumps(head._asdict(), ensure_ascii=True).encode("ascii")
     data = MAGIC + f"{zlib.crc32(text):08x}\n".encode() + text + b"\n"
     if len(data) > HEAD:
-        raise RingError("the server's name is too long for a ring")
+        raise RingError("the server's name is too long for a sample file")
     return data.ljust(HEAD, b"\0")
 
 
 def _parse_head(data: bytes, path: str) -> Head:
-    damaged = RingError(f"{path} is no ring of samples or damaged; remove it, and mycnf sample begins a new one")
+    damaged = RingError(f"{path} is not a sample file, or is damaged; remove it, and mycnf sample creates a new one")
     magic, _, rest = data[:HEAD].partition(b"\n")
     checksum, _, rest = rest.partition(b"\n")
     text = rest.partition(b"\n")[0]
@@ -203,7 +203,7 @@ def _slots(file: IO[bytes], head: Head, path: str) -> array[int]:
     size = _width(head.names) * WORD
     length = os.fstat(file.fileno()).st_size
     if length < HEAD:
-        raise RingError(f"{path} is cut off; remove it, and mycnf sample begins a new one")
+        raise RingError(f"{path} is truncated; remove it, and mycnf sample creates a new one")
     there = min(head.slots, (length - HEAD) // size)
     words = array("Q")
     words.frombytes(file.read(there * size))
@@ -288,7 +288,7 @@ def save_sample(sample: Sample, variables: Mapping[str, str], now: int, slots: i
             return SavedSample(path, append(path, head, entry))
     except OSError as error:
         raise RingError(
-            f"the sample can't be kept in {path} ({error.strerror}); free some space there, or set XDG_STATE_HOME"
+            f"the sample cannot be saved in {path} ({error.strerror}); free some space there, or set XDG_STATE_HOME"
         ) from error
 
 

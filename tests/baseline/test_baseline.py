@@ -145,7 +145,7 @@ def test_what_is_found_no_longer(tmp_path: Path) -> None:
         ('{"version": true, "findings": []}', "is not a baseline of mycnf"),
         ('{"version": 1}', "is not a baseline of mycnf"),
         ('{"version": 2, "findings": []}', "update mycnf"),
-        ('{"version": 1, "findings": [1]}', "entry 1 is no finding"),
+        ('{"version": 1, "findings": [1]}', "entry 1 is not a finding"),
         ('{"version": 1, "findings": [{"path": "a"}]}', "entry 1 is damaged"),
         ('{"version": 1, "findings": [{"path": "a", "code": "B", "count": 0}]}', "entry 1 is damaged"),
         ('{"version": 1, "findings": [{"path": "a", "code": "B", "value": 1}]}', "entry 1 is damaged"),

@@ -174,7 +174,7 @@ def test_what_is_said_of_a_recorded_host(mycnf: Mycnf, tmp_path: Path) -> None:
         assert hosts[0]["cpu"] == hosts[1]["cpu"]
         assert hosts[0]["cpu"]["logical"] != 77
     ended = mycnf("audit", "--demo", "--snapshot", recording, "--format", "text")
-    assert (ended.code, ended.err) == (2, "mycnf: --snapshot and --demo name two servers; give one of them\n")
+    assert (ended.code, ended.err) == (2, "mycnf: --snapshot and --demo are two different servers; use one of them\n")
 
 
 @pytest.mark.servers("mysql-5.7", "mariadb-10.11")

@@ -89,8 +89,8 @@ def test_an_option_for_a_target(mycnf: Mycnf) -> None:
     ("option", "target", "variable"),
     [
         ("mysqlx_max_connections", "mysql-9.7", "mysqlx_max_connections, can be changed while the server runs"),
-        ("performance_schema_instrument", "mysql-8.4", "none: an option of the command line and of files only"),
-        ("innodb_status_file", "mysql-8.0", "none: an option of the command line and of files only"),
+        ("performance_schema_instrument", "mysql-8.4", "none: only an option for the command line and option files"),
+        ("innodb_status_file", "mysql-8.0", "none: only an option for the command line and option files"),
         ("innodb_purge_threads", "mariadb-10.6", "innodb_purge_threads, global since"),
     ],
 )

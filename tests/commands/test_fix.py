@@ -196,7 +196,7 @@ def test_a_file_that_cannot_be_written(file: Path, tmp_path: Path) -> None:
         cwd=tmp_path, env={"PATH": os.environ["PATH"], "PYTHONPATH": str(CHECKOUT), "HOME": str(tmp_path)},
         preexec_fn=no_room, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
-    assert ended.stderr == "mycnf: my.cnf: can't be written (File too large); it is as it was\n"
+    assert ended.stderr == "mycnf: my.cnf: cannot be written (File too large); it is unchanged\n"
     assert ended.returncode == errors.USAGE
     assert "OPT006" in ended.stdout
     assert file.read_text() == BEFORE

@@ -132,11 +132,13 @@ def test_what_is_beyond_the_number_is_told(mycnf: Mycnf, tmp_path: Path) -> None
         paths.append(tmp_path / f"{number:03}.json")
         paths[-1].write_text(json.dumps(facts), "utf-8")
     ended = mycnf("history", "add", *paths[1:])
-    assert ended.err.count("kept as") == 102
-    assert ended.err.endswith("2 snapshots of these went again, the oldest first: a server keeps its 100 newest\n")
+    assert ended.err.count("saved as") == 102
+    assert ended.err.endswith(
+        "deleted 2 snapshots of these, the oldest first: mycnf keeps the 100 newest of a server\n"
+    )
     ended = mycnf("history", "add", paths[0])
     assert (ended.code, ended.err.count("\n")) == (0, 1)
-    assert "not kept for mycnf history: 100 later snapshots" in ended.err
+    assert "not saved for mycnf history: 100 later snapshots" in ended.err
 
 
 def test_one_snapshot_has_nothing_beside_it(mycnf: Mycnf, snapshot: Any) -> None:
@@ -154,7 +156,7 @@ def test_nothing_is_kept_unasked(mycnf: Mycnf, snapshot: Any, tmp_path: Path) ->
     assert not (tmp_path / "home" / ".local").exists()
     assert "mycnf history" in mycnf("history").out + mycnf("history", "--isolated").out
     ended = mycnf("audit", "--isolated", "--snapshot", path, "--keep")
-    assert "kept as " in ended.err
+    assert "saved as " in ended.err
     assert len(list((tmp_path / "home" / ".local" / "state" / "mycnf" / "history").glob("*/*.json"))) == 1
 
 

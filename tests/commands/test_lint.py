@@ -360,7 +360,7 @@ def test_the_group_of_the_starting_script_is_no_servers(mycnf: Mycnf, tmp_path: 
     found = {f["code"]: f["message"] for f in files(ended)[0]["findings"]}
     assert set(found) == {"OPT013", "OPT015"}
     assert found["OPT013"].startswith("[mariadbd_safe] is read by mariadbd_safe, which ignores max_connections")
-    assert found["OPT015"] == "Servers know !include and !includedir only, and ignore this line."
+    assert found["OPT015"] == "Servers know only !include and !includedir, and ignore this line."
 
 
 @pytest.mark.parametrize("before", ["[mysqld]\nincludedir /etc/mysql/conf.d\n", "includedir /etc/mysql/conf.d\n"])

@@ -159,7 +159,7 @@ def test_a_group_is_compared_by_what_it_sets(mycnf: Mycnf, group: str, tmp_path:
     names = {one["variable"] for one in found["differences"]}
     assert names == {"innodb_flush_log_at_trx_commit", "sync_binlog"}
     reasons = {one["variable"]: one["reason"] for one in found["not_told"]}
-    assert reasons["sort_buffer_size"] == "a value that is not valid for the service: mycnf lint says why"
+    assert reasons["sort_buffer_size"] == "a value that is not valid for the service: mycnf lint shows the reason"
 
 
 def test_an_upgrade_from_family_to_family(mycnf: Mycnf, group: str) -> None:

@@ -161,7 +161,7 @@ def test_a_persisted_value_that_needs_another_option(
     sandbox = start(server_name, option_file=written(tmp_path / "my.cnf", QUICKLY), small=True)
     run(sandbox, "SET PERSIST_ONLY gtid_mode = ON")
     (refused,) = (i for i in items(preflight(mycnf, sandbox, "--format", "json")) if i["kind"] == "refused")
-    assert refused["help"] == "set what it needs beside it, or run RESET PERSIST gtid_mode"
+    assert refused["help"] == "also set what it needs, or run RESET PERSIST gtid_mode"
     run(sandbox, "RESET PERSIST gtid_mode")
     sandbox.restart()
 
@@ -174,7 +174,7 @@ def test_a_named_time_zone(mycnf: Mycnf, start: Start, server_name: str, tmp_pat
     written(file, f"{QUICKLY}default_time_zone = Europe/Berlin\n")
     (zone,) = items(preflight(mycnf, sandbox, "--format", "json"))
     assert (zone["variable"], zone["confidence"]) == ("time_zone", "likely")
-    assert zone["message"].endswith("stops at its start if mysql.time_zone_name lacks Europe/Berlin.")
+    assert zone["message"].endswith("stops at start-up if mysql.time_zone_name lacks Europe/Berlin.")
     with pytest.raises(SandboxError):
         sandbox.restart()
 

@@ -110,7 +110,7 @@ def test_what_is_no_result_is_a_document_too(probe: Any, words: tuple[str, ...],
     """Lists, a description and a dry run come in each format of documents, but not as a drawing."""
     ended = probe(*words, "--format", form)
     assert ended.code == 0
-    expected = {(): "1 experiment", ("results",): "No result is kept yet"}
+    expected = {(): "1 experiment", ("results",): "No result is saved yet"}
     assert expected.get(words, "What a run does") in ended.out
     refused = probe(*words, "--format", "svg")
     assert (refused.code, refused.err.count("\n")) == (2, 1)
@@ -204,7 +204,7 @@ def test_choices_reach_the_experiment(probe: Any, scan: Steered) -> None:
     (("scan", "--option", "readers=many"), "readers=many"),
     (("scan", "--set", "a=1,2"), "no parameter --set; its parameters are readers, workload, acceptable-qps"),
     (("scan", "--server", "nowhere/mysqld"), "is not an executable"),
-    (("--format", "svg"), "take text, markdown, html or json"),
+    (("--format", "svg"), "use text, markdown, html or json"),
     (("results", "abcdef"), "mycnf probe results lists them"),
 ])  # fmt: skip
 def test_mistakes_are_one_line(probe: Any, scan: Steered, words: tuple[str, ...], message: str) -> None:

@@ -157,7 +157,7 @@ def test_choices_of_the_user_come_first(prove: Prove, scan: Scan) -> None:
     """More sizes may be measured; where the two of the rule aren't among them, that is said."""
     assert "8M before, 128K after: better" in flat(prove("BUF001", "--option", "sizes=128K,2M,8M").out)
     assert set(scan.measured) == {"128K", "2M", "8M"}
-    assert "didn't measure both values" in flat(prove("BUF001", "--option", "sizes=2M,4M").out)
+    assert "did not measure both values" in flat(prove("BUF001", "--option", "sizes=2M,4M").out)
 
 
 def test_a_dry_run_measures_nothing(prove: Prove, scan: Scan) -> None:

@@ -233,4 +233,4 @@ def test_text_fits_the_page(mycnf: Mycnf, tmp_path: Path) -> None:
     assert "sql_mode          (empty)" in text
     assert "FALSE  (written: maybe)" in text
     assert "user              mysql" in text
-    assert "1 line is left out, because the server refuses or ignores it: mycnf lint says\nwhy." in text
+    assert "1 line is skipped, because the server refuses or ignores it: mycnf lint shows\nthe reason." in text

@@ -216,7 +216,7 @@ def test_what_a_comment_suppresses_is_not_gone(mycnf: Mycnf, commented: Path) ->
     (one,) = [found for found in comparison["not_judged"] if found["code"] == "BUF003"]
     assert (one["reason"], comparison["gone"]) == ("suppressed by a comment in the server's files", [])
     text = mycnf("audit", "--demo", "--isolated", "--since", str(commented), "--format", "text").out
-    assert "new BUF003 oversized-sort-buffer (sort_buffer_size) (not judged then)" in " ".join(text.split())
+    assert "new BUF003 oversized-sort-buffer (sort_buffer_size) (not checked then)" in " ".join(text.split())
 
 
 def test_history_of_what_a_comment_suppresses(mycnf: Mycnf, commented: Path) -> None:
@@ -242,5 +242,5 @@ def test_a_format_without_comparison_says_so(mycnf: Mycnf) -> None:
     """A format that has no place for the comparison prints the findings, and stderr says what is missing."""
     for command in (("audit", "--demo"), ("report", str(DEMO))):
         ended = mycnf(*command, "--isolated", "--since", str(DEMO), "--format", "csv")
-        assert "--format csv has no place for the comparison" in ended.err
+        assert "--format csv does not include the comparison" in ended.err
         assert ended.out.startswith("server,snapshot,target")

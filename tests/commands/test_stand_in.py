@@ -53,7 +53,7 @@ def test_one_line_says_what_a_target_is_read_by(
 @pytest.mark.parametrize("words", LIVE.values(), ids=LIVE)
 def test_one_line_says_what_a_newer_server_is_read_by(words: tuple[str, ...], mycnf: Mycnf, tmp_path: Path) -> None:
     """The README promises it of a newer server: audits, reports, preflight and diff say so on stderr, once."""
-    assert "A newer server is read with the nearest lower version; the output says so." in README.read_text("utf-8")
+    assert "A newer server is checked with the nearest lower version; the output says so." in README.read_text("utf-8")
     facts = json.loads(DEMO.read_text("utf-8"))
     facts["server"] |= {"flavour": "mariadb", "version": "13.0.1"}
     facts["server"]["variables"]["version"] = "13.0.1-MariaDB"
@@ -71,7 +71,7 @@ def test_an_upgrade_says_what_it_does_not_know_of_a_newer_server(mycnf: Mycnf, t
     printed = " ".join(ended.out.split())
     assert "no default changes; what MySQL 26.7 changed is not known" in printed
     assert (
-        "never_heard_of=1: MySQL 9.7.4 refuses it. never_heard_of is not known up to MySQL 9.7.4; MySQL 26.7 was"
+        "never_heard_of=1: MySQL 9.7.4 refuses it. never_heard_of does not exist up to MySQL 9.7.4; MySQL 26.7 was"
         in printed
     )
     assert "accepts it" not in printed

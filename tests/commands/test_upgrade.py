@@ -95,8 +95,8 @@ def test_lines_to_paste(mycnf: Mycnf, tmp_path: Path) -> None:
     at = fragments[()].index("character_set_server = latin1")
     assert fragments[()][at - 3 : at] == [
         "# character_set_server: latin1 → utf8mb4",
-        "# New databases, and the tables in them, get this character set unless told",
-        "# otherwise; what exists keeps its own.",
+        "# New databases, and the tables in them, get this character set unless they",
+        "# specify another one; existing ones keep theirs.",
     ]
     assert ("symbolic_links = ON" in fragments[()], "symbolic_links = ON" in fragments["--all",]) == (False, True)
 

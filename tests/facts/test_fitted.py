@@ -52,7 +52,7 @@ def test_the_heaviest_part_is_left_out(facts: Facts, tmp_path: Path) -> None:
     """It is told of as one that couldn't be read, the others stay, and the file is read as it was written."""
     found = fit_snapshot(told(facts, odd=ODD * (MAX_FACTS_BYTES // 20)))
     assert found.server.variables == {}
-    assert "a snapshot has 7 MB at most and this alone would take" in found.reason_missing("server.variables")
+    assert "a snapshot has at most 7 MB and this alone would take" in found.reason_missing("server.variables")
     assert found.server.status == facts.server.status
     save(found, str(tmp_path / "snap"))
     assert load(str(tmp_path / "snap")) == found

@@ -42,15 +42,15 @@ class Connection(Local):
         with subprocess.Popen(program, shell=True, stdout=subprocess.PIPE) as process:
             return 0, process.stdout.read(), b""
 '''
-TOO_MUCH = "the host's shell printed too much, maybe without end"
+TOO_MUCH = "the host's shell printed too much, possibly endlessly"
 PRINTS = {
     "endless": ("exec yes", TOO_MUCH),
     IN_C: ("exec yes", TOO_MUCH),
     "errors": ("exec yes >&2", TOO_MUCH),
     "one-line": ("exec tr '\\0' x < /dev/zero", TOO_MUCH),
     "large": ("yes | head -c 40000000", TOO_MUCH),
-    "short-lines": ("yes ab | head -c 15000000", "the host's shell did not run the script to its end"),
-    "beginnings": ("yes MYCNF-TAR-BEGIN-hex | head -c 15000000", "the host's shell did not run the script to its end"),
+    "short-lines": ("yes ab | head -c 15000000", "the host's shell did not run the script to the end"),
+    "beginnings": ("yes MYCNF-TAR-BEGIN-hex | head -c 15000000", "the host's shell did not run the script to the end"),
     "spaces": ("echo MYCNF-TAR-BEGIN-hex; yes 'g ' | head -c 15000000; echo MYCNF-TAR-END", "is damaged"),
     "signs": ("echo MYCNF-TAR-BEGIN-hex; yes ä | head -c 15000000; echo MYCNF-TAR-END", "is damaged"),
     "silent": ("exec sleep 3000", "the host's shell gave no answer in time"),

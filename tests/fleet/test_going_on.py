@@ -40,7 +40,7 @@ def test_resume_asks_whom_it_lacks(ground: Ground, host: dict[str, object], dead
     assert ground.fleet("--window", "0").code == 2
     kept = ground.run_directory / "snapshots" / f"{file_name('one')}.json"
     before = kept.stat().st_ino
-    assert "holds a run already" in ground.fleet().err
+    assert "already contains a run" in ground.fleet().err
     ground.inventory({"db": {"one": host, "two": host}})
     ended = ground.fleet("--window", "0", "--resume")
     assert ended.code == 0, ended
@@ -132,12 +132,12 @@ def test_vault_password_is_asked_for(ground: Ground, host: dict[str, object]) ->
 
 
 @pytest.mark.parametrize(("words", "message"), [
-    (("--limit", "nobody"), "no host was asked: "),
+    (("--limit", "nobody"), "no host was contacted: "),
     (("-i", "missing.yml"), "missing.yml does not exist"),
     (("--forks", "0"), "write the number of hosts"),
-    (("--timeout", "1"), "leaves no time beside the window"),
-    (("--timeout", "nan"), "leaves no time beside the window"),
-    (("--resume",), "holds no run to go on with"),
+    (("--timeout", "1"), "leaves no time after the window"),
+    (("--timeout", "nan"), "leaves no time after the window"),
+    (("--resume",), "contains no run to resume"),
     (("--select", "NOSUCH"), "no rule, name or family"),
 ])  # fmt: skip
 def test_one_line_before_it_begins(ground: Ground, words: tuple[str, ...], message: str) -> None:
@@ -172,7 +172,7 @@ def test_one_that_trickles(ground: Ground, host: dict[str, object]) -> None:
         listener.shutdown(socket.SHUT_RDWR)
     rows = ground.rows()
     assert rows["slow"]["status"] == "silent"
-    assert "took the connection but gave no proper answer in time" in rows["slow"]["reason"]
+    assert "accepted the connection but did not answer properly in time" in rows["slow"]["reason"]
     assert rows["slow"]["groups"] == ["db"]
     assert rows["one"]["status"] == "audited"
 
@@ -189,7 +189,7 @@ def _trickle(listener: socket.socket) -> None:
 def test_from_what_is_no_run(ground: Ground) -> None:
     """A directory without a run is refused."""
     ended = ground.fleet("--from", ".")
-    assert (ended.code, ended.err) == (2, "mycnf: . holds no run of mycnf fleet; name the directory of one\n")
+    assert (ended.code, ended.err) == (2, "mycnf: . contains no run of mycnf fleet; name the directory of a run\n")
 
 
 def test_nobody_reached(ground: Ground, dead_port: int) -> None:

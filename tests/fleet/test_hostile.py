@@ -28,7 +28,7 @@ def _cut(_: str, __: Packets) -> Iterable[bytes]:
 # A server's mischief, how its host ends, and what is said of it.
 HARM: dict[str, tuple[Mischief, str, str]] = {
     "endless": (endless_rows(sized(b"x" * 5000) * 4), "lost", "its answer is larger than 8M"),
-    "silent": (TOO_LITTLE["silence"], "silent", "no proper answer in time"),
+    "silent": (TOO_LITTLE["silence"], "silent", "did not answer properly in time"),
     "cut": (only(later, _cut), "lost", "the connection was lost during 'SHOW GLOBAL VARIABLES'"),
     "curious": (only(later, NO_ANSWER["asks for a file"]), "lost", "it asks for a file of this host, and got none"),
     "heavy": (HEAVY["names of columns at length"], "audited", ""),

@@ -183,7 +183,7 @@ def test_two_at_once(ground: Ground, host: dict[str, object], keys: Key) -> None
             )
             refused = ground.fleet("--window", "0", "--resume")
             assert refused.code == 2
-            assert "another mycnf fleet works in" in refused.err
+            assert "another mycnf fleet is running in" in refused.err
             assert process.poll() is None
             ground.inventory({"db": {"slow": host, "one": host}})
             with begun(ground, ground.command("--window", "0", "--resume")) as waiting:

@@ -67,7 +67,7 @@ def test_a_terminal_with_a_banner(tmp_path: Path) -> None:
     ("", "did not run the script"),
     ("sh: not found", "did not run the script"),
     (f"{BEGIN}-base64\nAAAA", "did not run the script"),
-    (f"{BEGIN}-base64\n{END}\n", "made no tar"),
+    (f"{BEGIN}-base64\n{END}\n", "created no tar"),
     (f"{BEGIN}-base64\n!!!!\n{END}\n", "damaged"),
     (f"{BEGIN}-hex\nzz\n{END}\n", "damaged"),
     (f"{BEGIN}-base64\nAAAA\n{END}\n", "can't be read as the tar of a host"),
@@ -147,4 +147,4 @@ def test_a_description_that_is_none(name: str, text: str, facts: Facts) -> None:
 def test_reasons_speak_of_variables(facts: Facts) -> None:
     """The remedy of a reason is one that an inventory has."""
     machine = with_host(facts, {"reason": "Connection refused"}, {})
-    assert machine.facts.reason_missing("host") == "Connection refused: give mycnf_ram, mycnf_cpus and mycnf_disk"
+    assert machine.facts.reason_missing("host") == "Connection refused: set mycnf_ram, mycnf_cpus and mycnf_disk"

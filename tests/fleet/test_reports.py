@@ -193,6 +193,6 @@ def test_many_hosts() -> None:
 def test_nobody() -> None:
     """A fleet of which nobody answered is told of without empty sections."""
     text = render(survey(absent=(HostRow(name="db1"),)), "text")
-    assert "unasked; go on with --resume" in text
+    assert "unasked; continue with --resume" in text
     assert "by rule" not in text
     assert render(survey(absent=(HostRow(name="db1"),)), "markdown").count("### ") == 1

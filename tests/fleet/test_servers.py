@@ -132,7 +132,7 @@ def test_servers_were_sent_listed_statements_alone(ran: Ran) -> None:
 
 @pytest.mark.parametrize(("name", "status", "why"), [
     ("dead", "refused", "nothing listens at 127.0.0.1:"),
-    ("hanging", "silent", "no proper answer in time"),
+    ("hanging", "silent", "did not answer properly in time"),
     ("wrong", "denied", "denied access to user 'let_in' (password from mycnf_password)"),
     ("unknown", "failed", "mycnf_password: 'no_such_variable' is undefined"),
 ])  # fmt: skip

@@ -136,5 +136,5 @@ def test_servers_are_told_apart(facts: Facts) -> None:
 
 def test_facts_without_a_server_are_not_kept(facts: Facts) -> None:
     """An account that reads no variables gives nothing to tell a server by."""
-    with pytest.raises(MycnfError, match="nothing was kept"):
+    with pytest.raises(MycnfError, match="nothing was saved"):
         save_snapshot(replace(facts, server=replace(facts.server, variables={})))

@@ -85,7 +85,7 @@ def test_a_folder_that_cannot_be_made_is_one_line(monkeypatch: pytest.MonkeyPatc
     """The line names the folder and what to set."""
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
-    with pytest.raises(ProbeError, match=r"^nothing can be kept in [^\n]*file/mycnf/probes .*XDG_STATE_HOME[^\n]*$"):
+    with pytest.raises(ProbeError, match=r"^nothing can be saved in [^\n]*file/mycnf/probes .*XDG_STATE_HOME[^\n]*$"):
         write_result(result())
     assert read_all() == KeptResults((), ())
 

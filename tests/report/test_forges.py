@@ -85,15 +85,15 @@ def test_annotations_name_files_from_the_top() -> None:
 
 def test_unread_files_are_told() -> None:
     """A file that could not be read is an error for either forge."""
-    unread = page(("gone.cnf", "can't read it"))
+    unread = page(("gone.cnf", "cannot parse it"))
     assert commands(render("github", [], unread)) == [
-        Command("error", {"file": "gone.cnf", "title": "not read"}, "can't read it")
+        Command("error", {"file": "gone.cnf", "title": "not read"}, "cannot parse it")
     ]
     (entry,) = json.loads(render("gitlab", [], unread))
-    assert (entry["location"]["path"], entry["description"]) == ("gone.cnf", "can't read it")
+    assert (entry["location"]["path"], entry["description"]) == ("gone.cnf", "cannot parse it")
 
 
-@pytest.mark.parametrize("broken", [(), (("gone.cnf", "can't read it"), ("gone.cnf", "nor now"))])
+@pytest.mark.parametrize("broken", [(), (("gone.cnf", "cannot parse it"), ("gone.cnf", "nor now"))])
 def test_code_quality(broken: tuple[tuple[str, str], ...]) -> None:
     """GitLab's fields are there, paths are relative, and no two entries share a fingerprint."""
     report = json.loads(render("gitlab", [*nasty(), *nasty()], page(*broken)))

@@ -9,7 +9,7 @@ from lxml import etree
 from advisor.report import CheckedFile
 from advisor.report.formats import render_lint as render
 
-UNREAD = ("gone.cnf", "can't read it")
+UNREAD = ("gone.cnf", "cannot parse it")
 
 
 def tree(files: list[CheckedFile], *broken: tuple[str, str], fail_on: str = "warning") -> etree._Element:
@@ -59,5 +59,5 @@ def test_unread_files_are_errors() -> None:
     (suite,) = tree([], UNREAD)
     (error,) = suite.iter("error")
     assert suite.get("errors") == "1"
-    assert error.get("message") == "can't read it"
+    assert error.get("message") == "cannot parse it"
     assert error.getparent().get("classname") == "gone.cnf"

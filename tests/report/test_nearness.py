@@ -61,14 +61,14 @@ def test_servers_in_words(versions: str, found: list[tuple[str, str]]) -> None:
 @pytest.mark.parametrize(
     ("evidence", "words"),
     [
-        (source(), "X-01: nothing that it says is far from here. It names no disks."),
+        (source(), "X-01: its stated conditions are close to this server's. It does not state disks."),
         (source(hardware="2 CPUs, 16 GB RAM, SSD"), "X-01: SSD: expect the direction, not the size."),
         (source(date="2007-09-17"), "19 years older: expect the direction"),
         (source("MySQL 5.1.21"), "X-01: on MySQL 5.1: "),
         (source("MariaDB 11.8.6"), "X-01: on MariaDB 11.8: "),
         (source(hardware="8 CPUs, 96 GB RAM"), "X-01: 8 processors, 96G of memory: "),
-        (source(hardware="7 CPUs, 95 GB RAM"), "X-01: nothing that it says is far"),
-        (source("not stated", ""), "It names no server, processors, memory or disks."),
+        (source(hardware="7 CPUs, 95 GB RAM"), "X-01: its stated conditions are close"),
+        (source("not stated", ""), "It does not state server, processors, memory or disks."),
     ],
 )
 def test_what_to_expect(evidence: Evidence, words: str) -> None:

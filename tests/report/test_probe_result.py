@@ -75,14 +75,14 @@ def test_published_times_are_turned_beside_a_rate() -> None:
     by_label = {p.label: p.value for p in published.points}
     assert by_label["2M"] == pytest.approx(43.0 / 65.2)
     assert len(published.points) == 10
-    assert "turned round" in render(scan(), "text", Paper())
+    assert "are inverted" in render(scan(), "text", Paper())
 
 
 def test_published_times_stay_beside_times() -> None:
     """Where the local metric is a time too, both curves rise together and nothing is turned."""
     _, published = curves(scan(TIME))
     assert {p.label: p.value for p in published.points}["2M"] == pytest.approx(65.2 / 43.0)
-    assert "turned round" not in render(scan(TIME), "text", Paper())
+    assert "are inverted" not in render(scan(TIME), "text", Paper())
 
 
 def test_a_table_without_the_baseline_is_not_drawn() -> None:

@@ -208,10 +208,10 @@ def test_the_example_uploads_what_is_shown(suppressed: bool, tmp_path: Path) -> 
 
 def test_incomplete_runs_say_so() -> None:
     """A file that could not be read makes the execution unsuccessful, with a notification that names it."""
-    (invocation,) = run_of(nothing(), ("gone.cnf", "can't read it"))["invocations"]
+    (invocation,) = run_of(nothing(), ("gone.cnf", "cannot parse it"))["invocations"]
     assert invocation["executionSuccessful"] is False
     (note,) = invocation["toolExecutionNotifications"]
-    assert note["message"]["text"] == "can't read it"
+    assert note["message"]["text"] == "cannot parse it"
     assert note["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "gone.cnf"
     assert run_of(nothing())["invocations"] == [{"executionSuccessful": True}]
 

@@ -249,7 +249,7 @@ def test_a_way_back_for_the_file() -> None:
     assert "- `a = 1` in place of `my.cnf:3`" in text
     assert "Undo: put `loose_a =` back" in text
     assert "- `b = 1` in `my.cnf`" in text
-    assert "Undo: take the line out again" in text
+    assert "Undo: remove the line again" in text
 
 
 def test_a_statement_is_whole_or_told_of() -> None:

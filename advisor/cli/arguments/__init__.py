@@ -68,7 +68,7 @@ def add_rule_selection(p: argparse.ArgumentParser, *, fail_on: str) -> None:
 
 def add_baseline(p: argparse.ArgumentParser) -> None:
     """Add the baseline options."""
-    p.add_argument("--baseline", metavar="FILE", help="leave out the findings in this baseline")
+    p.add_argument("--baseline", metavar="FILE", help="suppress the findings in this baseline")
     p.add_argument("--write-baseline", metavar="FILE", help="write the current findings as a baseline")
 
 
@@ -86,7 +86,7 @@ def add_instance(p: argparse.ArgumentParser) -> None:
 
 def add_set(p: argparse.ArgumentParser, which: str) -> None:
     """Add the choice of one of several sets of options in a document."""
-    p.add_argument("--set", metavar="NAME", action="append", help=f"{which} of a document with several, by its name")
+    p.add_argument("--set", metavar="NAME", action="append", help=f"{which} by name, if a document contains several")
 
 
 def add_host(p: argparse.ArgumentParser) -> None:
@@ -119,14 +119,15 @@ def add_schema(p: argparse.ArgumentParser) -> None:
         type=float,
         default=5.0,
         metavar="SECONDS",
-        help="longest time for --schema (default: 5); the report names what was left out",
+        help="time limit for --schema (default: 5); the report lists what was skipped",
     )
     p.add_argument(
         "--schema-tables",
         type=int,
         default=1000,
         metavar="N",
-        help="most tables that MySQL 5.7 and MariaDB open for --schema (default: 1000); MySQL 8.0 opens none",
+        help="maximum number of tables that MySQL 5.7 and MariaDB open for --schema (default: 1000); MySQL 8.0 opens "
+        "none",
     )
 
 

@@ -41,7 +41,7 @@ def lint(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "--parameters",
         metavar="FILE",
-        help="a provider's list of parameters in JSON (describe-engine-default-parameters), whose ranges apply",
+        help="check ranges with a provider's list of parameters in JSON (describe-engine-default-parameters)",
     )
     add_reading(p)
     add_rule_selection(p, fail_on="warning")
@@ -82,7 +82,7 @@ def upgrade(p: argparse.ArgumentParser) -> None:
     )
     p.add_argument("--to", dest="after", required=True, metavar="T", help="the server version that will read them")
     add_platform(p)
-    p.add_argument("--all", action="store_true", help="also list the defaults whose change matters little")
+    p.add_argument("--all", action="store_true", help="also list changed defaults of little importance")
     p.add_argument(
         "--keep-lines",
         action="store_true",

@@ -30,7 +30,7 @@ def report(p: argparse.ArgumentParser) -> None:
     )
     add_rule_selection(p, fail_on="error")
     add_configuration(p)
-    p.add_argument("--baseline", metavar="FILE", help="leave out the findings in this baseline")
+    p.add_argument("--baseline", metavar="FILE", help="suppress the findings in this baseline")
     p.add_argument(
         "--since", metavar="SNAP", help="compare one snapshot with this earlier one: what is gone, still there and new"
     )
@@ -43,7 +43,7 @@ def report(p: argparse.ArgumentParser) -> None:
 
 SIDE_HELP = (
     "an option file (a path, several joined by commas, -), a snapshot, a target's defaults (mysql-8.4), or a server: "
-    "server (as the connection options say), a socket's path, host:port, tcp:HOST, defaults:FILE, login:NAME or "
+    "server (from the connection options), a socket's path, host:port, tcp:HOST, defaults:FILE, login:NAME or "
     "group:SUFFIX"
 )
 
@@ -96,7 +96,9 @@ def fleet(p: argparse.ArgumentParser) -> None:
         "--timeout", type=float, default=60.0, metavar="SECONDS", help="time limit for each host (default: 60)"
     )
     p.add_argument("--dir", metavar="DIR", help="the run's directory (default: a new one below ~/.local/state/mycnf)")
-    p.add_argument("--resume", action="store_true", help="resume the run in --dir: ask only the hosts that are missing")
+    p.add_argument(
+        "--resume", action="store_true", help="resume the run in --dir: read only the hosts that are missing"
+    )
     p.add_argument(
         "--from", dest="kept", metavar="DIR", help="report on the run saved in DIR, without contacting any host"
     )
@@ -208,7 +210,7 @@ def probe(p: argparse.ArgumentParser) -> None:
         "--describe", action="store_true", help="describe the question, the evidence and the limits of the probe"
     )
     p.add_argument("--dry-run", action="store_true", help="print what it would create and how long it takes, and exit")
-    p.add_argument("--time", metavar="TIME", help="how long to measure: 60s, 10m, 3h (preparation comes on top)")
+    p.add_argument("--time", metavar="TIME", help="how long to measure: 60s, 10m, 3h (not including preparation)")
     p.add_argument("--rounds", type=int, metavar="N", help="number of rounds for each variant")
     p.add_argument("--resume", action="store_true", help="resume the saved run of the same parameters")
     p.add_argument(

@@ -35,7 +35,7 @@ TICK = 0.25  # seconds between two checks of the time and of the size of this pr
 LARGEST = 16 << 20  # maximum bytes that a shell may print; for pipes the kernel counts the bytes read
 GROWTH = 96 << 20  # bytes by which this process may grow in the meantime: connection plugins keep several copies
 BACKSTOP = 512 << 20  # the same as a kernel limit, for a plugin that reads in C code, where no signal handler runs
-TOO_MUCH = "the host's shell printed too much, maybe without end"
+TOO_MUCH = "the host's shell printed too much, possibly endlessly"
 _PRINTED = (string.ascii_letters + string.digits + string.punctuation).encode()
 _BLANK = string.whitespace.encode()
 # Converts output to one line of ASCII of the same length: ansible makes a list of the lines, which is many times as

@@ -102,7 +102,7 @@ def after(audited: AuditResult, *, brief: bool = False) -> tuple[Section, ...]:
         if brief
         else Section(f"passed checks{fact_lines.window(audited.facts)}", (Facts(passed, label),)),
         Section("skipped", (Items(skipped),)),
-        Section("these grants let the account see more", tuple(_grants(audited))),
+        Section("with these grants the account could see more", tuple(_grants(audited))),
         Section("suppressed", (Items(suppressed),)),
     )
 

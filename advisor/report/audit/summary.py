@@ -45,7 +45,7 @@ MOST_DISKS = 4
 GIB = 1 << 30
 Row = tuple["Words | Value", ...]
 SIZES_FROM = 1 << 16  # from here on a number of bytes is hard to read
-NO_CHARTS = "Charts need samples: mycnf sample --print-timer shows how to take one every ten minutes."
+NO_CHARTS = "Charts need samples: mycnf sample --print-timer shows how to take them every ten minutes."
 
 
 def cards(audited: AuditResult, names: Mapping[int, str]) -> Cards:
@@ -297,7 +297,7 @@ def _since_tally(since: AuditComparison) -> str:
 
 
 def _comparison_rows(since: AuditComparison, names: Mapping[int, str]) -> Iterator[Row]:
-    idle = "not found at another load: compare again at a similar one"
+    idle = "not found under a different load: compare again under a similar one"
     unseen = "the rule was skipped in the earlier audit"
     results: tuple[tuple[str, Iterable[tuple[Finding, str]]], ...] = (
         ("gone", ((f, "checked again, not found") for f in since.gone)),

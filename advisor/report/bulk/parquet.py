@@ -19,7 +19,7 @@ class Parquet(Sink):
 
     def __init__(self, path: str | None) -> None:
         if path in (None, "-"):
-            raise MycnfError("--format parquet is no text for a terminal or a pipe; name a file with -o")
+            raise MycnfError("--format parquet cannot be written to a terminal or a pipe; name a file with -o")
         self._arrow, self._parquet = _library()
         self._schema = _schema(self._arrow)
         super().__init__(path)
@@ -62,7 +62,7 @@ def _library() -> tuple[Any, Any]:
     try:
         return import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError as error:
-        words = "--format parquet needs pyarrow: pip install 'mycnf-advisor[parquet]', or take jsonl"
+        words = "--format parquet needs pyarrow: pip install 'mycnf-advisor[parquet]', or use jsonl"
         raise MycnfError(words) from error
 
 

@@ -147,7 +147,7 @@ class Counts(Sink):
 
 
 def _no_room(error: OSError) -> MycnfError:
-    return MycnfError(f"can't write temporary files ({error.strerror}); set TMPDIR to a directory with room")
+    return MycnfError(f"can't write temporary files ({error.strerror}); set TMPDIR to a directory with free space")
 
 
 def _number_server(lines: str, count: int) -> str:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 HEADS = ("probe", "kind", "takes", "evidence", "question")
 COUNTED = 180  # seconds; a longer time is told in minutes
-WORDS = {"host": "measures this host; no server is started", "server": "starts a throwaway server of its own"}
+WORDS = {"host": "measures this host; no server is started", "server": "starts its own throwaway server"}
 
 
 def listing(entries: Sequence[ProbeEntry], form: str, page: Paper) -> str:
@@ -41,7 +41,7 @@ def listing(entries: Sequence[ProbeEntry], form: str, page: Paper) -> str:
         for reason in e.refused:
             reasons.setdefault(reason, []).append(e.experiment.name)
     refused = (f"{', '.join(names)}: {reason}" for reason, names in reasons.items())
-    last = "mycnf probe NAME runs one; --describe and --dry-run say what it does."
+    last = "mycnf probe NAME runs one; --describe and --dry-run show what it does."
     blocks = (Table(HEADS, rows), titled_list("Before they can run", refused), Paragraph(last))
     title = ("mycnf probe", plural(len(entries), "experiment"))
     return _render_document(Document(title, blocks), form, page, partial(listing_json, entries))
@@ -56,7 +56,7 @@ def description(e: ProbeEntry, form: str, page: Paper) -> str:
     label = max((len(name) for name, _ in choices), default=0) + 2
     blocks += [Section("Choices (--option NAME=VALUE)", (Facts(choices, label),)), _plan(e)]
     if e.plan is not None:
-        blocks += [titled_list("What it can't show", e.plan.limits), titled_list("Notes", e.plan.notes)]
+        blocks += [titled_list("What it cannot show", e.plan.limits), titled_list("Notes", e.plan.notes)]
     return _render_document(Document((f"{x.name}: {x.title}",), tuple(blocks)), form, page, partial(listing_json, [e]))
 
 
@@ -72,7 +72,7 @@ def dry_run(e: ProbeEntry, form: str, page: Paper) -> str:
 def render_kept(results: Sequence[KeptResult], here: str, form: str, page: Paper) -> str:
     """The kept results, the newest first, each with its answer; as text without a title."""
     lines = tuple(line for k in results for line in _result(k, here))
-    none = "No result is kept yet; mycnf probe lists what can be run."
+    none = "No result is saved yet; mycnf probe lists the probes."
     last = "mycnf probe results ID shows one." if results else none
     title = () if form == "text" else ("mycnf probe", plural(len(results), "kept result"))
     return _render_document(
@@ -89,7 +89,7 @@ def _result(k: KeptResult, here: str) -> tuple[Paragraph, Paragraph]:
 
 def _render_document(document: Document, form: str, page: Paper, json: Callable[[], str]) -> str:
     if form == "svg":
-        raise MycnfError("--format svg is for results; take text, markdown, html or json")
+        raise MycnfError("--format svg is for results; use text, markdown, html or json")
     return render("probe", form, page, lambda: document, {"json": json})
 
 

@@ -123,7 +123,7 @@ def titled_list(title: str, entries: Iterable[str]) -> Section:
 def _drawing(result: ProbeResult, marks: tuple[AxisMark, ...]) -> str:
     chart = chart_of(result, marks)
     if not chart.curves:
-        raise MycnfError(f"{result.probe} has no two variants to draw a curve of; take --format markdown or json")
+        raise MycnfError(f"{result.probe} does not have two variants for a curve; use --format markdown or json")
     return svg_chart.draw(chart)
 
 

@@ -33,10 +33,10 @@ SIZE = 1 << 20  # a parameter that is a whole number of units from here on is a 
 ENDS = {
     "finished": "",
     "precise": "ended early, as further rounds would have added nothing",
-    "time": "ended when its time was up",
+    "time": "ended at its time limit",
     "cancelled": "cancelled; complete rounds are saved",
     "neighbour": "stopped, as another server of this host became slower",
-    "broken": "broke off; complete rounds are saved",
+    "broken": "failed; complete rounds are saved",
 }
 
 
@@ -57,7 +57,7 @@ def headline(result: ProbeResult) -> str:
 
 
 def end_words(result: ProbeResult) -> str:
-    """`5 rounds in 98 s; ended when its time was up`."""
+    """`5 rounds in 98 s; ended at its time limit`."""
     took = f"{result.seconds:.0f} s" if result.seconds < SHORT else format_duration(result.seconds)
     rounds = f"{plural(result.rounds, 'round')} in {took}"
     return "; ".join(part for part in (rounds, ENDS.get(result.ended, result.ended)) if part)
@@ -69,7 +69,7 @@ def relation(result: ProbeResult, shown: Sequence[Curve] | None = None) -> str:
     words = [{"more": "higher is better", "less": "lower is better"}.get(metric.better, "")]
     shown = curves(result) if shown is None else shown
     if any(curve.turned for curve in shown):
-        words.append("published numbers run the other way and are turned round")
+        words.append("published numbers measure the inverse and are inverted")
     if any(not p.bounded and p.low < p.high for curve in shown for p in curve.points):
         words.append("intervals too wide for the paper are left out")
     remark = "; ".join(word for word in words if word)
@@ -244,10 +244,14 @@ def _verdict_fields(proof: Proof) -> str:
     if verdict == BETTER:
         return "better"
     if verdict == WORSE:
-        return "worse, which is what its safety costs" if kind == COST else f"worse{_short_run(proof)}"
+        return "worse, which is the cost of its safety" if kind == COST else f"worse{_short_run(proof)}"
     if verdict == MIXED:
         return "better in one way and worse in another"
-    return "this run can't tell; give it more time (--time)" if proof.judged else "the run didn't measure both values"
+    return (
+        "this run is inconclusive; give it more time (--time)"
+        if proof.judged
+        else "the run did not measure both values"
+    )
 
 
 def _short_run(proof: Proof) -> str:
@@ -256,4 +260,4 @@ def _short_run(proof: Proof) -> str:
     if judged is None or claim.kind in (COST, NO_EFFECT):
         return ""
     short = judged.bound > MEANINGFUL or judged.seconds < claim.hours
-    return "; too short a run to contradict the finding" if short else ""
+    return "; the run is too short to contradict the finding" if short else ""
