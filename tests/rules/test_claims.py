@@ -178,4 +178,4 @@ def test_a_proof_says_what_it_is_too_short_for(effect: float, seconds: float, sh
     known.parts["probes"] = answers([replace(made, arms=arms)])
     judged = compare_values(str(rule.probe), claim, known, "8", "1")
     answer = Proof(rule, claim, "1", "8", judged).answer
-    assert answer.endswith("; too short a run to contradict the finding.") is short
+    assert answer.endswith("; the run is too short to contradict the finding.") is short
