@@ -55,14 +55,14 @@ _mycnf-lint() {
     '--diff''[print the changes of --fix as a diff, and write nothing]' \
     '--statistics''[count findings by rule instead of listing them]' \
     '--exit-zero''[exit 0 even with findings]' \
-    '--parameters=''[a provider'\''s list of parameters in JSON (describe-engine-default-parameters), whose ranges apply]:FILE:_files' \
+    '--parameters=''[check ranges with a provider'\''s list of parameters in JSON (describe-engine-default-parameters)]:FILE:_files' \
     '--root=''[read absolute !include paths below DIR]:DIR:_files -/' \
     '--config=''[the configuration file (default\: the closest mycnf.toml)]:FILE:_files' \
     '--isolated''[use no configuration file and no baseline]' \
     '*--select=''[only these codes, names or families (comma-separated)]:RULES:_sequence _mycnf_families_and_rules' \
     '*--ignore=''[all but these codes, names or families]:RULES:_sequence _mycnf_families_and_rules' \
     '--fail-on=''[exit 1 from this severity up (default\: warning)]:fail_on:(error warning note never)' \
-    '--baseline=''[leave out the findings in this baseline]:FILE:_files' \
+    '--baseline=''[suppress the findings in this baseline]:FILE:_files' \
     '--write-baseline=''[write the current findings as a baseline]:FILE:_files' \
     '*--format=''[output format (default\: text; repeatable, each with its own -o)]:reports:(text concise json jsonl csv sarif github gitlab junit markdown)' \
     '*'{-o+,--output=}'[write to FILE instead of stdout]:FILE:_files' \
@@ -79,7 +79,7 @@ _mycnf-show() {
     '(-h --help)'{-h,--help}'[show this help message and exit]' \
     '--target=''[server version to answer for]:T:_mycnf_targets' \
     '--platform=''[platform of the server (default\: by the paths in the file)]:platform:(linux windows macos)' \
-    '*--set=''[only this set of options of a document with several, by its name]:NAME: ' \
+    '*--set=''[only this set of options by name, if a document contains several]:NAME: ' \
     '--ram=''[the server'\''s memory, such as 64G, if it can'\''t be read]:SIZE: ' \
     '--cpus=''[the server'\''s processors, if they can'\''t be read]:N: ' \
     '*--instance-class=''[the memory and processors of an instance class of Amazon RDS, such as db.r6g.2xlarge]:CLASS: ' \
@@ -97,10 +97,10 @@ _mycnf-upgrade() {
     '--from=''[the server version that reads the files now, such as mysql-5.7]:T:_mycnf_targets' \
     '--to=''[the server version that will read them]:T:_mycnf_targets' \
     '--platform=''[platform of the server (default\: by the paths in the file)]:platform:(linux windows macos)' \
-    '--all''[also list the defaults whose change matters little]' \
+    '--all''[also list changed defaults of little importance]' \
     '--keep-lines''[print the lines that keep the old defaults, as a \[mysqld\] group to paste, each with its reason]' \
     '--fail-on=''[exit 1 from this severity up (default\: error, a line at which the server stops)]:fail_on:(error warning note never)' \
-    '*--set=''[the set of options of a document with several, by its name]:NAME: ' \
+    '*--set=''[the set of options by name, if a document contains several]:NAME: ' \
     '--format=''[output format (default\: text)]:format:(text json markdown html)' \
     '(-o --output)'{-o+,--output=}'[write to FILE instead of stdout]:FILE:_files' \
     '--root=''[read absolute !include paths below DIR]:DIR:_files -/' \
@@ -120,8 +120,8 @@ _mycnf-audit() {
     '--list-statements''[print every statement that mycnf can send, and exit]' \
     '--window=''[time between the two samples of counters (default\: 10; 0\: none)]:SECONDS: ' \
     '--schema''[also examine the tables'\'' definitions\: AUTO_INCREMENT, primary keys, engines, redundant indexes]' \
-    '--schema-time=''[longest time for --schema (default\: 5); the report names what was left out]:SECONDS: ' \
-    '--schema-tables=''[most tables that MySQL 5.7 and MariaDB open for --schema (default\: 1000); MySQL 8.0 opens none]:N: ' \
+    '--schema-time=''[time limit for --schema (default\: 5); the report lists what was skipped]:SECONDS: ' \
+    '--schema-tables=''[maximum number of tables that MySQL 5.7 and MariaDB open for --schema (default\: 1000); MySQL 8.0 opens none]:N: ' \
     '(-S --socket)'{-S+,--socket=}'[the server'\''s Unix socket]:PATH:_files' \
     '--host=''[connect by TCP to this host]:NAME: ' \
     '(-P --port)'{-P+,--port=}'[TCP port (default\: 3306)]:N: ' \
@@ -140,7 +140,7 @@ _mycnf-audit() {
     '--fail-on=''[exit 1 from this severity up (default\: error)]:fail_on:(error warning note never)' \
     '--config=''[the configuration file (default\: the closest mycnf.toml)]:FILE:_files' \
     '--isolated''[use no configuration file and no baseline]' \
-    '--baseline=''[leave out the findings in this baseline]:FILE:_files' \
+    '--baseline=''[suppress the findings in this baseline]:FILE:_files' \
     '--write-baseline=''[write the current findings as a baseline]:FILE:_files' \
     '--format=''[output format (default\: the app on a terminal, text otherwise)]:format:(text concise json jsonl csv sarif junit markdown html prometheus)' \
     '(-o --output)'{-o+,--output=}'[write to FILE instead of stdout]:FILE:_files' \
@@ -183,7 +183,7 @@ _mycnf-diff() {
     '*--only=''[only these variables, such as '\''innodb_*'\'']:PATTERN: ' \
     '*--ignore=''[all but these variables]:PATTERN: ' \
     '--all''[count differences expected between any two servers too, and print values in full]' \
-    '*--set=''[the set of options (twice\: that of A, that of B) of a document with several, by its name]:NAME: ' \
+    '*--set=''[the set of options (twice\: that of A, that of B) by name, if a document contains several]:NAME: ' \
     '--ram=''[the server'\''s memory, such as 64G, if it can'\''t be read]:SIZE: ' \
     '--cpus=''[the server'\''s processors, if they can'\''t be read]:N: ' \
     '*--instance-class=''[the memory and processors of an instance class of Amazon RDS, such as db.r6g.2xlarge]:CLASS: ' \
@@ -216,8 +216,8 @@ _mycnf-collect() {
     '--keep''[save a snapshot for mycnf history too (100 per server, readable by its owner only)]' \
     '--window=''[time between the two samples of counters (default\: 10; 0\: none)]:SECONDS: ' \
     '--schema''[also examine the tables'\'' definitions\: AUTO_INCREMENT, primary keys, engines, redundant indexes]' \
-    '--schema-time=''[longest time for --schema (default\: 5); the report names what was left out]:SECONDS: ' \
-    '--schema-tables=''[most tables that MySQL 5.7 and MariaDB open for --schema (default\: 1000); MySQL 8.0 opens none]:N: ' \
+    '--schema-time=''[time limit for --schema (default\: 5); the report lists what was skipped]:SECONDS: ' \
+    '--schema-tables=''[maximum number of tables that MySQL 5.7 and MariaDB open for --schema (default\: 1000); MySQL 8.0 opens none]:N: ' \
     '(-S --socket)'{-S+,--socket=}'[the server'\''s Unix socket]:PATH:_files' \
     '--host=''[connect by TCP to this host]:NAME: ' \
     '(-P --port)'{-P+,--port=}'[TCP port (default\: 3306)]:N: ' \
@@ -246,7 +246,7 @@ _mycnf-report() {
     '--fail-on=''[exit 1 from this severity up (default\: error)]:fail_on:(error warning note never)' \
     '--config=''[the configuration file (default\: the closest mycnf.toml)]:FILE:_files' \
     '--isolated''[use no configuration file and no baseline]' \
-    '--baseline=''[leave out the findings in this baseline]:FILE:_files' \
+    '--baseline=''[suppress the findings in this baseline]:FILE:_files' \
     '--since=''[compare one snapshot with this earlier one\: what is gone, still there and new]:SNAP:_files' \
     '--jobs=''[processes that check many snapshots (default\: one per processor)]:N: ' \
     '*--format=''[output format (default\: text; repeatable, each with its own -o)]:reports:(text concise json jsonl csv sarif junit markdown html prometheus parquet)' \
@@ -297,7 +297,7 @@ _mycnf-probe() {
     '(-h --help)'{-h,--help}'[show this help message and exit]' \
     '--describe''[describe the question, the evidence and the limits of the probe]' \
     '--dry-run''[print what it would create and how long it takes, and exit]' \
-    '--time=''[how long to measure\: 60s, 10m, 3h (preparation comes on top)]:TIME: ' \
+    '--time=''[how long to measure\: 60s, 10m, 3h (not including preparation)]:TIME: ' \
     '--rounds=''[number of rounds for each variant]:N: ' \
     '--resume''[resume the saved run of the same parameters]' \
     '--dir=''[a directory on the file system to measure (default\: that of the data directory)]:DIR:_files -/' \
@@ -323,7 +323,7 @@ _mycnf-fleet() {
     '(-f --forks)'{-f+,--forks=}'[hosts at a time (default\: Ansible'\''s own setting)]:N: ' \
     '--timeout=''[time limit for each host (default\: 60)]:SECONDS: ' \
     '--dir=''[the run'\''s directory (default\: a new one below ~/.local/state/mycnf)]:DIR:_files -/' \
-    '--resume''[resume the run in --dir\: ask only the hosts that are missing]' \
+    '--resume''[resume the run in --dir\: read only the hosts that are missing]' \
     '--from=''[report on the run saved in DIR, without contacting any host]:DIR:_files -/' \
     '*--vault-id=''[passed to Ansible (repeatable)]:ID: ' \
     '*--vault-password-file=''[passed to Ansible (repeatable)]:FILE:_files' \

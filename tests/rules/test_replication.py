@@ -453,5 +453,5 @@ def test_who_waits_for_no_replica(variables: dict[str, str], says: str, tmp_path
 def test_a_filter_of_one_channel(target: str, database: str, pattern: str, tmp_path: Path) -> None:
     """From 8.0 on a name before a colon is the channel, which the better filter needs too; before, it is the name."""
     (finding,) = found("filter-by-default-database", target, tmp_path, "replicate_do_db = eu:db1")
-    assert f"to a table of {database} is filtered" in finding.message
+    assert f"to a table of {database} from a session" in finding.message
     assert pattern in finding.help

@@ -272,7 +272,9 @@ def test_without_accounts_only_some_versions_listen(target: str, by_socket: bool
     assert ("other hosts can reach the server" in tls.message) is not by_socket
 
 
-@pytest.mark.parametrize(("line", "says"), [("", "port 33060 is open"), ("mysqlx_port = 33070", "port 33070 is open")])
+@pytest.mark.parametrize(
+    ("line", "says"), [("", "port 33060 of the X Protocol"), ("mysqlx_port = 33070", "port 33070 of the X Protocol")]
+)
 def test_the_port_of_the_x_protocol(line: str, says: str, tmp_path: Path) -> None:
     """The port that is open is the one that the file sets."""
     (finding,) = found("second-port-open", known("mysql-8.0.15", tmp_path, file=f"bind_address = 127.0.0.1\n{line}"))
