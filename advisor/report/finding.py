@@ -156,7 +156,7 @@ def _ticket_rows(a: Action, f: Finding) -> Iterator[Words]:
     back: list[str] = [Copy(a.undo)] if a.undo else []
     if kept and (a.replaces or not a.undo):
         old = a.replaces == f"{f.canonical} = {f.value}" and len(f.value or "") <= SHORT  # as the title shows it
-        back += [*([", "] if back else []), *(("restore the old line",) if old else _back(a))]
+        back += [*([", "] if back else []), *(("restore the line",) if old else _back(a))]
     watch = (*([". "] if back else []), "Watch ", Code(a.watch)) if a.watch else ()
     if back or watch:
         yield (*(("Undo: ", *back) if back else ()), *watch)
@@ -313,7 +313,7 @@ def _back(a: Action) -> tuple[str, ...]:
     """How the option file, or the command line, was before."""
     if not a.replaces:
         return ("remove the line again",)
-    return ("restore the old line",) if MASK in a.replaces else ("put ", Copy(a.replaces), " back")
+    return ("restore the line",) if MASK in a.replaces else ("put ", Copy(a.replaces), " back")
 
 
 def in_brief(a: Action) -> Iterator[tuple[str, str]]:

@@ -195,7 +195,7 @@ def _waits(context: RuleContext, root: RootBlocker) -> str:
     confidence=Confidence.LIKELY,
     needs=("server",),
     evidence=("BLK-01", "BLK-02"),
-    summary="Sessions wait for rows that a long transaction at work has locked.",
+    summary="Sessions wait for rows that a long active transaction has locked.",
     docs=Docs(
         why="The session that blocks the others is running a statement: a large UPDATE or DELETE, a bulk load, a "
         "statement without an index that locks every row it reads, or a replication applier. The rule reports a "

@@ -85,7 +85,7 @@ def undersized_io_capacity(context: RuleContext) -> Iterator[Finding]:
         "spinning disks to which 100 pages a second or more are written. innodb_io_capacity_max is reported where it "
         "is set to more than twice the recommendation.",
         fix="Lower it to the smallest value that keeps the checkpoint age away from its limit.",
-        risk="Too low a value lets dirty pages pile up until sessions must wait; watch the checkpoint age.",
+        risk="Too low a value lets dirty pages accumulate until sessions must wait; watch the checkpoint age.",
         exceptions="NVMe under a heavy steady write load. Disks behind a RAID controller: the kernel sees one disk, "
         "which may be an array of many, with a cache.",
         reconsider_when="A run on this host in which the higher value gives more or steadier throughput.",

@@ -247,13 +247,13 @@ def poor_statistics(context: RuleContext) -> Iterator[Finding]:
 @rule(
     "INN028",
     "undo-truncation-without-tablespaces",
-    summary="Truncation of undo logs is on, but they lie in the system tablespace, where it does nothing.",
+    summary="Truncation of undo logs is on, but they are in the system tablespace, where it has no effect.",
     targets=(Span("mysql", before=(8, 0)), Span("mariadb")),
     options=("innodb_undo_log_truncate", "innodb_undo_tablespaces"),
     evidence=("INNV-07", "UNDO-01", "INNA-08"),
     docs=Docs(
         why="Only undo tablespaces can be truncated, and it takes two of them, because one must serve while the other "
-        "is emptied. With innodb_undo_tablespaces = 0 the undo logs lie in the system tablespace, which never shrinks; "
+        "is emptied. With innodb_undo_tablespaces = 0 the undo logs are in the system tablespace, which never shrinks; "
         "MariaDB treats 1 as 0.",
         fix="Give the server two or more undo tablespaces: on MySQL 5.7 and MariaDB before 10.11 only when the data "
         "directory is created, on MariaDB 10.11 and later after a clean shutdown. Or remove the line.",
@@ -268,7 +268,8 @@ def undo_truncation_without_tablespaces(context: RuleContext) -> Iterator[Findin
     name, spaces = "innodb_undo_log_truncate", context.number("innodb_undo_tablespaces")
     if context.explicit_switch(name) and spaces is not None and spaces < LEAST_UNDO:
         yield undo_truncation_without_tablespaces.finding(
-            f"With innodb_undo_tablespaces = {spaces} undo logs lie in the system tablespace and are never truncated.",
+            f"With innodb_undo_tablespaces = {spaces} the undo logs are in the system tablespace and are never "
+            "truncated.",
             variable_subject(context, name),
             help="set innodb_undo_tablespaces to 2 or more for a new data directory, or remove the line",
         )

@@ -193,9 +193,9 @@ def _long_delay(context: RuleContext, lag: int, delay: int) -> Iterator[Finding]
     options=(PURGE_THREADS,),
     evidence=("INNA-12", "PURGE-02"),
     docs=Docs(
-        why="Purge has to keep up with all sessions together. Where it doesn't, old versions of rows pile up, and "
-        "reads walk through them. The default is 4; MySQL 8.4 and later take 1 on 16 processors or fewer, else 4. "
-        "No published measurement compares them.",
+        why="Purge must keep up with all sessions together. Where it does not, old row versions accumulate, and reads "
+        "must go through them. The default is 4; MySQL 8.4 and later use 1 on 16 processors or fewer, otherwise 4. No "
+        "published measurement compares them.",
         fix="Remove the line. MySQL needs a restart for it; MariaDB also takes SET GLOBAL innodb_purge_threads = 4.",
         risk="Purge threads compete with sessions for pages and locks.",
         exceptions="Servers that change little.",
@@ -302,7 +302,7 @@ def log_writers_switched_off(context: RuleContext) -> Iterator[Finding]:
     if context.explicit_switch(LOG_WRITERS) is False and processors >= BUSY_PROCESSORS:
         action = advise(context, LOG_WRITERS, "ON", risk="with few active sessions, a commit waits a little longer")
         yield log_writers_switched_off.finding(
-            f"The redo log has no threads of its own; from {BUSY_PROCESSORS} processors on MySQL 9.5 starts them by "
+            f"The redo log has no dedicated threads; from {BUSY_PROCESSORS} processors on MySQL 9.5 starts them by "
             f"default, and this machine has {processors:g}.",
             variable_subject(context, LOG_WRITERS),
             help=help_line(action),

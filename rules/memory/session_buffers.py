@@ -223,7 +223,7 @@ def oversized_sort_buffer(context: RuleContext) -> Iterator[Finding]:
     cost = (
         "A sort allocates it step by step, so only large sorts cost this much."
         if stepwise
-        else "A sort allocates all of it at once, which makes most sorts slower rather than faster."
+        else "A sort allocates all of it at once, which slows down most sorts."
     )
     small = _is_small_part(context, value)
     if stepwise and small:

@@ -149,7 +149,7 @@ def local_infile(context: RuleContext) -> Iterator[Finding]:
     if context.settings.on("local_infile") and (context.is_set("local_infile") or _has_remote_accounts(context)):
         action = advise(context, "local_infile", "OFF", risk="programs that use LOAD DATA LOCAL fail")
         yield local_infile.finding(
-            "A statement can make clients read files on their own hosts and send them to this server.",
+            "A statement can make clients read files on their own hosts and send them here.",
             variable_subject(context, "local_infile"),
             help=help_line(action),
             actions=present(action),

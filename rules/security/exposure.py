@@ -34,7 +34,7 @@ SUPERUSER = frozenset({"root", "0"})
         "upgrade its accounts cannot log in. It stores an unsalted SHA1 of a SHA1, so equal passwords have equal "
         "hashes, and the passwords of a stolen table can be guessed quickly.",
         fix="Remove the line and move the accounts with ALTER USER … IDENTIFIED WITH caching_sha2_password BY ….",
-        risk="Programs with old client libraries can't log in with the new plugin; caching_sha2_password wants TLS, a "
+        risk="Programs with old client libraries can't log in with the new plugin; caching_sha2_password needs TLS, a "
         "socket or an RSA key at the first login.",
         restart=True,
         exceptions="Programs whose library can't be changed yet.",

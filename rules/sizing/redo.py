@@ -101,7 +101,7 @@ def value_for(context: RuleContext, total: int) -> int:
 def larger_log_action(context: RuleContext, total: int) -> Action | None:
     """The action that lets the redo log hold `total` bytes."""
     watch = "Innodb_checkpoint_age" if context.target.is_mariadb else None
-    risk = "crash recovery reads more log; the disk must have space for it"
+    risk = "longer crash recovery; more disk space"
     return advise(context, size_option(context), value_for(context, total), size=True, risk=risk, watch=watch)
 
 

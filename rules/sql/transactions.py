@@ -202,6 +202,6 @@ def transaction_for_each_change(context: RuleContext) -> Iterator[Finding]:
     if transactions * 100 >= changes * ALONE_PERCENT and commits * 100 <= changes * TOGETHER_PERCENT:
         yield transaction_for_each_change.finding(
             f"{changes / window.seconds:,.0f} changes a second in {transactions / window.seconds:,.0f} transactions "
-            f"{window_text(window)}: each is committed by itself.",
+            f"{window_text(window)}: each is committed separately.",
             help="put changes that belong together into one transaction, or insert many rows with one statement",
         )

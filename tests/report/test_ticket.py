@@ -157,7 +157,7 @@ def test_demo(capsys: pytest.CaptureFixture[str]) -> None:
     severities = [f["severity"] for f in report["findings"]]
     assert units(text) <= 12_288
     assert len(report["findings"]) >= 30
-    assert "not at all" not in text
+    assert "omitted" not in text
     counts = f"1 error, {severities.count('warning')} warnings, {severities.count('note')} notes"
     assert lines[0] == (2, f"mycnf audit of db1 · MariaDB 10.11.19 · 2026-11-21 05:01 UTC · {counts}")
     fine = "Passed checks"
@@ -266,12 +266,12 @@ def test_any_number_fits(count: int) -> None:
     """The first findings are shown whole, and what is left out is counted."""
     text = checked(many(count))
     shown = re.findall(r"^(?:#### \w+:|\d+\. ).*\((TST\d{4}), likely\)", text, re.MULTILINE)
-    left = re.search(r"([\d,]+) findings? not at all \(`(TST\d{4})`", text)
+    left = re.search(r"([\d,]+) findings? omitted \(`(TST\d{4})`", text)
     assert shown == [f"TST{number:04}" for number in range(len(shown))]
     assert len(shown) + (int(left[1].replace(",", "")) if left else 0) == count
     assert left is None or left[2] == f"TST{len(shown):04}"
     assert len(shown) >= min(count, 20)
-    assert ("To fit a ticket" in text) == (len(shown) < count)
+    assert ("Shortened to fit a ticket" in text) == (len(shown) < count)
     assert text.count("\n1. ") == 1
 
 
@@ -418,5 +418,5 @@ def test_any_length_fits(word: str) -> None:
     parts = tuple(Unavailable(f"part{number}", f"{number}{long}") for number in range(90))
     audit = audited(*[finding] * 20, facts=replace(facts, server=server, lost=long, unavailable=parts))
     text = checked(audit._replace(suppressed=((finding, long),) * 90))
-    assert "To fit a ticket" in text
+    assert "Shortened to fit a ticket" in text
     assert text.splitlines()[-1].startswith("mycnf ")

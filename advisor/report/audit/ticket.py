@@ -199,16 +199,16 @@ def _shorter(fitted: FittedFindings, lost: Sequence[Finding], room: Room) -> Ite
     """What is shown shorter, and which rules' findings are not shown."""
     pieces: list[tuple[str, ...]] = []
     if fitted.named:
-        pieces.append((f"{plural(fitted.named, 'finding')} with the names of their evidence only",))
+        pieces.append((f"{plural(fitted.named, 'finding')} with only the names of their evidence",))
     if fitted.brief:
         pieces.append((f"{plural(fitted.brief, 'finding')} on one line",))
     if lost:
-        pieces.append((f"{plural(len(lost), 'finding')} not at all (", *_rules(lost), ")"))
+        pieces.append((f"{plural(len(lost), 'finding')} omitted (", *_rules(lost), ")"))
     for at, piece in enumerate(pieces):
-        yield ", " if at else f"To fit {room.what} this report shows "
+        yield ", " if at else f"Shortened to fit {room.what}: "
         yield from piece
     if pieces:
-        yield from (": ", Code("mycnf audit --format json"), " has everything.")
+        yield from ("; ", Code("mycnf audit --format json"), " has everything.")
 
 
 def _rules(findings: Sequence[Finding]) -> Iterator[str]:
