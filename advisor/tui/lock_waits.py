@@ -171,8 +171,8 @@ def _unknown_blockers(server: Server, blocking: Blocking) -> Iterator[StatusLine
 
 def _waiting_line(sessions: list[ServerSession], count: int, *, read: bool, detached: bool = False) -> StatusLine:
     longest = max(one.waiting or 0 for one in sessions)
-    more = " more" if read else ""
-    words = f"1{more} session waits" if count == 1 else f"{count:,}{more} sessions wait"
+    more, rows = " more" if read else "", " for rows" if sessions[0].waits_for_row else ""
+    words = f"1{more} session waits{rows}" if count == 1 else f"{count:,}{more} sessions wait{rows}"
     why = "this audit did not read who blocks them" if read else "the server does not show who blocks them"
     why = "maybe for a transaction without a session" if detached else why
     return StatusLine(f"{words} up to {format_duration(longest)}; {why}", BAD)

@@ -86,7 +86,7 @@ def test_more_waits_than_were_read_are_counted(recorded: Facts) -> None:
     queue = Blocking(sessions, waits=(LockWait(14, 12, "rows"), LockWait(15, 12, "rows")))
     status = recorded.server.status | {"innodb_row_lock_current_waits": "980"}
     line = blocking_lines(audited(recorded, blocking=queue, status=status))[3].text
-    assert line == "978 more sessions wait up to 30 s; this audit did not read who blocks them"
+    assert line == "978 more sessions wait for rows up to 30 s; this audit did not read who blocks them"
     line = blocking_lines(audited(recorded, blocking=replace(queue, waits=(), rows_read=False)))[0].text
     assert line.endswith("the server does not show who blocks them")
 
@@ -133,6 +133,6 @@ def test_behind_a_prepared_transaction_no_waiting_session_is_blamed(recorded: Fa
     audit = audited(recorded, blocking=queue)
     lines = [line.text for line in blocking_lines(audit)]
     assert lines[0] == "connection 44 (app@web1), waits 30 s itself, transaction open for 6 min, 1 row locked"
-    assert lines[-2] == "1 more session waits up to 30 s; maybe for a transaction without a session"
+    assert lines[-2] == "1 more session waits for rows up to 30 s; maybe for a transaction without a session"
     assert lines[-1] == "1 transaction without a session, open for 6 min: XA RECOVER lists prepared ones"
     assert not [finding for finding in audit.findings if finding.code in ("BLK001", "BLK002")]
