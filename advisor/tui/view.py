@@ -112,11 +112,11 @@ def finding_key(finding: Finding) -> str:
 
 
 def running_subject(finding: Finding) -> str:
-    """The replication channel or the connection that a finding is about, as its message names it; empty without one.
+    """The replication channel or the connection that a finding is about, as its message names it; empty for others.
 
     To hide the finding about one of them must not hide those about others.
     """
-    named = RUNNING_SUBJECT.search(finding.message)
+    named = None if finding.canonical or finding.option else RUNNING_SUBJECT.search(finding.message)
     return (named[1] or named[2]) if named else ""
 
 

@@ -15,6 +15,7 @@ from advisor.facts.snapshot import load
 from advisor.facts.workload import Blocking, LockWait, OpenTransaction, ServerSession
 from advisor.tui.lock_waits import StatusLine, blocking_lines, status_content
 from advisor.tui.screens.overview import summary
+from advisor.tui.view import View
 
 HOLDER = ServerSession(12, "app@db2", "Sleep", 300, transaction=OpenTransaction("RUNNING", 360, rows_locked=3000))
 
@@ -136,3 +137,16 @@ def test_behind_a_prepared_transaction_no_waiting_session_is_blamed(recorded: Fa
     assert lines[-2] == "1 more session waits for rows up to 30 s; maybe for a transaction without a session"
     assert lines[-1] == "1 transaction without a session, open for 6 min: XA RECOVER lists prepared ones"
     assert not [finding for finding in audit.findings if finding.code in ("BLK001", "BLK002")]
+
+
+def test_do_first_has_forty_stopped_channels_on_one_line(recorded: Facts) -> None:
+    """The other findings keep their lines."""
+    rows = tuple(_channel(number) | {"Slave_SQL_Running": "No", "Slave_IO_Running": "No"} for number in range(40))
+    audit = audited(recorded, replication=Replication(rows))
+    advice = summary.first_advice(View(audit, "live", "db1", 0.0))
+    stopped = [one for one in advice if one.finding.code == "REP015"]
+    assert len(advice) == 5
+    assert len(stopped) == 1
+    assert stopped[0].change.startswith("stopped-replica and 39 more: ")
+    plain = summary.first_advice(View(audited(recorded), "live", "db1", 0.0))
+    assert len({id(one.finding) for one in plain}) == 5

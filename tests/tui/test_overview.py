@@ -383,8 +383,8 @@ def test_a_running_server_has_its_address_and_whether_it_refuses_writes(recorded
         assert "socket /run/mysqld/second.sock" in text
     assert "read_only" not in summary.server_text(view_of(audited(recorded)), 200, short=True).plain
     for comment, shown in (("(Debian)", "(Debian)"), ("Community Server (GPL)", "(Community Server (GPL))")):
-        view = view_of(audited(recorded, version_comment=comment))
-        assert f"MariaDB 10.11.19 {shown} · " in summary.server_text(view, 200, short=False).plain
+        other = view_of(audited(recorded, version_comment=comment))
+        assert f"MariaDB 10.11.19 {shown} · " in summary.server_text(other, 200, short=False).plain
     assert summary.read_note(view_of(audited(recorded)), 60).plain == ""
     assert "r reads again" in summary.read_note(view, 60).plain
 

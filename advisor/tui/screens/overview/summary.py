@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from textual.content import Content
@@ -12,6 +13,7 @@ from advisor.core.model import Severity, format_duration, format_size
 from advisor.redaction import escape_text
 from advisor.report import plural
 from advisor.tui.text import MUTED, SEVERITY_SIGNS, SEVERITY_STYLES, fit_line, join_lines, safe_line, safe_text
+from advisor.tui.view import running_subject
 from rules.core.advice import value_of_actions
 from rules.core.areas import by_urgency, group_by_area
 
@@ -129,15 +131,21 @@ class Advice(NamedTuple):
 
 
 def first_advice(view: View) -> list[Advice]:
-    """The most urgent findings with what to do."""
-    return [_advice(finding) for finding in by_urgency(view.open_findings)[:MOST_ACTIONS]]
+    """The most urgent findings with what to do; of those about several channels or connections the first."""
+    urgent = by_urgency(view.open_findings)
+    alike = Counter(finding.code for finding in urgent if running_subject(finding))
+    shown: dict[object, Finding] = {}
+    for finding in urgent:
+        shown.setdefault(finding.code if running_subject(finding) else id(finding), finding)
+    return [_advice(finding, max(0, alike[finding.code] - 1)) for finding in [*shown.values()][:MOST_ACTIONS]]
 
 
-def _advice(finding: Finding) -> Advice:
+def _advice(finding: Finding, others: int) -> Advice:
     """The value that the finding's actions set, as the list of findings has it, otherwise its help."""
     change = value_of_actions(finding)
     if change is None:
-        return Advice(finding, f"{finding.canonical or finding.name}: {finding.help or finding.message}", "")
+        more = f" and {others:,} more" if others else ""
+        return Advice(finding, f"{finding.canonical or finding.name}{more}: {finding.help or finding.message}", "")
     before = f"{change.before} → " if change.before else "→ "
     return Advice(finding, f"{change.option}  {before}{change.after}", change.restart_words)
 
