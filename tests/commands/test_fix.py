@@ -96,7 +96,7 @@ def test_a_diff_goes_to_its_file(mycnf: Mycnf, file: Path, tmp_path: Path) -> No
     assert ((tmp_path / "my.diff").read_text(), file.read_text()) == (DIFF, BEFORE)
     for words in (("--format", "json"), ("--statistics",), ("--write-baseline", "base.json")):
         ended = mycnf("lint", *TARGET, "--diff", *words, "my.cnf")
-        assert (ended.code, ended.out, f"leave out {words[0]}, or --diff" in ended.err) == (errors.USAGE, "", True)
+        assert (ended.code, ended.out, f"omit {words[0]} or --diff" in ended.err) == (errors.USAGE, "", True)
 
 
 def test_diff_of_unsafe_fixes(mycnf: Mycnf, file: Path) -> None:

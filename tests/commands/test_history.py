@@ -164,7 +164,7 @@ BAD = {
     "unknown server": (["history", "db7"], "no snapshot of a server 'db7'"),
     "two servers": (["history", "a", "b"], "one server at a time"),
     "nothing to add": (["history", "add"], "needs a snapshot"),
-    "no snapshot": (["history", "add", "/dev/null"], "no regular file"),
+    "no snapshot": (["history", "add", "/dev/null"], "not a regular file"),
     "no changes": (["history", "--last", "0"], "1 or more"),
     "collect to nowhere": (["collect"], "-o SNAP"),
     "the demo": (["audit", "--demo", "--keep"], "a recorded server"),

@@ -181,7 +181,7 @@ def test_a_folder_that_may_not_be_written_to(reachable: Path) -> None:
 def test_a_file_that_may_not_be_written_to(reachable: Path) -> None:
     """The right to rename in a folder is no right to replace a file that is kept from writing."""
     reachable.parent.chmod(0o777)
-    assert "can't be written (Permission denied)" in as_nobody(reachable)
+    assert "cannot be written (Permission denied)" in as_nobody(reachable)
     assert reachable.read_bytes() == OLD
     assert alone(reachable)
 

@@ -74,7 +74,7 @@ def test_interrupted(way: str, ground: Ground, host: dict[str, object]) -> None:
             _, err = process.communicate(timeout=PATIENCE)
             assert marked(ground) == {}
     assert process.returncode == 130, err.decode()
-    assert f"go on with mycnf fleet --resume --dir {ground.run_directory} -i inventory.yml" in err.decode()
+    assert f"continue with mycnf fleet --resume --dir {ground.run_directory} -i inventory.yml" in err.decode()
     assert finished_hosts(str(ground.run_directory)) == ["one"]
     assert {row.name: row.status for row in rows_of(str(ground.run_directory))} == {
         "one": Status.AUDITED,
@@ -94,7 +94,7 @@ def test_interrupted_before_any_host_is_known(ground: Ground) -> None:
         _, err = process.communicate(timeout=PATIENCE)
         assert marked(ground) == {}
     assert process.returncode == 130, err.decode()
-    assert "go on" not in err.decode()
+    assert "continue with" not in err.decode()
     assert not ground.run_directory.exists()
 
 
@@ -109,7 +109,7 @@ def test_ansible_is_killed(ground: Ground) -> None:
             assert marked(ground) == {}
     assert process.returncode == 3
     assert "gave no answer" not in err.decode()
-    assert "0 of 2 hosts audited; go on with mycnf fleet --resume" in err.decode()
+    assert "0 of 2 hosts audited; continue with mycnf fleet --resume" in err.decode()
     assert [row.status for row in rows_of(str(ground.run_directory))] == [Status.UNASKED] * 2
 
 

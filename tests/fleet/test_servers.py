@@ -155,7 +155,7 @@ def test_one_without_privileges_is_audited(ran: Ran) -> None:
 def test_exit_code_of_a_run_in_part(ran: Ran) -> None:
     """2 stands for "not all could be audited", as for lint where not all could be read, and stderr says so."""
     assert ran.ended.code == 2
-    assert "7 of 11 hosts audited; go on with mycnf fleet --resume --dir" in ran.ended.err
+    assert "7 of 11 hosts audited; continue with mycnf fleet --resume --dir" in ran.ended.err
 
 
 def test_no_secret_anywhere(ran: Ran) -> None:

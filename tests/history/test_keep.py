@@ -100,7 +100,7 @@ def test_a_full_disk_leaves_the_old_whole(facts: Facts, monkeypatch: pytest.Monk
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("advisor.state.private_file.os.fsync", full)
-    with pytest.raises(MycnfError, match=r"^the snapshot can't be kept in \S+ \(No space left on device\); [^\n]*$"):
+    with pytest.raises(MycnfError, match=r"^the snapshot cannot be saved in \S+ \(No space left on device\); [^\n]*$"):
         save_snapshot(of_day(facts, 5))
     assert snapshot_names(os.path.dirname(path)) == [os.path.basename(path)]
     assert load(path) == facts

@@ -142,7 +142,7 @@ def test_a_full_disk_leaves_the_old_whole(monkeypatch: pytest.MonkeyPatch) -> No
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("advisor.state.sample_ring.os.pwrite", full)
-    with pytest.raises(MycnfError, match=r"^the sample can't be kept in \S+ \(No space left on device\); [^\n]*$"):
+    with pytest.raises(MycnfError, match=r"^the sample cannot be saved in \S+ \(No space left on device\); [^\n]*$"):
         save_sample(sample(6000), SERVER, NOON + 1000)
     assert sample_ring.read(ring_path(SERVER)) == before
 

@@ -163,7 +163,7 @@ def test_what_is_not_known_is_said() -> None:
     suggestion = suggest(parse_target("mysql-9.7"), HOSTS["unknown"], "oltp")
     text = option_file(suggestion, "a host")
     assert set(lines(suggestion)) == SLOW_LOG
-    assert "give --ram" in text.replace("\n# ", " ")
+    assert "use --ram" in text.replace("\n# ", " ")
     assert "use --disk" in text.replace("\n# ", " ")
 
 
