@@ -86,7 +86,7 @@ def test_a_cut_off_ring(tmp_path: Path, share: float) -> None:
     path.write_bytes(content[: sample_ring.HEAD + int((len(content) - sample_ring.HEAD) * share)])
     assert sample_ring.read(str(path))[1] == [entry(n) for n in range(int(5 * share))]
     path.write_bytes(content[:100])
-    with pytest.raises(RingError, match=r"^[^\n]*remove it, and mycnf sample begins a new one$") as caught:
+    with pytest.raises(RingError, match=r"^[^\n]*remove it, and mycnf sample creates a new one$") as caught:
         sample_ring.read(str(path))
     assert caught.value.code == USAGE
 

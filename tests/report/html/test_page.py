@@ -293,7 +293,7 @@ def test_stays_small(count: int) -> None:
     made = report(many(count), Page())
     assert len(made.encode()) < LARGEST
     assert made.count('<li class="finding') >= min(count, 400)
-    assert ("To fit a page" in made) == (count > 200)
+    assert ("Shortened to fit a page" in made) == (count > 200)
 
 
 def test_nothing_found() -> None:
