@@ -324,8 +324,6 @@ class WorkloadPane(Pane):
         end = self._intervals[-1].last.at
         return tuple(change for change in view.changes if end - self.window <= change.at <= end)
 
-    # The server's summary tables
-
     def show_events(self, first: TopEvents, last: TopEvents) -> None:
         """Show two readings of the summary table that was asked for."""
         if last.of == self.watched:
@@ -342,7 +340,8 @@ class WorkloadPane(Pane):
         first, last = self._top
         if last.reason:
             self._show_heads(f"No rows: {last.reason}")
-            update_if_changed(text, safe_text(""), layout=True)
+            for part in (text, about):
+                update_if_changed(part, safe_text(""), layout=True)
             return
         table = top_table(first, last, max(NARROWEST, self.query_one("#workload-top").scrollable_content_region.width))
         self._show_heads(table.heads)
