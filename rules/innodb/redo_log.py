@@ -130,8 +130,8 @@ def small_redo_log(context: RuleContext) -> Iterator[Finding]:
     fills = capacity / highest.minimum
     action = larger_log_action(context, wanted)
     yield small_redo_log.finding(
-        f"At {format_size(highest.minimum)} of redo a second {highest.when} the log of {format_size(capacity)} is full "
-        f"in {format_duration(fills)}.",
+        f"At {format_size(highest.minimum)} of redo a second {highest.when}, the log of {format_size(capacity)} is "
+        f"full in {format_duration(fills)}.",
         variable_subject(context, size_option(context)),
         severity=Severity.WARNING if fills < SHORT else Severity.NOTE,
         help=help_line(action) or f"size the redo log to {format_size(wanted)} in total",

@@ -213,7 +213,7 @@ REFUSED = {
     "another program's list": ("innodb_io_capacity = 200\nport = 1\nversion = 8.0.36\n", "with = or : between them"),
     "Ansible's YAML": ("  settings:\n    port: 1\n    datadir: /d\n    version: 8.0.36\n", "or JSON"),
     "an exporter": ("# HELP x\nmysql_global_variables_port 3306\n", "mysqld_exporter"),
-    "bytes of zero": ("\0\0\0\0", "is no text"),
+    "bytes of zero": ("\0\0\0\0", "is not text"),
     "no version": ("Variable_name\tValue\nbasedir\t/usr\nport\t1\n", r"the server's version \(2 variables, cut off"),
     "a table of something": ("orders\t17\nlines\t18\nshops\t3\n", "no facts about a server"),
     "a count of something": ("Orders\t17\nLines\t18\nShops\t3\n", "no facts about a server"),

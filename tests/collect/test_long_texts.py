@@ -116,7 +116,7 @@ def test_another_server_among_many_tables(tmp_path: Path) -> None:
     """Variables of another server are refused, wherever they stand."""
     path = tmp_path / "all.txt"
     path.write_text(VARIABLES * 50 + VARIABLES.replace("db1", "db2") + VARIABLES * 50)
-    with pytest.raises(TextError, match="another server"):
+    with pytest.raises(TextError, match="a different server"):
         facts_of_texts([str(path)])
 
 

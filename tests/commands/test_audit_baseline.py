@@ -20,7 +20,7 @@ def test_what_was_known_is_left_out_until_something_is_new(mycnf: Mycnf, tmp_pat
     assert f"wrote {len(every)} findings" in written.err
     known = mycnf(*DEMO, "--baseline", str(kept))
     assert known.code == 0
-    assert f"{len(every)} findings left out" in known.err
+    assert f"{len(every)} findings suppressed" in known.err
     report = json.loads(kept.read_text(encoding="utf-8"))
     gone = report["findings"].pop()
     kept.write_text(json.dumps(report), encoding="utf-8")

@@ -143,7 +143,7 @@ def test_root_and_machine(mycnf: Mycnf, tmp_path: Path) -> None:
     assert "OPT001" in found
     assert any(code.startswith("MEM") for code in found)
     show = mycnf("show", "my.cnf")
-    assert (show.code, "as MySQL 8.4" in show.out, "1 line is left out" in show.out) == (0, True, True), show
+    assert (show.code, "as MySQL 8.4" in show.out, "1 line is skipped" in show.out) == (0, True, True), show
 
 
 def test_house_rules(mycnf: Mycnf, bad: str, tmp_path: Path) -> None:

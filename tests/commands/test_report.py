@@ -127,7 +127,7 @@ def test_own_reports_are_left_out(mycnf: Mycnf, tmp_path: Path) -> None:
     (folder / "snapshot.json").write_bytes(SNAPSHOT.read_bytes())
     ran = mycnf("report", "--isolated", folder, "--format", "json")
     assert (ran.code, ran.err.count("\n")) == (1, 1)
-    assert f"left out {len(REPORTS)} files" in ran.err
+    assert f"skipped {len(REPORTS)} files" in ran.err
     assert json.loads(ran.out)["snapshots"] == {"read": 1, "broken": 0, "clean": 0}
 
     named = mycnf("report", "--isolated", folder / "0.json", SNAPSHOT, "--format", "json")

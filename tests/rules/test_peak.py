@@ -70,4 +70,4 @@ def test_messages_name_the_hour(tmp_path: Path) -> None:
     rule = find_rule("small-redo-log")
     assert rule is not None
     (found,) = rule.check(known(tmp_path, WINDOW, {"redo": {"redo": 3_600_000_000}}))
-    assert "of redo a second in the busiest hour, 14:00-15:00 UTC on 2026-11-20 fill the log" in found.message
+    assert "of redo a second in the busiest hour, 14:00-15:00 UTC on 2026-11-20, the log of 100M" in found.message

@@ -109,7 +109,7 @@ def test_a_mean_since_the_start(tmp_path: Path) -> None:
     status = {"uptime": 86400, "innodb_os_log_written": 86_400_000_000, "innodb_redo_log_capacity_resized": 104857600}
     found = first("small-redo-log", "mysql-8.4", tmp_path, server={"status": status})
     assert found.message == (
-        "At 244K of redo a second on average since the server started 1 d ago the log of 100M is full in 6 min."
+        "At 244K of redo a second on average since the server started 1 d ago, the log of 100M is full in 6 min."
     )
     assert lines(found) == ["innodb_redo_log_capacity = 3456M"]
 
