@@ -206,7 +206,7 @@ def test_hidden_process_says_what_to_do(tree: Make) -> None:
 def test_host_of_another_name_is_told_apart(tree: Make) -> None:
     """Through TCP, a name that isn't ours is the best reason there is; ours proves nothing."""
     root = tree({"/proc/sys/kernel/hostname": "web3\n"})
-    assert "calls itself db1" in find_server_process(root, ServerClaim("tcp", hostname="db1.example.org")).reason
+    assert "host name is db1" in find_server_process(root, ServerClaim("tcp", hostname="db1.example.org")).reason
     assert (
         "may run on another host" in find_server_process(root, ServerClaim("tcp", hostname="web3.example.org")).reason
     )

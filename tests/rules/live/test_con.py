@@ -242,7 +242,7 @@ def test_a_crowd_behind_a_lock(server_name: str, start: Start, statement: str, l
             cursor.execute("SELECT RELEASE_LOCK('a lock of the test')")
             for thread in threads:
                 thread.join()
-    assert f"wait {count:,} for a {lock}" in finding.message
+    assert f"{count:,} waited for a {lock}" in finding.message
     assert finding.help.startswith("find who holds the lock")
 
 
