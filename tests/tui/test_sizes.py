@@ -18,7 +18,7 @@ from advisor.tui.screens import SCREENS
 from advisor.tui.screens.findings.detail import finding_detail
 from advisor.tui.text import fit_line, fold, safe_line
 
-WHOLE = "secret and has mode 644: everybody on the host can read it."  # what the first finding says
+WHOLE = "secret and has mode 644: every account on the host can read it."  # what the first finding says
 
 
 def regions(app: AuditApp, place: str) -> tuple[Region, Region]:
