@@ -49,7 +49,8 @@ def check_restart(facts: Facts) -> Preflight:
         size_defaults(views, now)
     apply_late_persisted(views, now, start)
     stops = [*refusals(facts, command, start), *_refused_by_data(facts, now, views), *_missing_engines(now, start)]
-    stops += _late_keys(now, command, start)
+    if command.is_known and _are_all_read(facts):
+        stops += _late_keys(now, start)
     changes = [*find_changes(facts, now, views, start), *find_lost_filters(facts, now, start)]
     items = sorted([*stops, *changes], key=_weight)
     return Preflight(now.target, facts, tuple(items), tuple(_skipped_parts(facts, command, now)), command)
@@ -119,8 +120,7 @@ def refusals(facts: Facts, command: StartCommand, start: NextStartOptions) -> It
 
 def _refused_by_data(facts: Facts, now: RuleContext, views: Mapping[str, NextValue]) -> Iterator[RestartItem]:
     """Yield values other than those with which the data directory was initialized."""
-    files = facts.files.files if facts.files is not None else ()
-    all_read = bool(files) and not any(copy.text is None and copy.mode for copy in files)
+    all_read = _are_all_read(facts)
     for name in FIXED_BY_DATA:
         running, view = now.server.variables.get(name), views.get(name)
         if running is None or view is None or view.value is None or is_same_value(view.value, running):
@@ -165,16 +165,19 @@ def _missing_engines(now: RuleContext, start: NextStartOptions) -> Iterator[Rest
         )
 
 
-def _late_keys(now: RuleContext, command: StartCommand, start: NextStartOptions) -> Iterator[RestartItem]:
-    """Yield encryption by InnoDB, which starts before the plugins of mysql.plugin, if only those bring its keys.
+def _are_all_read(facts: Facts) -> bool:
+    """Whether every option file that there is could be read."""
+    files = facts.files.files if facts.files is not None else ()
+    return bool(files) and not any(copy.text is None and copy.mode for copy in files)
 
-    Nothing is known if there is a command line that could not be read.
-    """
+
+def _late_keys(now: RuleContext, start: NextStartOptions) -> Iterator[RestartItem]:
+    """Yield encryption by InnoDB, which starts before the plugins of mysql.plugin, if only those bring its keys."""
     lines = [line.placed for line in start.verdict.lines]
     early = plugins_loaded_by(placed for placed in lines if placed.path != INSTALLED)
     late = plugins_loaded_by(lines) - early
     is_late = any(KEYS in name for name in late) and not any(KEYS in name for name in early)
-    if not now.target.is_mariadb or not command.is_known or not is_late:
+    if not now.target.is_mariadb or not is_late:
         return
     for name in ENCRYPTED:
         line = start.verdict.effective.get(name)

@@ -233,7 +233,7 @@ class AuditApp(AppBase):
 
         came_back, self.lost_reason = bool(self.lost_reason), ""
         if self._samples and message.sample.at < self._samples[-1].at:
-            self._changes = ()  # the server was restarted: its clock began anew
+            self._changes = ()  # the server was restarted: its uptime starts at 0 again
         self._samples = add_sample(self._samples, message.sample)
         self._whole_samples = add_whole_sample(self._whole_samples, message.sample)
         self._changes = (*self._changes, *message.changes)[-MOST_CHANGES:]

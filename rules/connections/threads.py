@@ -46,8 +46,8 @@ def uses_thread_pool(context: RuleContext) -> bool:
     probe="connections",
     docs=Docs(
         why="With thread_cache_size = 0 the server creates a thread for every connection. By default MySQL sizes the "
-        "cache by itself, to 9 for 151 connections, and MariaDB keeps up to 256 threads. On a busy machine with two "
-        "processors the cost of a new thread was too small to distinguish from noise; it matters to clients that "
+        "cache automatically, to 9 for 151 connections, and MariaDB keeps up to 256 threads. On a busy machine with "
+        "two processors the cost of a new thread was too small to distinguish from noise; it matters to clients that "
         "connect for each request.",
         fix="Remove the line.",
         risk="The stacks of the cached threads, of which the kernel keeps the touched pages.",

@@ -446,3 +446,8 @@ def _storage(table: dict[str, Any]) -> Storage:
     stripe = Stripe(source="md", device="md0", **table["stripe"]) if "stripe" in table else None
     space = Space(**table["space"]) if "space" in table else None
     return Storage("/var/lib/mysql", mount, disks, stripe, space=space, errors=table.get("errors"))
+
+
+def replica(**row: str) -> dict[str, Any]:
+    """A server that follows one source."""
+    return {"replication": {"replica_rows": [row]}}
