@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 from textual.theme import Theme
 
-from advisor.core.errors import MycnfError
+from advisor.core.errors import MycnfError, did_you_mean
 from advisor.state.directory import make_state_folder
 from advisor.state.private_file import replace_private
 from advisor.tui.view import STATE_SUBDIRECTORY, app_state_directory
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from textual.app import App
 
 
@@ -133,4 +135,33 @@ def _parse_keymap(data: bytes) -> dict[str, str]:
         raise MycnfError(f'{keymap_path()}: an id that contains a dot needs quotes: write "{wrong}.{name}" = "{key}"')
     if wrong is not None:
         raise MycnfError(f'{keymap_path()}: {wrong} has no key. Write "{wrong}" = "h"; separate several keys by commas')
+    if keymap:
+        _refuse_unknown_ids(keymap)
     return keymap
+
+
+def _refuse_unknown_ids(keymap: Iterable[str]) -> None:
+    known = action_ids()
+    for name in keymap:
+        if name not in known:
+            close = did_you_mean(name, known, "the help (F1) lists the ids")
+            raise MycnfError(f"{keymap_path()}: no action has the id {name!r}{close}")
+
+
+def action_ids() -> frozenset[str]:
+    """The ids of all actions; imports the modules of the app, which have them in the bindings of their classes."""
+    import importlib
+    import pkgutil
+
+    from textual.binding import Binding
+    from textual.dom import DOMNode
+
+    import advisor.tui
+
+    for module in pkgutil.walk_packages(advisor.tui.__path__, "advisor.tui."):
+        importlib.import_module(module.name)
+    classes: list[type[DOMNode]] = [DOMNode]
+    for known in classes:
+        classes += known.__subclasses__()
+    bound = (binding for known in classes for binding in known.__dict__.get("BINDINGS", ()))
+    return frozenset(binding.id for binding in bound if isinstance(binding, Binding) and binding.id)

@@ -98,15 +98,22 @@ def _restarts(context: RuleContext, rows: tuple[dict[str, str | None], ...]) -> 
         thread = {"": "", "IO": " SQL_THREAD", "SQL": " IO_THREAD"}.get("+".join(kinds))
         if any(halted) and thread is not None:
             name = row.get("Connection_name" if context.target.is_mariadb else "Channel_Name") or ""
-            channel = quote_channel(name) or (" ''" if len(rows) > 1 else "")
-            if context.target.is_mariadb:
-                yield f"START SLAVE{channel}{thread};"
-            else:
-                yield f"START {replica_keyword(context)}{thread}{' FOR CHANNEL' if channel else ''}{channel};"
+            yield f"{replica_statement(context, 'START', name, thread, several=len(rows) > 1)};"
 
 
 def _is_halted(row: dict[str, str | None], kind: str) -> bool:
     return any(name.endswith(f"_{kind}_Running") and text == "No" for name, text in row.items())
+
+
+def replica_statement(context: RuleContext, verb: str, channel: str, what: str = "", *, several: bool = False) -> str:
+    """START, STOP or SHOW for one channel in the words of the target; `what` follows, as " IO_THREAD" or " STATUS".
+
+    Without a name such a statement is for all channels on MySQL, so that `several` names the default channel too.
+    """
+    name = quote_channel(channel) or (" ''" if several else "")
+    if context.target.is_mariadb:
+        return f"{verb} SLAVE{name}{what}"
+    return f"{verb} {replica_keyword(context)}{what}{' FOR CHANNEL' if name else ''}{name}"
 
 
 def quote_channel(name: str) -> str:

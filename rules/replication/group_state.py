@@ -180,12 +180,13 @@ def group_member_behind(context: RuleContext) -> Iterator[Finding]:
     """Report members with long queues, and this member if it applies what was committed a minute ago."""
     for member in _members(context):
         for queue, waiting in zip(THRESHOLDS, (member.certifying, member.applying), strict=True):
-            limit = context.number(THRESHOLDS[queue]) or THRESHOLD
-            if waiting is not None and waiting >= limit:
+            threshold = context.number(THRESHOLDS[queue])
+            limit = THRESHOLD if threshold is None else threshold
+            if waiting is not None and waiting > (limit or THRESHOLD):  # with 0 every queue is above it
                 slows = " Flow control slows down writers." if context.text(FLOW) == "QUOTA" else ""
                 yield group_member_behind.finding(
                     f"{waiting:,} transactions wait for {queue} on {'this' if member.own else 'another'} member, the "
-                    f"threshold is {limit:,}.{slows}",
+                    f"threshold of flow control is {limit:,}.{slows}",
                     help=_look_for_cause(member),
                 )
     own, times = _own_member(context), _applier(context)

@@ -16,6 +16,7 @@ from rules.replication.settings import (
     WORKERS,
     advise_while_stopped,
     available_name,
+    channel_name,
     channel_suffix,
     channel_times,
     missing_for_commit_order,
@@ -198,7 +199,7 @@ def lag_trend(context: RuleContext, channel: dict[str, str]) -> Trend | None:
 
 def _state_before(context: RuleContext, channel: dict[str, str]) -> ChannelProgress | None:
     part = context.server.replication
-    name = channel.get("channel_name") or channel.get("connection_name") or ""
+    name = channel_name(channel)
     return next((state for state in (part.earlier if part else None) or () if state.channel == name), None)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from advisor.core.model import Action, Confidence, Severity
-from rules.core.advice import advise, help_line, present, replica_keyword
+from rules.core.advice import advise, help_line, present, replica_statement
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
 from rules.replication.settings import (
@@ -13,6 +13,7 @@ from rules.replication.settings import (
     WORKERS,
     advise_first,
     available_name,
+    channel_name,
     channel_suffix,
     replica_channels,
     upper_value,
@@ -62,8 +63,7 @@ def semi_sync_not_in_force(context: RuleContext) -> Iterator[Finding]:
     channels = replica_channels(context)
     if not channels or context.text(PLAIN) == "OFF":
         yield from _unconfirmed_source(context)
-    connected = any(channel.get("io_running") == "Yes" for channel in channels)
-    threads = f"{replica_keyword(context)} IO_THREAD"
+    connected = [channel for channel in channels if channel.get("io_running") == "Yes"]
     for name in CONFIRMING:
         enabled = context.settings.on(f"{name}_enabled")
         if connected and enabled and context.server.status.get(f"{name}_status") == "OFF":
@@ -72,8 +72,18 @@ def semi_sync_not_in_force(context: RuleContext) -> Iterator[Finding]:
                 variable_subject(context, f"{name}_enabled"),
                 severity=Severity.NOTE,
                 confidence=Confidence.LIKELY,
-                help=f"restart the receiver: STOP {threads}; START {threads}; if it stays OFF, the source lacks it",
+                help=f"restart the receiver: {_receiver_restarts(context, connected, several=len(channels) > 1)}; "
+                "if it stays OFF, the source lacks it",
             )
+
+
+def _receiver_restarts(context: RuleContext, channels: list[dict[str, str]], *, several: bool) -> str:
+    """The statements that restart the receivers of these channels, and no other channel's."""
+    return "; ".join(
+        replica_statement(context, verb, channel_name(channel), " IO_THREAD", several=several)
+        for channel in channels
+        for verb in ("STOP", "START")
+    )
 
 
 def _unconfirmed_source(context: RuleContext) -> Iterator[Finding]:

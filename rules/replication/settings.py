@@ -95,9 +95,13 @@ def channel_times(context: RuleContext, channel: dict[str, str]) -> ApplierTimes
     return next((times for times in (part.applier_times if part else ()) if times.channel == name), None)
 
 
+def channel_name(channel: dict[str, str]) -> str:
+    """The channel's name, on MariaDB the connection's; empty for the default one."""
+    return channel.get("channel_name") or channel.get("connection_name") or ""
+
+
 def channel_suffix(channel: dict[str, str]) -> str:
-    name = channel.get("channel_name") or channel.get("connection_name")
-    return f" of channel {name}" if name else ""
+    return f" of channel {name}" if (name := channel_name(channel)) else ""
 
 
 @rule(

@@ -8,10 +8,17 @@ from advisor.core.model import Severity, format_duration
 from advisor.core.value_types import NamedTuple
 from advisor.redaction.scrub import failed_table
 from advisor.verdict.number import parse_digits
-from rules.core.advice import quote_channel, replica_keyword
+from rules.core.advice import replica_statement
 from rules.core.network import is_switched_on
 from rules.core.rule import Docs, rule
-from rules.replication.settings import LOGS_UPDATES, channel_suffix, channel_times, replica_channels, upper_value
+from rules.replication.settings import (
+    LOGS_UPDATES,
+    channel_name,
+    channel_suffix,
+    channel_times,
+    replica_channels,
+    upper_value,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -398,9 +405,5 @@ def _details(context: RuleContext, channel: dict[str, str], step: str) -> str:
 
 def _statement(context: RuleContext, channel: dict[str, str], verb: str) -> str:
     """SHOW … STATUS or START … for this channel, in the words of the target."""
-    status = " STATUS" if verb == "SHOW" else ""
-    if context.target.is_mariadb:
-        name = channel.get("connection_name", "")
-        return f"{verb} SLAVE{quote_channel(name)}{status}"
-    name = channel.get("channel_name", "")
-    return f"{verb} {replica_keyword(context)}{status}{' FOR CHANNEL' if name else ''}{quote_channel(name)}"
+    what, several = (" STATUS", False) if verb == "SHOW" else ("", len(replica_channels(context)) > 1)
+    return replica_statement(context, verb, channel_name(channel), what, several=several)

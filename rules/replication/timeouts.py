@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity, format_duration
-from rules.core.advice import advise, help_line, present, replica_keyword
+from rules.core.advice import advise, help_line, present, quote_channel, replica_statement
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
-from rules.replication.settings import advise_first, advise_while_stopped, explicit_name
+from rules.replication.settings import (
+    advise_first,
+    advise_while_stopped,
+    channel_name,
+    explicit_name,
+    replica_channels,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,16 +86,36 @@ def slow_to_miss_its_source(context: RuleContext) -> Iterator[Finding]:
         yield slow_to_miss_its_source.finding(
             f"The replica notices a silently lost connection to its source only after {format_duration(seconds)}.",
             variable_subject(context, name),
-            help=f"{help_line(action)}, then {_heartbeat_help(context)}",
+            help=f"{help_line(action)}{_heartbeat_help(context)}",
             actions=present(action),
         )
 
 
 def _heartbeat_help(context: RuleContext) -> str:
+    """What follows the new timeout, after ", then": the shorter heartbeat of each channel; empty without a channel."""
+    if not context.has("server") or context.server.replication is None:
+        return f", then {_heartbeat_statements(context, {}, several=False)}"
+    channels = replica_channels(context)
+    statements = " ".join(_heartbeat_statements(context, channel, several=len(channels) > 1) for channel in channels)
+    return f", then {statements}" if statements else ""
+
+
+def _heartbeat_statements(context: RuleContext, channel: dict[str, str], *, several: bool) -> str:
+    """The statements that shorten the heartbeat of one channel; a channel that does not run stays stopped."""
     modern = context.target.since("mysql", 8, 0, 23)
     change, source = ("REPLICATION SOURCE", "SOURCE") if modern else ("MASTER", "MASTER")
-    threads = replica_keyword(context)
-    return f"STOP {threads}; CHANGE {change} TO {source}_HEARTBEAT_PERIOD = 30; START {threads};"
+    name = quote_channel(channel_name(channel)) or (" ''" if several else "")
+    before, after = (name, "") if context.target.is_mariadb else ("", f" FOR CHANNEL{name}" if name else "")
+    statement = f"CHANGE {change}{before} TO {source}_HEARTBEAT_PERIOD = 30{after};"
+    running = [kind for kind in ("io", "sql") if channel.get(f"{kind}_running") != "No"]
+    if not running:
+        return statement
+    thread = f" {running[0].upper()}_THREAD" if len(running) == 1 else ""
+    stop, start = (
+        replica_statement(context, verb, channel_name(channel), what, several=several)
+        for verb, what in (("STOP", ""), ("START", thread))
+    )
+    return f"{stop}; {statement} {start};"
 
 
 @rule(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from probes.registry import load_all
 from rules.core.areas import Evidence, all_evidence, find_evidence
 
 if TYPE_CHECKING:
@@ -42,6 +43,12 @@ def test_a_table_fits_its_points(entry: Evidence) -> None:
 def test_the_founding_articles_are_there() -> None:
     """The five articles that the project began with stand in the store."""
     assert [identity for identity in FOUNDING if find_evidence(identity) is None] == []
+
+
+def test_probes_cite_what_is_there() -> None:
+    """Each id that a probe cites is in the store: its description would silently leave out one that is not."""
+    cited = {(probe.name, identity) for probe in load_all() for identity in probe.evidence}
+    assert [pair for pair in sorted(cited) if find_evidence(pair[1]) is None] == []
 
 
 def test_ids_are_found_in_any_case() -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 HALTED = {"Slave_IO_Running": "No", "Slave_SQL_Running": "No"}
 SERIAL = {"variables": {"slave_parallel_workers": "1"}}
+QUOTA_AT_ANY_QUEUE = {"mode": "QUOTA", "applier_threshold": "0"}
 
 
 @pytest.mark.parametrize(
@@ -111,3 +112,86 @@ def test_what_a_running_replica_takes(tmp_path: Path) -> None:
     """The mode of applying can be set while a replica applies changes, under the name that the file has or not."""
     (action,) = found("idempotent-replica", "mysql-9.7.4", tmp_path, "slave_exec_mode = IDEMPOTENT", {})[0].actions
     assert action.statement == "SET GLOBAL replica_exec_mode = 'STRICT';"
+
+
+def test_a_threshold_of_zero_is_named(tmp_path: Path) -> None:
+    """With a threshold of 0 flow control slows down writers at any queue: the default is not named in its place."""
+    member = {"state": "ONLINE", "role": "SECONDARY", "version": "9.7.4", "certifying": 0, "applying": 30000}
+    variables = {f"group_replication_flow_control_{name}": value for name, value in QUOTA_AT_ANY_QUEUE.items()}
+    server = {"variables": variables, "replication": {"members": [member]}}
+    file = "plugin_load_add = group_replication.so\ngroup_replication_group_name = aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa"
+    (finding,) = found("group-member-behind", "mysql-9.7.4", tmp_path, file, server)
+    assert "the threshold of flow control is 0. Flow control slows down writers." in finding.message
+
+
+@pytest.mark.parametrize(
+    ("target", "rows", "says"),
+    [
+        ("mysql-9.7.4", [], ""),
+        (
+            "mysql-9.7.4",
+            [
+                {"Channel_Name": "", "Replica_IO_Running": "Yes", "Replica_SQL_Running": "No"},
+                {"Channel_Name": "eu", "Replica_IO_Running": "No", "Replica_SQL_Running": "No"},
+            ],
+            (
+                ", then STOP REPLICA FOR CHANNEL ''; CHANGE REPLICATION SOURCE TO SOURCE_HEARTBEAT_PERIOD = 30 FOR CHANNEL "
+                "''; START REPLICA IO_THREAD FOR CHANNEL ''; CHANGE REPLICATION SOURCE TO SOURCE_HEARTBEAT_PERIOD = 30 FOR "
+                "CHANNEL 'eu';"
+            ),
+        ),
+        (
+            "mariadb-11.8",
+            [{"Connection_name": "eu", "Slave_IO_Running": "Connecting", "Slave_SQL_Running": "Yes"}],
+            ", then STOP SLAVE 'eu'; CHANGE MASTER 'eu' TO MASTER_HEARTBEAT_PERIOD = 30; START SLAVE 'eu';",
+        ),
+    ],
+)
+def test_the_heartbeat_of_each_channel(target: str, rows: list[dict[str, str]], says: str, tmp_path: Path) -> None:
+    """A named channel has its own statements, a stopped thread stays stopped, and without a channel there are none."""
+    file = "slave_net_timeout = 7200"
+    (finding,) = found("slow-to-miss-its-source", target, tmp_path, file, {"replication": {"replica_rows": rows}})
+    assert finding.help.partition(" = 60")[2] == says
+
+
+@pytest.mark.parametrize(
+    ("target", "plugin", "rows", "says"),
+    [
+        (
+            "mariadb-11.8",
+            "rpl_semi_sync_slave",
+            [{"Connection_name": "eu", "Slave_IO_Running": "Yes", "Slave_SQL_Running": "Yes"}],
+            "STOP SLAVE 'eu' IO_THREAD; START SLAVE 'eu' IO_THREAD;",
+        ),
+        (
+            "mysql-9.7.4",
+            "rpl_semi_sync_replica",
+            [
+                {"Channel_Name": "", "Replica_IO_Running": "Yes", "Replica_SQL_Running": "Yes"},
+                {"Channel_Name": "kept", "Replica_IO_Running": "No", "Replica_SQL_Running": "No"},
+            ],
+            "STOP REPLICA IO_THREAD FOR CHANNEL ''; START REPLICA IO_THREAD FOR CHANNEL '';",
+        ),
+    ],
+)
+def test_only_connected_receivers_are_restarted(
+    target: str, plugin: str, rows: list[dict[str, str]], says: str, tmp_path: Path
+) -> None:
+    """The receivers that confirm nothing are restarted by their names; a channel that is stopped stays stopped."""
+    server = {
+        "variables": {f"{plugin}_enabled": "ON"},
+        "status": {f"{plugin}_status": "OFF"},
+        "replication": {"replica_rows": rows},
+    }
+    (finding,) = found("semi-sync-not-in-force", target, tmp_path, "", server)
+    assert f"restart the receiver: {says} if it stays OFF" in finding.help
+
+
+def test_one_of_several_channels_is_started_alone(tmp_path: Path) -> None:
+    """Without a name START REPLICA would start all channels, and one of them may be stopped on purpose."""
+    rows = [
+        {"Channel_Name": "", "Replica_IO_Running": "No", "Replica_SQL_Running": "No"},
+        {"Channel_Name": "eu", "Replica_IO_Running": "Yes", "Replica_SQL_Running": "Yes"},
+    ]
+    (finding,) = found("stopped-replica", "mysql-9.7.4", tmp_path, "", {"replication": {"replica_rows": rows}})
+    assert "start it with START REPLICA FOR CHANNEL '' unless" in finding.help

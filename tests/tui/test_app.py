@@ -369,6 +369,18 @@ def test_an_id_without_quotes_is_told_of(own_places: Path) -> None:
         read_keymap()
 
 
+def test_an_unknown_id_is_refused(own_places: Path) -> None:
+    """An id that no action has would do nothing: the refusal names it, and one that is close."""
+    folder = own_places / "mycnf"
+    folder.mkdir()
+    keys = folder / "keys.toml"
+    keys.write_text('"findings.suppress" = "h"\n"screen.variables" = "2,v"\n"quit.ctrl" = "x"\n', encoding="utf-8")
+    assert read_keymap() == {"findings.suppress": "h", "screen.variables": "2,v", "quit.ctrl": "x"}
+    keys.write_text('"findings.ordre" = "z"\n', encoding="utf-8")
+    with pytest.raises(MycnfError, match=r"'findings\.ordre'; did you mean findings\.order\?$"):
+        read_keymap()
+
+
 async def test_what_was_left_behind_is_passed_over() -> None:
     """An audit that arrives of a server that was left since, or that is older than what is shown, changes nothing."""
     async with driven() as (app, pilot):

@@ -158,7 +158,7 @@ def test_leaving_takes_the_throwaway_server_along(case: Case, start: Start, tmp_
     with terminal(*audit(audited, tmp_path), size=(100, 30), environment=places) as window:
         begin(window, audited)
         window.shows(case.moment)
-        (app,) = (pid for pid, words in processes(scratch).items() if words.startswith(" ".join(MYCNF)))
+        app = process_of_app(scratch)
         window.until(lambda _: has_leftovers(app, str(scratch)) and has_leftovers(app, SHORT_BASE), "its directories")
         case.way(Under(window, app, scratch))
         if case.code is not None:
@@ -192,6 +192,18 @@ def begin(window: Terminal, audited: Sandbox) -> None:
 def field(window: Terminal) -> str:
     """The field for refusals with its colours, which tell whether it has the keys."""
     return next((line for line in window.tmux("capture-pane", "-p", "-e").splitlines() if FIELD in line), "")
+
+
+def process_of_app(folder: Path) -> int:
+    """The app's process; a child of it has the same command line until it executes its own program."""
+    apps: list[int] = []
+
+    def alone() -> bool:
+        apps[:] = (pid for pid, words in processes(folder).items() if words.startswith(" ".join(MYCNF)))
+        return len(apps) == 1
+
+    eventually(alone, what="the app without a child that is about to execute another program")
+    return apps[0]
 
 
 def processes(folder: Path) -> dict[int, str]:
