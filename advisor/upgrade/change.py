@@ -99,15 +99,17 @@ def _downgrade_path(before: Target, after: Target) -> UpgradePath:
         if old in LONG_TERM and in_place:
             words = f"MySQL supports the downgrade within {before.series} in place."
             return UpgradePath(Support.IN_PLACE, words, (), DOWNGRADES)
-        words = (
-            "MySQL 8.0 can be downgraded to 8.0.35 at the lowest: restore a backup that was made before the upgrade."
-        )
-        return UpgradePath(Support.UNSUPPORTED, words, (), OLD_DOWNGRADES)
+        if old == (8, 0):
+            words = (
+                "MySQL 8.0 can be downgraded to 8.0.35 at the lowest: restore a backup that was made before the "
+                "upgrade."
+            )
+            return UpgradePath(Support.UNSUPPORTED, words, (), OLD_DOWNGRADES)
     lower = max((s for s in LONG_TERM if s < old), default=None)
     if new >= (8, 0) and lower is not None and new >= lower:
         words = (
-            f"MySQL supports no in-place downgrade {before.series} → {after.series}: dump and load, or replicate, and "
-            "only for a rollback, while the data uses no new features."
+            f"MySQL supports no in-place downgrade {_step(before, after)}: dump and load, or replicate, and only for a "
+            "rollback, while the data uses no new features."
         )
         return UpgradePath(Support.DUMP, words, (), DOWNGRADES)
     words = f"MySQL supports no downgrade {before.series} → {after.series}: restore a backup that was made before."

@@ -33,6 +33,8 @@ mariadb-11.8 mariadb-13.0 in-place
 mysql-8.4.8 mysql-8.4.3 in-place
 mysql-8.0.43 mysql-8.0.36 in-place
 mysql-8.0.43 mysql-8.0.15 unsupported
+mysql-9.0.1 mysql-9.0.0 dump-and-load
+mysql-9.5 mysql-9.4 dump-and-load
 mysql-8.0 mysql-5.7 unsupported
 mysql-8.4 mysql-8.0 dump-and-load
 mysql-9.7 mysql-8.4 dump-and-load
