@@ -287,7 +287,7 @@ def misaligned_data(context: RuleContext) -> Iterator[Finding]:
         exceptions="Rows above 500 bytes, scans, and data that fits in the pool.",
         reconsider_when="Pages per row near or below one over a busy hour. The counters give only an upper bound, "
         "because the levels of an index count as pages; where rows are also written, they prove nothing.",
-        disagree="On a consumer SSD 4K pages were slower from a pool of 75 GB on, and index creation was "
+        disagree="On a consumer SSD 4K pages were slower from a pool of 65 GB on, and index creation was "
         "slower with MySQL 8.0.",
     ),
 )

@@ -46,7 +46,7 @@ BACKGROUND_DISCARD = (5, 15)  # from this kernel on ext4 discards outside of the
         exceptions="None known for InnoDB with doublewrite.",
         reconsider_when="A write-heavy run on this host that is no slower with it.",
         disagree="Percona once measured 55 percent more writes with it instead of the doublewrite buffer. Others could "
-        "not repeat that, and a follow-up narrowed it to spinning disks.",
+        "not repeat that, and the follow-up now warns not to try it: it may corrupt data.",
     ),
 )
 def data_journalled_twice(context: RuleContext) -> Iterator[Finding]:
