@@ -312,7 +312,8 @@ def thread_pool_unlike_processors(context: RuleContext) -> Iterator[Finding]:
         risk="More threads compete inside InnoDB where many sessions run at once.",
         exceptions="Servers that leave processors to other programs on purpose.",
         reconsider_when="A run on this host that is no slower with the limit.",
-        disagree="Old advice is to start at twice the number of cores, which this rule does not report.",
+        disagree="An article about MySQL 5.5 advises a limit, starting at twice the number of cores. Such a limit has "
+        "no finding.",
     ),
 )
 def idle_processors_by_limit(context: RuleContext) -> Iterator[Finding]:

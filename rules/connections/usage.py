@@ -239,7 +239,7 @@ def threads_made_anew(context: RuleContext) -> Iterator[Finding]:
         exceptions="Sessions that wait for a disk with many queues, and two samples that happened to fall into a "
         "burst.",
         reconsider_when="Threads_running below that over a busy hour.",
-        disagree="A thread pool cost MariaDB 1 to 11 percent of throughput with up to 64 clients, and gained 79 to 142 "
+        disagree="A thread pool cost MariaDB 1 to 12 percent of throughput with up to 64 clients, and gained 79 to 142 "
         "percent with 512 where the data didn't fit in memory.",
     ),
 )
