@@ -126,8 +126,8 @@ def _larger_cache(context: RuleContext, cache: BlockCache, size: int) -> int:
         "again.",
         exceptions="MyISAM tables that are used once a month, and not yet since the server started.",
         reconsider_when="Key_blocks_used that reaches the size at the end of a month.",
-        disagree="MySQLTuner recommends 0 where there are no MyISAM tables; some tools then divide by zero, and a "
-        "value below the default saves hardly anything.",
+        disagree="MySQLTuner recommends 0 on MySQL 8.0 and later; some tools then divide by zero, and a value "
+        "below the default saves hardly anything.",
     ),
 )
 def idle_key_buffer(context: RuleContext) -> Iterator[Finding]:

@@ -211,7 +211,7 @@ def _is_set_at_runtime(context: RuleContext, name: str) -> bool:
         exceptions="A reporting server with few sessions that all do large sorts.",
         reconsider_when="Sort_merge_passes that rises with the smaller value, together with slower statements.",
         disagree="MySQLTuner and others raise it when a tenth of all sorts need merge passes, whatever that costs; "
-        "MySQL's own developers recommend 512K for utf8mb4 (CS-02).",
+        "a performance engineer of Oracle set 512K for utf8mb4 (CS-02).",
     ),
 )
 def oversized_sort_buffer(context: RuleContext) -> Iterator[Finding]:
