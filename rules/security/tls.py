@@ -65,7 +65,7 @@ def names_file(context: RuleContext, name: str) -> bool:
         exceptions="A network that is encrypted at a lower layer, such as a service mesh whose proxies use TLS.",
         reconsider_when="No client on another host.",
         disagree="Measurements of 2011 and 2013 are cited against TLS (SSL-01): it costs most where connections are "
-        "set up, and little where they are kept.",
+        "set up, which connections that are kept pay once.",
     ),
 )
 def tls_switched_off(context: RuleContext) -> Iterator[Finding]:

