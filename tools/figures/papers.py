@@ -47,7 +47,7 @@ class Paper(NamedTuple):
 PAPERS = {
     "read-buffer": Paper(
         "read_buffer_size and full scans",
-        "The article of 2007 scanned a MyISAM table of MySQL 5.1 with buffers from 8200 bytes to 32M.",
+        "The article of 2007 scanned a table of MySQL 5.1, of an unnamed engine, with buffers of 8200 bytes to 32M.",
         (
             Run("read-buffer", ("mariadb-10.11",), {}),
             Run("read-buffer", ("mariadb-10.11",), {"engine": "Aria"}),
@@ -59,7 +59,8 @@ PAPERS = {
     ),
     "buffer-pool-instances": Paper(
         "Buffer pool instances and even throughput",
-        "The article of 2020 ran sysbench for three hours with each of seven values on 80 processors.",
+        "The article of 2020 ran sysbench for three hours with each of seven values on 80 processors, and has charts "
+        "only. The numbers are from another load, of which the same laboratory published all rows (BPI-03).",
         (Run("buffer-pool-instances", ("mysql-8.0",), {"instances": "8,64"}, 900.0),),
         (
             PublishedEffect(
@@ -72,7 +73,7 @@ PAPERS = {
     ),
     "read-ahead": Paper(
         "InnoDB's read-ahead",
-        "The article of 2009 ran a load like TPC-C on the InnoDB plugin with read-ahead on, off, and at random.",
+        "The article of 2009 ran a load like TPC-C on XtraDB (InnoDB plugin) with and without read-ahead.",
         (Run("read-ahead", ("mysql-8.0",), {}), Run("read-ahead", ("mariadb-10.11",), {})),
         (
             PublishedEffect(
@@ -90,7 +91,7 @@ PAPERS = {
     ),
     "range-scan": Paper(
         "Ranges of rows on two versions",
-        "The article on MySQL 8.0's batches compared ranges of 1 to 10,000 rows on 5.7 and 8.0.",
+        "The article on MySQL 8.0's batches compared ranges of up to 10,000 rows on 5.7 and 8.0.",
         (Run("range-scan", ("mysql-5.7", "mysql-8.0"), {}, 900.0),),
         (
             PublishedEffect(
