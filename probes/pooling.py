@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from probes.experiment import ProbeError
 from probes.stats import compare_in_groups
-from probes.stats.estimate import t_quantile
+from probes.stats.estimate import t_quantile, variance_ratio_p
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from advisor.facts.probes import Arm, ProbeResult
 
 
-ERRORS_APART = 3.0  # standard errors; a larger difference in scatter between two runs is not chance
+# A run is left out if equally noisy runs would differ so much in scatter with this probability. With more, runs of
+# three rounds were often left out by chance, which made the rest look more certain than it was.
+CHANCE_OF_SCATTER = 0.001
 LONG_RUN_ROUNDS = 10  # a run with at least so many rounds has a reliable scatter of its own
+CLEARLY_NARROWER = 1.25  # times; with less, the narrower of two intervals is often narrow by chance
 MAXIMUM_AGE = timedelta(days=180)  # before the newest run; by then the host may have changed in unrecorded ways
 
 
@@ -30,8 +33,8 @@ def pool_runs(runs: Sequence[ProbeResult]) -> ProbeResult:
 
     Left out are runs of another configuration (host, server, driver, metrics, schema of the samples), much older runs,
     runs without a result, and runs that scatter more than the quietest one beyond chance. A long run is used alone if
-    the pooled runs have a wider interval; among short runs some look quiet only by chance. The facts are those of the
-    longest pooled run, the date is that of the newest.
+    the pooled runs have a clearly wider interval; among short runs some look quiet only by chance. The facts are those
+    of the longest pooled run, the date is that of the newest.
     """
     newest = next((run for run in runs if not run.is_void), runs[0])
     alike = [run for run in runs if run is newest or (not run.is_void and _is_same_configuration(run, newest))]
@@ -44,7 +47,8 @@ def pool_runs(runs: Sequence[ProbeResult]) -> ProbeResult:
     whole = replace(reduce(merge_runs, reversed(chosen)), began_at=chosen[0].began_at, facts=longest.facts)
     if whole.is_void:  # invalid blocks that each run alone may have
         return longest
-    return longest if longest.rounds >= LONG_RUN_ROUNDS and interval_width(longest) < interval_width(whole) else whole
+    narrower = interval_width(longest) * CLEARLY_NARROWER < interval_width(whole)
+    return longest if narrower and longest.rounds >= LONG_RUN_ROUNDS else whole
 
 
 def interval_width(run: ProbeResult) -> float:
@@ -67,8 +71,10 @@ def _scatters_alike(runs: Sequence[ProbeResult], scatters: Sequence[float], plac
     seen, least = scatters[place], scatters[quietest]
     if not math.isfinite(seen):
         return False
-    chance = math.sqrt(sum(1 / (2 * (runs[number].rounds - 1)) for number in (place, quietest)))
-    return seen <= least * math.exp(ERRORS_APART * chance)
+    if not least:
+        return not seen
+    freedom, of_quietest = (runs[number].rounds - 1 for number in (place, quietest))
+    return variance_ratio_p((seen / least) ** 2, freedom, of_quietest) > CHANCE_OF_SCATTER
 
 
 def _is_same_configuration(run: ProbeResult, newest: ProbeResult) -> bool:

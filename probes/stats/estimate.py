@@ -155,6 +155,11 @@ def _two_sided_p(t: float, freedom: float) -> float:
     return _incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t))
 
 
+def variance_ratio_p(ratio: float, freedom: int, divisor_freedom: int) -> float:
+    """The probability that two estimates of one variance have this ratio or a larger one (the F distribution)."""
+    return _incomplete_beta(divisor_freedom / 2, freedom / 2, divisor_freedom / (divisor_freedom + freedom * ratio))
+
+
 def _incomplete_beta(a: float, b: float, x: float) -> float:
     if x <= 0 or x >= 1:
         return min(1.0, max(0.0, x))

@@ -135,9 +135,10 @@ def test_a_threshold_of_zero_is_named(tmp_path: Path) -> None:
                 {"Channel_Name": "eu", "Replica_IO_Running": "No", "Replica_SQL_Running": "No"},
             ],
             (
-                ", then STOP REPLICA FOR CHANNEL ''; CHANGE REPLICATION SOURCE TO SOURCE_HEARTBEAT_PERIOD = 30 FOR CHANNEL "
-                "''; START REPLICA IO_THREAD FOR CHANNEL ''; CHANGE REPLICATION SOURCE TO SOURCE_HEARTBEAT_PERIOD = 30 FOR "
-                "CHANNEL 'eu';"
+                ", then STOP REPLICA FOR CHANNEL ''; "
+                "CHANGE REPLICATION SOURCE TO SOURCE_HEARTBEAT_PERIOD = 30 FOR CHANNEL ''; "
+                "START REPLICA IO_THREAD FOR CHANNEL ''; "
+                "CHANGE REPLICATION SOURCE TO SOURCE_HEARTBEAT_PERIOD = 30 FOR CHANNEL 'eu';"
             ),
         ),
         (
