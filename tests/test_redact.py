@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import re
 import unicodedata
@@ -15,6 +16,7 @@ from advisor.catalog.load import load
 from advisor.catalog.targets import SERIES
 from advisor.core.model import Target
 from advisor.redaction import MASK, escape_text, is_secret, redact_arguments, redact_text, redact_value
+from advisor.redaction.scrub import mask_sql
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,6 +27,9 @@ SECRET = [
     "keyring_hashicorp_secret_id", "keyring_encrypted_file_password", "handlersocket_plain_secret", "master-password",
     "authentication_ldap_simple_bind_root_pwd", "component_keyring.password", "wsrep-sst-au", "s3_se", "report_pa",
     "hashicorp_key_management_tok", "report_passwrod", "report_passwort", "REPORT-PASWORD", "--report-password",
+    "file_key_management_filekey", "loose-file-key-management-filek", "encrypt-key", "azure-access-key", "swift-key",
+    "AWS_SECRET_ACCESS_KEY", "cloud-secret-access-key", "MARIADB_ROOT_PASSWORD_HASH", "rootpassword", "rootPassword",
+    "auth.replicationPassword", "secretAccessKey", "telemetry.otel_exporter_otlp_traces_headers", "MYSQL_ROOT_PASSWORD",
 ]  # fmt: skip
 PUBLIC = [
     "old_passwords", "validate_password", "validate_password_policy", "validate_password.length", "password_history",
@@ -32,6 +37,8 @@ PUBLIC = [
     "log_builtin_as_identified_by_password", "caching_sha2_password_private_key_path", "innodb_ft_max_token_size",
     "version_tokens_session", "strict_password_validation", "max_password_errors", "secure_auth", "pas", "passive",
     "s3_bucket", "wsrep_sst_donor", "hashicorp_key_management_timeout", "report_port", "handlersocket_port", "words",
+    "encrypt_key_file", "file_key_management_filename", "innodb_default_encryption_key_id", "passwordHistory",
+    "aws_key_management_master_key_id", "AWS_ACCESS_KEY_ID", "secretName", "encryptKeyFile", "VALIDATE_PASSWORD",
 ]  # fmt: skip
 
 
@@ -59,13 +66,14 @@ def test_no_variable_of_a_default_server_loses_its_value(shared: Path) -> None:
                 for row in csv.reader(rows, delimiter="\t", quoting=csv.QUOTE_NONE)
                 if row and is_secret(row[0])
             }
-    assert masked <= {"wsrep_sst_auth", "report_password"}
+    assert masked <= {"file_key_management_filekey", "wsrep_sst_auth", "report_password"}
 
 
 def test_secrets_of_the_catalogs_are_these() -> None:
     """Of all options that any target knows, these are secret and no other: a mask that is too wide hides settings."""
     targets = [Target(flavour, version) for flavour, found in SERIES.items() for version in found.values()]
     assert {name for target in targets for name in load(target).options if is_secret(name)} == {
+        "file_key_management_filekey",
         "handlersocket_plain_secret",
         "handlersocket_plain_secret_wr",
         "hashicorp_key_management_token",
@@ -113,6 +121,81 @@ def test_passwords_inside_values_are_masked(value: str, shown: str) -> None:
     assert redact_value("init_connect", value) == shown
 
 
+TEXTS = {
+    "mysql -h db -P 3306 -uroot -phunter2 -e x": "mysql -h db -P 3306 -uroot -p******** -e x",
+    "mysqldump -P3306 -phunter2 --all": "mysqldump -P3306 -p******** --all",
+    "mysqladmin -u root password hunter2": "mysqladmin -u root password ********",
+    "SET PASSWORD = 'a;hunter2'; SET @a=1": "SET PASSWORD ********; SET @a=1",
+    "SET @password := 'hunter2'": "SET @password := '********'",
+    '"--password=two words hunter2"': '"--password=********"',
+    '"socket.ssl_password=hunter2;gcs.fc_limit=1"': '"socket.ssl_password=********;gcs.fc_limit=1"',
+    '"password=hunter2 user=me"': '"password=******** user=me"',
+    "mysql -h db -P 3306 -e x": "mysql -h db -P 3306 -e x",
+}
+
+
+@pytest.mark.parametrize(("text", "shown"), TEXTS.items())
+def test_passwords_in_texts_are_masked(text: str, shown: str) -> None:
+    """Commands, statements and pairs in the text of a server or a file lose the password and nothing else."""
+    assert redact_value("", text) == shown
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("file_key_management_filekey", "FILE:/etc/mysql/key"), ("ssl_passphrase", "'env:PHRASE'")]
+)
+def test_the_place_of_a_secret_is_shown(name: str, value: str) -> None:
+    """What names the file or variable that holds a secret is none, and the file with such a line holds none."""
+    assert redact_value(name, value) == value
+    assert redact_text(f"{name} = {value}").lines == ()
+    assert redact_text(f"{name} = hunter2").lines == (1,)
+
+
+APART = {
+    "- name: MYSQL_PWD\n  value: two hunter2\n- name: TZ\n  value: UTC": (
+        "- name: MYSQL_PWD\n  value: ********\n- name: TZ\n  value: UTC"
+    ),
+    '- value: "hunter2"\n  name: MYSQL_PWD': '- value: "********"\n  name: MYSQL_PWD',
+    "- name: MYSQL_PWD\n  valueFrom: x\n- name: TZ\n  value: UTC": (
+        "- name: MYSQL_PWD\n  valueFrom: x\n- name: TZ\n  value: UTC"
+    ),
+    '  name  = "report_password"\n  value = "hunter2"': '  name  = "report_password"\n  value = "********"',
+    '{"name":"MYSQL_PWD","value":"hunter2"},{"name":"TZ","value":"UTC"}': (
+        '{"name":"MYSQL_PWD","value":"********"},{"name":"TZ","value":"UTC"}'
+    ),
+    '{"ParameterKey": "rootPassword", "ParameterValue": "hunter2"}': (
+        '{"ParameterKey": "rootPassword", "ParameterValue": "********"}'
+    ),
+    "rootPassword: |\n  hunter2\nport: 1": "rootPassword: |\n  ********\nport: 1",
+    "db-secret: |\n  [mysqld]\n  port = 1\n  report_password = hunter2": (
+        "db-secret: |\n  [mysqld]\n  port = 1\n  report_password = ********"
+    ),
+    "-----BEGIN RSA PRIVATE KEY-----\nhunter2\nhunter2\n-----END RSA PRIVATE KEY-----\nport": (
+        "-----BEGIN RSA PRIVATE KEY-----\n********\n********\n-----END RSA PRIVATE KEY-----\nport"
+    ),
+    "# -----BEGIN PRIVATE KEY----- goes elsewhere\nport = 1": "# -----BEGIN PRIVATE KEY----- goes elsewhere\nport = 1",
+    f"data:\n  my.cnf: {base64.b64encode(b'[client]' + bytes([10]) + b'password = hunter2').decode()}\n": (
+        "data:\n  my.cnf: ********\n"
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "shown"), APART.items())
+def test_secrets_apart_from_their_names(text: str, shown: str) -> None:
+    """In documents a name may be on another line than its value, or both in base64; nothing beside is masked."""
+    assert redact_text(text).text == shown
+    assert redact_text(shown).text == shown
+
+
+def test_values_in_errors_of_replicas_are_masked() -> None:
+    """What a row held is user data, whatever characters it is made of."""
+    error = (
+        "Could not execute Write_rows event on table d.t; Duplicate entry 'hunter2\nx' for key 'u', Error_code: 1062"
+    )
+    shown = mask_sql({"Last_SQL_Error": error})["Last_SQL_Error"] or ""
+    assert "hunter2" not in shown
+    assert shown.endswith("for key 'u', Error_code: 1062")
+
+
 def test_a_file_keeps_its_lines() -> None:
     """Secrets in options and in comments are masked, line endings and the rest stay, the lines are told."""
     text = '[client]\r\nuser=me\npassword = "hunter2"\r\n# password=hunter2\npass\nssl_passphrase=hunter2'
@@ -133,6 +216,15 @@ LINES = {
     "--password=hunter2 and more": "--password=********",
     "report_password hunter2": "report_password ********",
     "report_password: hunter2": "report_password: ********",
+    "report_password my hunter2": "report_password ********",
+    "report_password=mypassword # why": "report_password=********",
+    "ENV MYSQL_ROOT_PASSWORD hunter2": "ENV MYSQL_ROOT_PASSWORD ********",
+    "      MYSQL_ROOT_PASSWORD: a long hunter2": "      MYSQL_ROOT_PASSWORD: ********",
+    "      - MYSQL_ROOT_PASSWORD=a long hunter2": "      - MYSQL_ROOT_PASSWORD=********",
+    'Environment="MYSQL_PWD=a long hunter2" LANG=C': 'Environment="MYSQL_PWD=********" LANG=C',
+    "  rootPassword: hunter2": "  rootPassword: ********",
+    "'root_password' => 'hunter2',": "'root_password' => '********',",
+    'state: "{\\"password\\": \\"hunter2\\"}"': 'state: "{\\"password\\": ********\\"}"',
     "# root password: hunter2": "# root password: ********",
     "# mysqldump -uroot -p'hunter2 x' --all": "# mysqldump -uroot -p'********' --all",
     '  "password": "hunter2",': '  "password": "********",',
@@ -158,6 +250,7 @@ def test_lines_that_hold_a_secret_for_sure() -> None:
 
 PLACES = (
     *("--report-password={}", "MASTER_PASSWORD='{}'", 'password = "{}"', "IDENTIFIED BY '{}'", "mysql://root:{}@db/x"),
+    *("mysql -P 3306 -p{}", "mysqladmin password {}", "SET @password := '{}'", "- MYSQL_PWD={}"),
     *("a=1;socket.ssl_password={}", "mysql -uroot -p{}", "u:{}@tcp(db:1)/", "x?password={}&y=1", "SET PASSWORD = '{}'"),
 )
 
@@ -171,14 +264,18 @@ def test_no_password_is_left_in_any_text(place: str, before: str, password: str,
     assert redact_value("", shown) == shown
 
 
-MADE = ("://a:", "a=", "password=", "mysql -p ", "'", "identified by '", "x@(", "\\", "set password", "p" * 100)
+MADE = (
+    *("://a:", "a=", "password=", "mysql -p ", "'", "identified by '", "x@(", "\\", "set password", "p" * 100),
+    *("mysqladmin ", '"password=', "name: password value", "value: ", "name: password\nvalue: ", "password: |\n "),
+    *("-----BEGIN PRIVATE KEY-----\n", "key: password\n", "data: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa "),
+)
 
 
 @pytest.mark.parametrize("piece", MADE)
 def test_a_text_that_is_made_to_take_for_ever(piece: str) -> None:
     """A hundred thousand characters that patterns begin with are looked through in one go, or this never ends."""
     text = f"@ -p mysql password identified by {piece * (100_000 // len(piece))}@"
-    assert redact_text(redact_text(text).text).text.count("\n") == 0
+    assert redact_text(redact_text(text).text).text.count("\n") == text.count("\n")
 
 
 def test_an_empty_password_is_no_secret() -> None:
@@ -208,6 +305,7 @@ def test_cleaned_text_is_harmless(text: str) -> None:
 
 def test_cleaned_text_shows_what_was_there() -> None:
     """What is harmless stays, what isn't shows as its number."""
+    assert escape_text("pool\u3164size \u115f") == "pool\\u3164size \\u115f"
     assert escape_text("Größe 日本 \x1b[2J\n\udcff") == "Größe 日本 \\x1b[2J\\x0a\\xff"
 
 

@@ -13,7 +13,6 @@ EMPTY = "an empty value"
 # the words are matched only at the end of a name.
 _NAMES = frozenset(
     {
-        "s3_access_key",
         "wsrep_sst_auth",
         "wsrep_sst_receive_auth",
         "keyring_hashicorp_role_id",
@@ -21,13 +20,20 @@ _NAMES = frozenset(
         "handlersocket_plain_secret_wr",
         "authentication_ldap_simple_bind_root_pwd",
         "authentication_ldap_sasl_bind_root_pwd",
+        "file_key_management_filekey",
+        "swift_key",
     }
 )
 _ENDINGS = (
     *("password", "password1", "password2", "password3", "passwd", "passphrase", "pwd", "token", "secret", "secret_id"),
-    *("secret_key", "secret_headers", "api_key", "credential", "credentials"),
+    *("secret_key", "secret_headers", "api_key", "apikey", "credential", "credentials", "password_hash"),
+    # The key itself, of XtraBackup and of services for backups; headers of telemetry, which hold tokens.
+    *("access_key", "encrypt_key", "encryption_key", "traces_headers", "metrics_headers", "logs_headers"),
 )
-_AS_ENDINGS = tuple(f"_{ending}" for ending in _ENDINGS)
+# The last three also end a word: rootpassword.
+_AS_ENDINGS = (*(f"_{ending}" for ending in _ENDINGS), "password", "passwd", "passphrase")
+# Options whose value may say where the secret is instead: in a file, or in a variable of the environment.
+_PLACES = {"ssl_passphrase": ("file:", "env:"), "file_key_management_filek": ("FILE:",)}
 # Plugins and switches named like a secret: their value is ON, OFF or a plugin state.
 _PUBLIC = frozenset(
     {
@@ -51,6 +57,7 @@ _SHORTENED = frozenset(
         ("handlersocket_pl", "handlersocket_plain_secret_wr"),
         ("report_pa", "report_password"),
         ("master_pa", "master_password"),
+        ("file_key_management_filek", "file_key_management_filekey"),
     )
     for length in range(len(short), len(full))
 )
@@ -66,14 +73,18 @@ STATEMENTS = frozenset({"init_connect", "init_replica", "init_slave", "init_rpl_
 # Substrings of all texts with named secrets; most texts contain none of them.
 _SECRET_WORDS = (
     *("pas", "pwd", "secret", "token", "credential", "identified", "role_id", "role-id"),
-    *("_key", "-key", "_auth", "-auth"),
+    *("_key", "-key", "_auth", "-auth", "filek", "apikey", "accesskey", "encryptkey", "encryptionkey", "_headers"),
 )
+# Words before a name and its value, in Dockerfiles and shells.
+_SETTERS = frozenset({"env", "arg", "export", "setenv", "set"})
 
 # C0 and C1 controls, bidirectional and invisible characters, and noncharacters; none of them is printable.
 _HARMFUL = (
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
-    "\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+    "\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f\u034f\u115f\u1160\u3164\uffa0]"
 )
+# Those of them that Python calls printable: letters without a shape.
+_INVISIBLE = frozenset("\u034f\u115f\u1160\u3164\uffa0")
 # Results of option file escapes, with readable names.
 _NAMED = {8: "<backspace>", 9: "<tab>", 10: "<newline>", 13: "<carriage return>"}
 _FORMS = ((0xFF, "\\x{:02x}"), (0xFFFF, "\\u{:04x}"), (0x10FFFF, "\\U{:08x}"))
@@ -96,15 +107,23 @@ def is_secret(name: str) -> bool:
     """Whether an option or variable of this name holds a secret; ignores dashes, dots, case and `loose-`.
 
     Includes abbreviations of `password`, which clients accept (`pass = x` under `[client]`), those of other options,
-    which MariaDB accepts, and misspellings.
+    which MariaDB accepts, and misspellings; in documents also `rootPassword`.
     """
-    return _is_secret_plain(_normalise_name(name))
+    return _is_secret_plain(_normalise_name(name)) or (name != name.lower() and _is_secret_in_words(name))
+
+
+def names_place(name: str, value: str) -> bool:
+    """Whether the value of a secret option is no secret, but names the file or variable that holds it."""
+    plain = _normalise_name(name)
+    starts = next((places for option, places in _PLACES.items() if plain.startswith(option)), ())
+    return bool(starts) and value.lstrip(" '\"").startswith(starts)
 
 
 def redact_value(name: str, value: str) -> str:
     """Return an option's value for output: masked if the name is a secret's, else with passwords inside it masked."""
     plain = _normalise_name(name)
-    if _is_secret_plain(plain):
+    secret = _is_secret_plain(plain) or (name != name.lower() and _is_secret_in_words(name))
+    if secret and not names_place(plain, value):
         return MASK if value.strip("'\"") else value
     if plain in STATEMENTS:
         value = mask_literals(value)
@@ -119,10 +138,10 @@ def redact_name(name: str) -> str:
 
 def redact_text(text: str) -> RedactedText:
     """Mask every secret in an option file's text, including comments; line numbers stay the same."""
-    lines = text.split("\n")
+    lines = _mask_apart(text).split("\n")
     secret_lines = []
-    for number, line in enumerate(lines, start=1):
-        masked = _redact_line(line)
+    for number, line in enumerate(text.split("\n"), start=1):
+        masked = _redact_line(lines[number - 1])
         if masked != line:
             lines[number - 1] = masked
             if _redact_line(line, sure=True) != line:
@@ -139,7 +158,7 @@ def redact_arguments(arguments: tuple[str, ...]) -> tuple[str, ...]:
 def escape_text(text: str) -> str:
     r"""Escape characters that move the cursor, hide or reorder text, as \xNN or \uNNNN; the result is one line."""
     text = text if text.isprintable() else text.replace("\t", " ")
-    if text.isprintable():
+    if text.isprintable() and (text.isascii() or _INVISIBLE.isdisjoint(text)):
         return text
     import re
 
@@ -148,7 +167,7 @@ def escape_text(text: str) -> str:
 
 def name_control_characters(text: str) -> str:
     r"""Name the control characters in a text: a backspace, the result of `C:\bin`, becomes `<backspace>`."""
-    return text if text.isprintable() else escape_text(text.translate(_NAMED))
+    return escape_text(text if text.isprintable() else text.translate(_NAMED))
 
 
 def quote_value(text: str | None) -> str:
@@ -169,6 +188,15 @@ def _normalise_name(name: str) -> str:
     for prefix in _PREFIXES:
         plain = plain.removeprefix(prefix)
     return plain
+
+
+def _is_secret_in_words(name: str) -> bool:
+    """Whether the name is a secret's with its words apart: secretAccessKey is secret_Access_Key."""
+    words = "".join(
+        f"_{sign}" if sign.isupper() and before.islower() else sign
+        for before, sign in zip(" " + name, name, strict=False)
+    )
+    return _is_secret_plain(_normalise_name(words))
 
 
 def _is_misspelt_password(word: str) -> bool:
@@ -203,19 +231,55 @@ def _mask_named_values(text: str, equals: str) -> str:
     return text
 
 
+def _mask_apart(text: str) -> str:
+    """Mask secrets whose name and value are apart; most texts have no sign of one."""
+    lower = text.lower()
+    if "value" not in lower and "\n" not in text and "private key-----" not in lower:
+        return text
+    signs = ("value", "|", ">", "private key-----", "data:")
+    if not any(sign in lower for sign in signs) or not any(word in lower for word in (*_SECRET_WORDS, "data:", "key-")):
+        return text
+    from advisor.redaction.documents import mask_apart
+
+    return mask_apart(text, is_secret)
+
+
 def _redact_line(line: str, *, sure: bool = False) -> str:
     """Return the line masked; `sure` skips text that may not be a secret."""
+    if rest := _rest_after_name(line, sure=sure):
+        before, _, after = line.rpartition(rest)
+        return before + MASK + after
     head, equals, rest = line.partition("=")
     name = head.lstrip().lstrip("#;").strip().lstrip("-")
-    if not equals or not name[:1].isalpha() or not name.replace("_", "a").replace("-", "a").replace(".", "a").isalnum():
-        words = line.split()
-        if not equals and len(words) == 2 and is_secret(words[0]):  # noqa: PLR2004 - a name and its intended value
-            before, _, after = line.rpartition(words[1])
-            return before + MASK + after
+    if is_secret(name.lstrip(" '\"")):
+        name = name.lstrip(" '\"")  # of a list of variables: - "MYSQL_PWD=x"
+    if not equals or not name[:1].isalpha() or not _is_name(name):
         return _mask_named_values(line, "=" if sure else "=:")
     value = rest.strip()
     name = "" if sure and _normalise_name(name) in STATEMENTS else name
     return head + equals + rest.replace(value, redact_value(name, value), 1) if value else line
+
+
+def _rest_after_name(line: str, *, sure: bool) -> str:
+    """What follows a secret's name at the beginning of a line, without `=` or quotes; empty for other lines.
+
+    That is an option line without its `=`, and a variable in YAML or a Dockerfile.
+    """
+    words = line.strip().removeprefix("- ").split(None, 1)
+    if not sure and len(words) > 1 and words[0].lower() in _SETTERS:
+        words = words[1].split(None, 1)
+    if len(words) < 2:  # noqa: PLR2004 - a name and what follows it
+        return ""
+    name, rest = words[0], words[1].strip()
+    if name.endswith(":"):
+        name = "" if sure or rest[0] in "'\"{[|>" else name.strip(":'\"")
+    elif rest[0] in "=:" or (sure and len(rest.split()) > 1):
+        return ""
+    return rest if _is_name(name) and is_secret(name) else ""
+
+
+def _is_name(text: str) -> bool:
+    return text.replace("_", "a").replace("-", "a").replace(".", "a").isalnum()
 
 
 def _redact_argument(argument: str, previous: str) -> str:
@@ -238,12 +302,20 @@ _QUOTED = r"'(?:\\.|[^'\\])*'?|\"(?:\\.|[^\"\\])*\"?"
 _LITERAL = rf"(?i)(?:{_QUOTED})|\b0x[0-9a-f]+"
 _IDENTIFIED = r"(?i)\bidentified\s{1,9}(?:by|with|via|as)\b"
 _PASSWORD_CALL = rf"(?i)(?P<lead>password(?:\s{{0,9}}[=(]\s{{0,9}}|\s{{1,9}}))(?P<value>{_QUOTED})"
-_SET_PASSWORD = r"(?i)(?P<lead>\bset\s{1,9}password\b)[^;]*"  # noqa: S105 - a pattern, not a password
-_NAMED_VALUE = r"(?<![\w.-])(?P<name>[\w.-]{1,80})[\"'`]?\s{0,9}"
+_SET_PASSWORD = rf"(?i)(?P<lead>\bset\s{{1,9}}password\b)(?:{_QUOTED}|[^;'\"])*"
+_ADMIN = (
+    r"(?i)(?P<lead>\b(?:mysql|mariadb-)admin\b(?:\s{1,9}[^\s;|&]{1,200}){0,20}?\s{1,9}(?:old-)?password\s{1,9})"
+    rf"(?P<value>{_QUOTED}|[^\s'\"]+)"
+)
+# Quotes may be escaped, as in JSON within JSON; in Ruby, `=>` is between the name and the value, in SQL `:=`.
+_NAMED_VALUE = r"(?<![\w.-])(?P<name>[\w.-]{1,80})(?P<mark>\\{0,3}[\"'`]?)\s{0,9}"
+_SIGN = r"(?::=|[{}][=>]?)\s{{0,9}}"
 # A value ends with its word, without trailing punctuation, or where another pair begins.
-_VALUE = rf"{_QUOTED}|(?:[^\s'\";,&]|[;,&](?!\s|$|[\w.-]{{1,80}}\s{{0,9}}=))+"
-_CLIENT = (
-    r"(?i)(?P<lead>\b(?:mysql|maria)[\w.-]{0,40}(?:\s{1,9}(?!-p)[^\s;|&]{1,200}){0,20}\s{1,9}-p)"
+_VALUE = rf"{_QUOTED}|\\{{1,3}}[\"'][^\"'\\]*|(?:[^\s'\";,&]|[;,&](?!\s|$|[\w.-]{{1,80}}\s{{0,9}}=))+"
+# Within quotes that begin before the name, a value may have blanks.
+_VALUE_IN_QUOTES = r"(?:[^\s'\";,&]|[;,&](?!\s|$|[\w.-]{1,80}\s{0,9}=)|[ \t](?![\w.-]{1,80}\s{0,9}=))+"
+_CLIENT = (  # -P is the port
+    r"(?P<lead>\b(?i:mysql|maria)[\w.-]{0,40}(?:\s{1,9}(?!-p)[^\s;|&]{1,200}){0,20}\s{1,9}-p)"
     rf"(?!rint|rune|ath\b|erm\b)(?P<value>{_QUOTED}|[^\s'\"]+)"
 )
 _NO_SECRET = r"(?i)(?:names|set|charset|collate|_mode|time_zone|isolation)\s{0,9}=?\s{0,9}$"  # noqa: S105 - a pattern
@@ -267,6 +339,7 @@ def mask_passwords(text: str, lower: str, equals: str) -> str:
     if "identified" in lower and (match := re.search(_IDENTIFIED, text)):
         text = text[: match.end()] + re.sub(_LITERAL, _mask_match, text[match.end() :])
     if "passw" in lower:
+        text = re.sub(_ADMIN, _mask_after_lead, text) if "admin" in lower else text
         text = re.sub(_SET_PASSWORD, rf"\g<lead> {MASK}", text)
         text = re.sub(_PASSWORD_CALL, _mask_after_lead, text)
     return _mask_pairs(text, equals)
@@ -301,11 +374,14 @@ def _mask_pairs(text: str, equals: str) -> str:
     import re
 
     kept, done = [], 0
-    for named in re.finditer(rf"{_NAMED_VALUE}[{equals}]\s{{0,9}}", text):
+    for named in re.finditer(_NAMED_VALUE + _SIGN.format(equals), text):
         if named.start() < done or not is_secret(named["name"]):
             continue
-        value = re.compile(_VALUE).match(text, named.end())
-        if value:
+        before = text[named.start() - 1 : named.start()]
+        is_inside = before in ("'", '"') and not named["mark"]
+        value = re.compile(_VALUE_IN_QUOTES).match(text, named.end()) if is_inside else None
+        value = value or re.compile(_VALUE).match(text, named.end())
+        if value and value[0].rstrip("-+0123456789") not in ("|", ">"):  # a block of YAML: the value is below
             kept += [text[done : named.end()], _mask(value[0])]
             done = value.end()
     return "".join(kept) + text[done:]

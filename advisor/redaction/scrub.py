@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _QUOTES_SQL = "query:"
 # Duplicate entry 'x' for key 'y'; Incorrect integer value: 'x' for column 'y'; syntax to use near 'x' at line 1
-_VALUE = r"(?i)(?P<lead>\b(?:entry|value:?|near) )'.*?'(?= for | at line |,|;|$)"
+_VALUE = r"(?is)(?P<lead>\b(?:entry|value:?|near) )'.*?'(?= for | at line |,|;|$)"
 
 
 def mask_secrets(document: dict[str, Any]) -> dict[str, Any]:
@@ -29,6 +29,8 @@ def mask_secrets(document: dict[str, Any]) -> dict[str, Any]:
         server["replication"]["replica_rows"] = [mask_sql(row) for row in server["replication"]["replica_rows"]]
     if service:
         _mask_copies([*service["unit_files"], *service["environment_files"]])
+        if service.get("environment"):
+            service["environment"] = {name: redact_value(name, text) for name, text in service["environment"].items()}
     return document
 
 

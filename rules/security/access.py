@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from advisor.core.model import Confidence, Location, Severity
 from advisor.optionfile.lines import LineKind
-from advisor.redaction import is_secret
+from advisor.redaction import is_secret, names_place
 from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, rule
 from rules.core.subject import Subject, line_subject, variable_subject, verdict_subject, written_name
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from advisor.optionfile.lines import Line
     from rules.core.context import RuleContext
 
 READ_BY_OTHERS = 0o004
@@ -82,7 +81,7 @@ def plaintext_secret(context: RuleContext) -> Iterator[Finding]:
     for file in context.file_verdict.resolved.files:
         for line in file.lines:
             secret = line.kind is LineKind.OPTION and line.value and is_secret(written_name(line))
-            if secret and not line.templated and not _names_place(line):
+            if secret and not line.templated and not names_place(written_name(line), line.value or ""):
                 yield plaintext_secret.finding(
                     f"The group [{line.group}] holds a secret in plain text, which each copy of this file exposes."
                     if line.group
@@ -90,11 +89,6 @@ def plaintext_secret(context: RuleContext) -> Iterator[Finding]:
                     line_subject(file.path, line),
                     help="keep it in a separate file with mode 600, outside the repository",
                 )
-
-
-def _names_place(line: Line) -> bool:
-    """Whether the value names where MariaDB 12.0 and later read the passphrase: a file or an environment variable."""
-    return written_name(line) == "ssl_passphrase" and (line.value or "").startswith(("file:", "env:"))
 
 
 @rule(

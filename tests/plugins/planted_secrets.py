@@ -58,6 +58,7 @@ LINES = {
     "dotted": "component_keyring.password = {}",
     "ldap": "authentication_ldap_simple_bind_root_pwd = {}",
     "phrase": "ssl_passphrase = {}",
+    "filekey": "file_key_management_filekey = {}",
     "galera": 'wsrep_provider_options = "socket.ssl_password={};gcs.fc_limit=1"',
     "cluster": "wsrep_cluster_address = gcomm://u:{}@10.0.0.1",
     "notify": "wsrep_notify_cmd = /usr/bin/mysql -uroot -p{} -e x",
@@ -68,8 +69,16 @@ LINES = {
     "comment": "# password = {}",
     "prose": "#root password: {}",
     "cron": "# mysqldump -uroot -p{} --all-databases",
+    "port": "# mysqldump -h db1 -P 3307 -uroot -p{} --all-databases",
 }
-GROUPS = {"client": "password = '{}'", "mysqldump": "password={}", "xtrabackup": "pass={}", "mycnf": "password = {}"}
+GROUPS = {
+    "client": "password = '{}'",
+    "mysqldump": "password={}",
+    "xtrabackup": "pass={}",
+    "mycnf": "password = {}",
+    "sst": "encrypt-key = {}",
+    "xbcloud": "azure-access-key={}",
+}
 
 
 def option_file(*lines: str) -> str:
@@ -110,8 +119,37 @@ ExecStart=/usr/sbin/mysqld --nonsense --report-password={canary("unit")} --repor
 """,
     "Dockerfile": f"""FROM mysql:8.0
 ENV MYSQL_ROOT_PASSWORD={canary("docker")}
+ENV MYSQL_PASSWORD {canary("dockerspace")}
 CMD ["mysqld", "--nonsense", "--report-password={canary("cmd")}"]
 """,
+    "deployment.yaml": f"""apiVersion: apps/v1
+kind: Deployment
+spec:
+  template:
+    spec:
+      containers:
+      - name: db
+        image: mysql:8.4
+        args: [--nonsense]
+        command:
+        - mysqld
+        - --read-buffer-size=1M
+        - --read-buffer-size=8M
+        env:
+        - name: MYSQL_ROOT_PASSWORD
+          value: {canary("pod")} {canary("podrest")}
+""",
+    "task.json": json.dumps(
+        {
+            "containerDefinitions": [
+                {
+                    "image": "mysql:8.4",
+                    "command": ["--nonsense"],
+                    "environment": [{"name": "MYSQL_ROOT_PASSWORD", "value": canary("task")}],
+                }
+            ]
+        }
+    ),
     "mysqld-auto.cnf": json.dumps(
         {
             "Version": 2,
@@ -131,6 +169,7 @@ VARIABLES = {
     "init_connect": f"INSERT INTO t.log VALUES ('{canary('sqlvariable')}')",
     "init_slave": f"SET PASSWORD = PASSWORD('{canary('slavevariable')}')",
     "ssl_passphrase": canary("phrasevariable"),
+    "file_key_management_filekey": canary("filekeyvariable"),
     "wsrep_cluster_address": f"gcomm://u:{canary('clustervariable')}@10.0.0.1",
     "wsrep_provider_options": f"socket.ssl_password={canary('galeravariable')};b=2",
 }
