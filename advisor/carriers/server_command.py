@@ -13,7 +13,7 @@ from advisor.carriers.document import NonOption, OptionSet, SetReading
 from advisor.carriers.words import OPERATORS, OpenQuoteError, shell_words
 from advisor.core.model import Location, Origin
 from advisor.optionfile.lines import Line, LineKind
-from advisor.redaction import is_secret, quote_value
+from advisor.redaction import MASK, is_secret, quote_value
 from advisor.verdict.names import find_name
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def _hide_secrets(document: Document, words: Sequence[Piece]) -> None:
             document.hide(part.start, part.end if part.places is None else max(part.end, word.end))
         elif is_secret(before) or (word.text.startswith("-p") and len(word.text) > len("-p")):
             document.hide(word.start, word.end)
-        before = name if word.text.startswith("--") and not equals else ""
+        before = name if word.text.startswith("--") and not equals else "password" if word.text == "-p" else ""
 
 
 class _ArgumentReader:
@@ -183,8 +183,9 @@ class _ArgumentReader:
         """Parse all words."""
         waiting = list(reversed(words))
         after_template = False
+        before = text = ""
         while waiting:
-            word = waiting.pop()
+            word, before = waiting.pop(), text
             text = word.text
             if word.templated and not _has_known_name(word):
                 after_template = True
@@ -197,7 +198,7 @@ class _ArgumentReader:
             elif text.startswith("-") and len(text) > 1:
                 self._take_short(word, waiting)
             elif not after_template:
-                self.strays.append(self._stray(word))
+                self.strays.append(self._stray(word, before))
             after_template = False
         return self._reading()
 
@@ -284,19 +285,25 @@ class _ArgumentReader:
         alone = line.removesuffix("\\").strip() if goes_on else line.removeprefix("- ").strip()
         return alone.strip("'\"") == option
 
-    def _stray(self, word: Piece) -> NonOption:
+    def _stray(self, word: Piece, before: str = "") -> NonOption:
+        """What is reported of a word that is no option; after a mistyped `--report-password` it is a secret."""
         number, column = self.document.place(word.start)
         path, line = self.document.file_line(number)
         last, end = self.document.place(word.end)
         end = end if last == number else self.document.width(number) + 1
+        shown = f"'{MASK}'" if before == "-p" or _is_bare_secret(before) else quote_value(word.source)
         return NonOption(
             "syntax-error",
-            f"The word {quote_value(word.source)} belongs to no option; {self.catalog.target.label} "
-            "will not start with it.",
+            f"The word {shown} belongs to no option; {self.catalog.target.label} will not start with it.",
             "write --name=value in one word",
             Location(path, line, column, line, max(end, column + 1)),
             fatal=True,
         )
+
+
+def _is_bare_secret(word: str) -> bool:
+    """Whether a word is a secret option without its value."""
+    return word.startswith("--") and "=" not in word and is_secret(word)
 
 
 def _has_known_name(word: Piece) -> bool:

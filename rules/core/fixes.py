@@ -5,6 +5,7 @@ from __future__ import annotations
 from advisor.catalog.presence import find_presence, vendor_of_option
 from advisor.core.model import Edit, Fix, exact_size
 from advisor.optionfile.lines import LineKind
+from advisor.redaction import redact_text
 from advisor.verdict import REFUSED, Outcome, accepted_parts, judge_value
 from advisor.verdict.names import NOT_LOADED, PREFIXES, is_component_option
 from advisor.verdict.number import SUFFIXES, leading_digits
@@ -431,12 +432,14 @@ def add_header(outside: Sequence[Line], context: RuleContext) -> Fix | None:
 
 
 def move_to_server_group(file: OptionFile, line: Line, context: RuleContext) -> Fix | None:
-    """Move the line to the file's first [mysqld] group, or remove it if the server already gets the option."""
+    """Move the line to the first [mysqld] group, or remove it if the server already gets the option."""
     out = Edit(line.number, 1, line.number + 1, 1, "")
     if written_name(line) in context.file_verdict.effective:
         return Fix(UNSAFE, (out,))
     header = next((x for x in file.lines if x.kind is LineKind.GROUP and x.name == GROUP), None)
     if header is None or not header.text.endswith("\n") or not _is_accepted(line, context):
+        return None
+    if redact_text(line.text).text != line.text:  # a report shows the edit
         return None
     below = header.number + 1
     return Fix(UNSAFE, (Edit(below, 1, below, 1, line.text.rstrip("\r\n") + "\n"), out))

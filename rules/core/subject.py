@@ -196,8 +196,8 @@ def rename_option(line: Line, name: str, applicability: str) -> Fix:
 
 
 def replace_value(line: Line, value: str, applicability: str) -> Fix | None:
-    """Replace the value; None if the line has none."""
-    if line.raw is None:
+    """Replace the value; None if the line has none, or if the edit, which reports show, would hold a secret."""
+    if line.raw is None or redact_value(written_name(line), value) != value:
         return None
     edit = Edit(line.number, line.value_column, line.number, line.value_end_column, value)
     return Fix(applicability, (edit,))
@@ -209,8 +209,8 @@ def drop_value(line: Line, applicability: str) -> Fix:
 
 
 def rewrite_line(line: Line, options: list[tuple[str, str]], applicability: str) -> Fix | None:
-    """Replace an option by one or more lines; None for a part of a line, as in `remove_line`."""
-    if _is_part(line):
+    """Replace an option by one or more lines; None for a part of a line, as in `remove_line`, and for a secret."""
+    if _is_part(line) or any(redact_value(*option) != option[1] for option in options):
         return None
     indent, end = line.text[: line.column - 1], "\r\n" if line.text.endswith("\r\n") else "\n"
     if indent.strip() and len(options) > 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from advisor.__main__ import main
 from advisor.cli.parser import COMMANDS, build_parser
 from advisor.fleet.run_directory import HOSTS, HostRow, Status, prepare_directory, snapshot_name, write_row
 from advisor.redaction import MASK
+from advisor.report.formats import names
 
 
 class Ground(NamedTuple):
@@ -103,6 +105,12 @@ WALK: dict[str, tuple[tuple[str, ...], ...]] = {
     "completion": (("bash",),),
 }
 FOR_ALL = ("", "text", "json")
+# Lines whose fix moves or rewrites their value.
+FIXED = {
+    "misplaced.cnf": f"[mysqld_safe]\nreport_password = {canary('moved')}\n[mysqld]\nreport_user = r\n",
+    "unclosed.cnf": f'[mysqld]\nreport_password = "{canary("unclosed")}\n',
+    "typographic.cnf": f"[mysqld]\nreport_password = \u201c{canary('typographic')}\u201d\n",
+}
 # What asks a server of its own, and is walked where one runs: tests/secrets/test_real_server.py.
 ASK = {"collect"}
 
@@ -192,6 +200,33 @@ def test_lint_in_other_ways(words: tuple[str, ...], ground: Ground, capsys: pyte
         assert printed.out + printed.err
         assert out_of(printed.out + printed.err) == []
     assert _found_in(ground) == {}
+
+
+@pytest.mark.parametrize("form", names("lint"))
+@pytest.mark.parametrize("target", ["mysql-8.4", "mariadb-10.11"])
+def test_no_password_in_a_fix(form: str, target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Edits are part of reports: none is offered that would write a password to another place or in another way."""
+    for name, text in FIXED.items():
+        (tmp_path / name).write_text(text)
+    paths = [str(tmp_path / name) for name in FIXED]
+    assert main(["lint", "--isolated", "--target", target, "--format", form, *paths]) == 1
+    printed = capsys.readouterr()
+    assert "misplaced.cnf" in printed.out
+    assert out_of(printed.out + printed.err) == []
+
+
+@pytest.mark.parametrize("form", names("lint"))
+@pytest.mark.parametrize("words", [("--report-pasword",), ("-p",), ("--nonsense", "--master-password")])
+def test_the_word_after_a_mistyped_option(
+    words: tuple[str, ...], form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In a command a server reads it as no option and stops; what is said of it is not the password."""
+    command = json.dumps([*words, canary("stray")])
+    (tmp_path / "compose.yaml").write_text(f"services:\n  db:\n    image: mysql:8.4\n    command: {command}\n")
+    assert main(["lint", "--isolated", "--format", form, str(tmp_path / "compose.yaml")]) == 1
+    printed = capsys.readouterr()
+    assert "belongs to no option" in printed.out
+    assert out_of(printed.out + printed.err) == []
 
 
 def test_audit_in_other_ways(ground: Ground, capsys: pytest.CaptureFixture[str]) -> None:
