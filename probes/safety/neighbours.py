@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,7 +13,7 @@ import psutil
 from advisor.collect.connection.connect import ConnectionLimits
 from advisor.collect.connection.options import ConnectRequest, resolve_account
 from advisor.collect.connection.session import ConnectionLost, StatementFailed, open_session, send
-from advisor.collect.connection.sockets import listening_inodes
+from advisor.collect.connection.sockets import listening_inodes, runs_servers
 from advisor.collect.connection.statements import IDENTITY
 from advisor.collect.host import open_root, server_pids
 from advisor.collect.host.live_load import read_host_seconds
@@ -70,12 +71,33 @@ def find_other_servers() -> tuple[OtherServer, ...]:
 
 
 def running_programs() -> Iterator[str]:
-    """The programs of those servers if they are files of this host; programs inside containers are not."""
+    """The programs of those servers if they are files of this host; programs inside containers are not.
+
+    A process may have any name: a program that somebody but root or the present user could have written is left out,
+    since it will be executed.
+    """
     for neighbour in find_other_servers():
         with contextlib.suppress(OSError):
             program = os.readlink(f"/proc/{neighbour.pid}/exe")
-            if os.path.samestat(os.stat(program), os.stat(f"/proc/{neighbour.pid}/exe")):
+            same = os.path.samestat(os.stat(program), os.stat(f"/proc/{neighbour.pid}/exe"))
+            if same and _is_trustworthy(program):
                 yield program
+
+
+def _is_trustworthy(program: str) -> bool:
+    """Whether a program and the directories above it belong to root or to us, and no one else can write to them.
+
+    In a directory such as /tmp others can create files, but not replace ours.
+    """
+    path = os.path.realpath(program)
+    while True:
+        status = os.stat(path)
+        shared = status.st_mode & stat.S_IWOTH and not (stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX)
+        if shared or status.st_uid not in (0, os.geteuid()):
+            return False
+        if path == os.path.dirname(path):
+            return True
+        path = os.path.dirname(path)
 
 
 def processor_seconds(pid: int) -> float | None:
@@ -183,11 +205,23 @@ class LatencySession:
 
 
 def open_latency_session(neighbour: OtherServer) -> LatencySession | None:
-    """Open a session on this server with the account of the user's option files; None if they give no access."""
+    """Open a session on this server with the account of the user's option files; None if they give no access.
+
+    A process may have any name, and gets the password: it has to run as root, as the present user or as a server's
+    system user. A server that the option files name by its host is another one, and is not asked.
+    """
+    try:
+        if not runs_servers(os.stat(f"/proc/{neighbour.pid}").st_uid):
+            return None
+    except OSError:
+        return None
     paths: list[str | None] = [*listening_sockets(neighbour.pid)]
     for path in paths or [None]:
         try:
-            session = open_session(resolve_account(ConnectRequest(socket=path)), SESSION_LIMITS)
+            account = resolve_account(ConnectRequest(socket=path))
+            if account.socket is None:
+                continue
+            session = open_session(account, SESSION_LIMITS)
         except MycnfError:
             continue
         if session.wire.peer_pid == neighbour.pid:

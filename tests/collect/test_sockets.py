@@ -14,6 +14,7 @@ from advisor.core.errors import ConnectError
 if TYPE_CHECKING:
     from pathlib import Path
 
+STRANGER = 54321  # no user of any host
 TABLE = """Num       RefCount Protocol Flags    Type St Inode Path
 0000000000000000: 00000002 00000000 00010000 0001 01 11111 /run/dbus/system_bus_socket
 0000000000000000: 00000002 00000000 00010000 0001 01 22222 /srv/my data/mysqld.sock
@@ -35,6 +36,26 @@ def test_the_first_usual_socket_is_taken(tmp_path: Path, monkeypatch: pytest.Mon
         assert sockets.default_socket() == str(tmp_path / "real.sock")
         monkeypatch.setenv("MYSQL_UNIX_PORT", str(tmp_path / "other.sock"))
         assert sockets.default_socket() == str(tmp_path / "other.sock")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a socket to somebody else")
+def test_a_socket_that_anybody_could_have_made_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a directory such as /tmp another user's socket, which would get the password, is used only if it is named."""
+    path = tmp_path / "mysql.sock"
+    monkeypatch.setattr(sockets, "USUAL_SOCKETS", (str(path),))
+    monkeypatch.delenv("MYSQL_UNIX_PORT", raising=False)
+    with socket.socket(socket.AF_UNIX) as theirs:
+        theirs.bind(str(path))
+        os.chown(path, STRANGER, STRANGER)
+        assert sockets.default_socket() == str(path)  # only root can have made it here
+        tmp_path.chmod(0o1777)
+        with pytest.raises(ConnectError, match=f"{path} belongs to user {STRANGER}"):
+            sockets.default_socket()
+        monkeypatch.setenv("MYSQL_UNIX_PORT", str(path))
+        assert sockets.default_socket() == str(path)
+        monkeypatch.delenv("MYSQL_UNIX_PORT")
+        os.chown(path, os.geteuid(), os.getegid())
+        assert sockets.default_socket() == str(path)
 
 
 def test_listening_servers_are_hinted_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import socket
 import stat
 import struct
@@ -17,20 +18,26 @@ USUAL_SOCKETS = (
     "/run/mysql/mysql.sock",
     "/tmp/mysql.sock",  # noqa: S108 - the default of MySQL's own builds; we only look, and never write there
 )
+ACCOUNTS = ("mysql", "mariadb")  # system users that packages run servers as
 _LISTENING = "00010000"  # the flag of a listening socket in /proc/net/unix, see proc(5)
 
 
 def default_socket() -> str:
     """The first usual socket that exists, MYSQL_UNIX_PORT first.
 
-    Raises ConnectError with the remedy if there is none.
+    A socket that anybody could have made, such as one in /tmp, is used only if it belongs to root, to a server's system
+    user or to us: whoever listens there gets the password. Raises ConnectError with the remedy if there is none.
     """
     configured = os.environ.get("MYSQL_UNIX_PORT")
-    for path in (configured, *USUAL_SOCKETS) if configured else USUAL_SOCKETS:
-        if is_socket(path):
+    if configured and is_socket(configured):
+        return configured
+    for path in USUAL_SOCKETS:
+        if is_socket(path) and _is_trustworthy(path):
             return path
-    seen = listening_sockets()
+    seen, foreign = listening_sockets(), next(filter(is_socket, USUAL_SOCKETS), "")
     hint = f"; a server seems to listen on {seen[0]}" if seen else ""
+    if foreign:
+        hint = f"; {foreign} belongs to {_owner(foreign)}, and anybody may create one there, so it must be named"
     raise ConnectError(
         f"no server socket in the usual places ({', '.join(USUAL_SOCKETS)}){hint}; give --socket or "
         "--host. Without a server: "
@@ -44,6 +51,34 @@ def is_socket(path: str) -> bool:
         return stat.S_ISSOCK(os.stat(path).st_mode)
     except OSError:
         return False
+
+
+def _is_trustworthy(path: str) -> bool:
+    """Whether only root or one of the known users can have made a file."""
+    try:
+        if not os.stat(os.path.dirname(path)).st_mode & stat.S_IWOTH:
+            return True
+        return runs_servers(os.stat(path).st_uid)
+    except OSError:
+        return False
+
+
+def runs_servers(user: int) -> bool:
+    """Whether a user may be trusted with a password for a server: root, the present user, or one of packages."""
+    try:
+        return user in (0, os.geteuid()) or pwd.getpwuid(user).pw_name in ACCOUNTS
+    except KeyError:
+        return False
+
+
+def _owner(path: str) -> str:
+    try:
+        number = os.stat(path).st_uid
+        return f"user {pwd.getpwuid(number).pw_name}"
+    except OSError:
+        return "somebody"
+    except KeyError:
+        return f"user {number}"
 
 
 def listening_sockets(table: str = "/proc/net/unix") -> list[str]:

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import os
+import select
 import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from process_checks import eventually
 
 from advisor.facts.host import Cgroup, Host, Memory
 from probes.experiment import Cost, Environment, ProbeError, ProbeRequest
-from probes.safety import find_objections, require_no_objection
+from probes.safety import find_objections, neighbours, require_no_objection
 from probes.safety import watch as at
+from probes.safety.neighbours import OtherServer, find_other_servers, running_programs
 
 GIB = 1 << 30
+STRANGER = 54321  # no user of any host
 NOTHING = Cost(0, 0, 0.0, ())
 
 
@@ -26,6 +35,68 @@ def names(directory: Path, cost: Cost = NOTHING, host: Host | None = None) -> di
 def test_an_idle_directory_is_no_objection(tmp_path: Path) -> None:
     """Nothing stands against a run that takes nothing."""
     assert names(tmp_path) == {}
+
+
+@contextmanager
+def executable_by_all() -> Iterator[Path]:
+    """A program named like a server, where every user can execute it."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)  # noqa: S103 - as the folders of programs have
+        program = Path(folder) / "mysqld"
+        shutil.copy(shutil.which("sleep") or "", program)
+        yield program
+
+
+@contextmanager
+def running(program: Path, user: int | None = None) -> Iterator[int]:
+    """A process that is a server by its name only, run by that user."""
+    with subprocess.Popen([program, "600"], user=user) as process:
+        try:
+            eventually(lambda: any(found.pid == process.pid for found in find_other_servers()), what="it has its name")
+            yield process.pid
+        finally:
+            process.kill()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a program to somebody else")
+def test_a_strangers_program_is_not_executed(tmp_path: Path) -> None:
+    """A process may be named like a server: of running programs only those that no other user can write are asked."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    program = folder / "mysqld"
+    shutil.copy(shutil.which("sleep") or "", program)
+    with running(program):
+        assert str(program) in running_programs()
+        for place in (program, folder):
+            os.chown(place, STRANGER, STRANGER)
+            assert str(program) not in running_programs()
+            os.chown(place, 0, 0)
+            place.chmod(0o777)
+            assert str(program) not in running_programs()
+            place.chmod(0o755)
+        assert str(program) in running_programs()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root runs a process as somebody else")
+def test_a_stranger_gets_no_password(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process named like a server is not logged in to if an ordinary user runs it, nor is a host that files name."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with (
+        executable_by_all() as program,
+        running(program, STRANGER) as theirs,
+        running(program) as ours,
+        socket.socket(socket.AF_UNIX) as by_path,
+        socket.socket() as by_host,
+    ):
+        for listener, address in ((by_path, str(tmp_path / "s")), (by_host, ("127.0.0.1", 0))):
+            listener.bind(address)
+            listener.listen()
+        port = by_host.getsockname()[1]
+        (tmp_path / ".my.cnf").write_text(f"[client]\nhost=127.0.0.1\nport={port}\npassword=hunter2\n")
+        for pid, paths in ((theirs, [str(tmp_path / "s")]), (ours, [])):
+            monkeypatch.setattr(neighbours, "listening_sockets", lambda _pid, paths=paths: paths)
+            assert neighbours.open_latency_session(OtherServer(pid, "mysqld", "")) is None
+        assert select.select([by_path, by_host], [], [], 0)[0] == []
 
 
 def test_a_full_file_system_is_named_with_what_must_stay(tmp_path: Path) -> None:
