@@ -17,7 +17,7 @@ from advisor.core.errors import MycnfError
 from advisor.facts import SCHEMA, Facts, Unavailable
 from advisor.redaction import escape_text
 from advisor.redaction.scrub import mask_secrets
-from advisor.state.private_file import replace_private
+from advisor.state.private_file import follow_link, replace_private
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -72,7 +72,7 @@ def save(facts: Facts, path: str) -> None:
     if os.path.exists(path) and not os.path.isfile(path):
         raise SnapshotError(f"{path} is not a regular file and will not be replaced; name a file with -o")
     try:
-        replace_private(os.path.realpath(path), encode_snapshot(facts))
+        replace_private(follow_link(path), encode_snapshot(facts))
     except OSError as error:
         raise SnapshotError(f"{path} can't be written ({error.strerror}); name another file with -o") from error
 

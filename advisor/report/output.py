@@ -117,12 +117,16 @@ class Draft:
         self._ordinary = self._made = False
         if path is None or path == "-":
             return
+        from advisor.core.signals import raise_on_signals
+        from advisor.state.private_file import follow_link
+
         self.path = path
-        self._place = os.path.realpath(path)
+        try:
+            self._place = follow_link(path)
+        except OSError as error:
+            raise self.drop_draft(error) from error
         self._ordinary = os.path.isfile(self._place) or not os.path.lexists(path)
         self._beside = f"{self._place}.mycnf-{os.urandom(4).hex()}" if self._ordinary else path
-        from advisor.core.signals import raise_on_signals
-
         raise_on_signals()
         try:
             self.file = self._open_target()

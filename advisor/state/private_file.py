@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import stat
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 PRIVATE = 0o600
 PART = ".part"
+SHARED = stat.S_ISVTX | stat.S_IWOTH
+MAX_LINKS = 40  # as in the kernel
 
 
 def replace_private(path: str, data: bytes) -> None:
@@ -36,6 +39,27 @@ def replace_private(path: str, data: bytes) -> None:
                 os.unlink(beside)
             raise
     _sync(os.path.dirname(os.path.abspath(path)))
+
+
+def follow_link(path: str) -> str:
+    """Return where a file to be written really lies, links followed; raises PermissionError for a trap.
+
+    That is a link of somebody else in a directory in which everybody may create files, such as /tmp. Linux refuses to
+    follow it if fs.protected_symlinks is set, but not if a program resolves the path by itself.
+    """
+    for _ in range(MAX_LINKS):
+        folder = os.path.realpath(os.path.dirname(path))
+        path = os.path.join(folder, os.path.basename(path))
+        try:
+            link, shared = os.lstat(path), os.stat(folder)
+        except OSError:
+            return path
+        if not stat.S_ISLNK(link.st_mode):
+            return path
+        if shared.st_mode & SHARED == SHARED and link.st_uid not in (os.geteuid(), shared.st_uid):
+            raise PermissionError(errno.EACCES, "it is a link of another user in a shared directory", path)
+        path = os.path.join(folder, os.readlink(path))
+    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
 
 
 def make_private(handle: int, mode: int) -> None:

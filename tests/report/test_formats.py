@@ -16,15 +16,17 @@ from advisor.__main__ import main
 from advisor.commands.lint import write_reports
 from advisor.config.shape import find_faults
 from advisor.core.errors import MycnfError
+from advisor.facts.snapshot import load, save
 from advisor.report import formats
 from advisor.report.bulk.streams import BulkWriter, Counts
 from advisor.report.document import Document
 from advisor.report.formats import Format, names
 from advisor.report.formats import render_lint as render
 from advisor.report.output import Paper, pair, run_time, write
-from advisor.tui.screens.report.preview import report_formats
+from advisor.tui.screens.report.preview import report_formats, save_report
 
 SNAPSHOT = CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json"
+STRANGER = 54321  # no user of any host
 WORDS = {"f": "format", "o": "output"}
 
 
@@ -164,6 +166,29 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "file").read_text() == "new"
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "link"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a link to somebody else")
+def test_a_strangers_link_in_a_shared_directory_is_not_followed(tmp_path: Path) -> None:
+    """In a directory such as /tmp it may lead anywhere: Linux forbids to follow it, and so do reports and snapshots."""
+    shared, target = tmp_path / "shared", tmp_path / "target"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    target.write_text("old")
+    trap = shared / "report"
+    for leads_to in (target, tmp_path / "absent"):
+        trap.symlink_to(leads_to)
+        os.lchown(trap, STRANGER, STRANGER)
+        for save_there in (partial(write, "new"), partial(save, load(str(SNAPSHOT)))):
+            with pytest.raises(MycnfError, match="link of another user"):
+                save_there(str(trap))
+        with pytest.raises(MycnfError, match="link of another user"):
+            save_report("new", str(trap), load(str(SNAPSHOT)), replace=True)
+        os.lchown(trap, 0, 0)
+        write("new", str(trap))
+        assert leads_to.read_text() == "new"
+        trap.unlink()
+        leads_to.write_text("old")
 
 
 def test_a_fifo_stays_a_fifo(tmp_path: Path) -> None:

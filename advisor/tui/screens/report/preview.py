@@ -16,7 +16,7 @@ from textual.strip import Strip
 from advisor.core.errors import MycnfError
 from advisor.redaction import MASK, escape_text
 from advisor.report import formats, plural
-from advisor.state.private_file import replace_private
+from advisor.state.private_file import follow_link, replace_private
 
 if TYPE_CHECKING:
     from textual.events import Resize
@@ -172,7 +172,7 @@ def save_report(text: str, typed: str, facts: Facts, *, replace: bool = False) -
     Raises ReportExistsError if a file exists that may not be replaced, MycnfError if it cannot be written or is a file
     of the server in `facts`.
     """
-    path = os.path.realpath(absolute_path(typed))
+    path = _target_of(absolute_path(typed))
     _check_path(path, facts)
     if os.path.lexists(path) and not replace:
         raise ReportExistsError(f"{path} already exists")
@@ -181,6 +181,13 @@ def save_report(text: str, typed: str, facts: Facts, *, replace: bool = False) -
     except OSError as error:
         raise MycnfError(f"cannot write {path}: {error.strerror}. Enter another path") from error
     return path
+
+
+def _target_of(path: str) -> str:
+    try:
+        return follow_link(path)
+    except OSError as error:
+        raise MycnfError(f"cannot write {path}: {error.strerror}. Enter another path") from error
 
 
 def _check_path(path: str, facts: Facts) -> None:
