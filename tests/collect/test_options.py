@@ -127,6 +127,8 @@ def test_a_password_variable_is_not_read(tmp_path: Path, monkeypatch: pytest.Mon
         ("ssl=0", "disabled"),
         ("ssl-ca=/ca.pem", "verify-ca"),
         ("ssl-ca=/ca.pem\nssl-verify-server-cert", "verify-identity"),
+        ("ssl-verify-server-cert", "verify-identity"),
+        ("ssl-verify-server-cert=0", ""),
         ("", ""),
     ],
 )

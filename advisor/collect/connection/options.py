@@ -163,7 +163,7 @@ def _ssl_mode(text: str, options: dict[str, tuple[str, str]]) -> str:
         return "disabled"
     verify = options.get("ssl-verify-server-cert")
     if verify is not None and verify[0].lower() not in ("0", "off", "false"):
-        return "verify-identity" if "ssl-ca" in options else "required"
+        return "verify-identity"  # without a CA of its own, by those of the system
     return "verify-ca" if "ssl-ca" in options else ""
 
 
