@@ -21,6 +21,10 @@ MAX_UNPACKED = 256 << 20
 """Maximum unpacked size of a tar in bytes; a machine with 64 processors needs 30 MB."""
 MAX_MEMBERS = 400_000
 MAX_KEPT = 64 << 20
+MAX_PATH = 4096
+"""Characters of a path, as in Linux: each directory above a longer one would take as much memory."""
+MAX_FOLDERS = 64 << 20
+"""Characters of the paths of all directories; a large machine has a tenth of it."""
 MAX_FILE = 1 << 20
 """Bytes kept of one member; only /proc/cpuinfo can be longer, and only its first part is needed."""
 _END = bytes(1024)
@@ -174,12 +178,13 @@ class TarContents(NamedTuple):
 
 
 class TarRoot:
-    """The files of a host from a tar; see Root for its methods."""
+    """The files of a host from a tar; see Root for its methods. Raises ValueError if there are too many directories."""
 
     def __init__(self, contents: TarContents) -> None:
         self._files = contents.files
         self._links = contents.links
         self._folders: dict[str, set[str]] = {"/": set()}
+        self._room = MAX_FOLDERS
         for path in contents.folders:
             self._add_to_folder(path, None)
         for path in (*contents.files, *contents.links):
@@ -225,6 +230,9 @@ class TarRoot:
         """Add a child to its directory, and the directory to its own parents, up to a known one."""
         while True:
             known = folder in self._folders
+            self._room -= 0 if known else len(folder)
+            if self._room < 0:
+                raise ValueError("it holds more directories than a host")
             names = self._folders.setdefault(folder, set())
             if child is not None:
                 names.add(child)
@@ -248,7 +256,10 @@ def open_tar(path: str) -> TarRoot:
     top = _top(contents)
     if top is None:
         raise ArchiveError(f"{path}: holds neither proc nor sys, so it is not the tar of a host")
-    return TarRoot(_contents_below(top, contents))
+    try:
+        return TarRoot(_contents_below(top, contents))
+    except ValueError as error:
+        raise ArchiveError(f"{path}: can't be read as the tar of a host: {error}") from error
 
 
 class _LimitedStream(io.RawIOBase):
@@ -300,7 +311,7 @@ def _read_contents(plain: _LimitedStream) -> TarContents:
             if path is None:
                 continue
             if member.issym():
-                contents.links[path] = member.linkname
+                contents.links[path] = member.linkname[:MAX_PATH]
             elif member.islnk():
                 contents.files[path] = contents.files.get(_absolute(member.linkname) or "", b"")
             elif member.isdir():
@@ -313,7 +324,9 @@ def _read_contents(plain: _LimitedStream) -> TarContents:
 
 
 def _absolute(name: str) -> str | None:
-    """A member's name as an absolute path; None for the top itself and for a name that leaves it."""
+    """A member's name as an absolute path; None for the top itself, for a name that leaves it, and for a longer one."""
+    if len(name) > MAX_PATH:
+        return None
     parts = [part for part in name.split("/") if part not in ("", ".")]
     return None if not parts or ".." in parts else "/" + "/".join(parts)
 

@@ -185,6 +185,17 @@ def test_tar_that_unpacks_without_end_is_given_up(tmp_path: Path) -> None:
         open_root(str(path))
 
 
+def test_tar_with_paths_as_no_host_has_takes_no_memory(tmp_path: Path) -> None:
+    """A path of many directories is left out, and a tar of too many is refused: each would be kept with its path."""
+    path = tmp_path / "host.tar"
+    deep = "proc/" + "a/" * 4000
+    path.write_bytes(tarred({deep + "b": "x", "proc/stat": "cpu"}))
+    assert open_root(str(path)).names("/proc") == ("stat",)
+    path.write_bytes(tarred({f"proc/{n}/" + "a/" * 2000 + "b": "x" for n in range(40)}))
+    with pytest.raises(ArchiveError, match="more directories than a host"):
+        open_root(str(path))
+
+
 def test_missing_tar_is_refused(tmp_path: Path) -> None:
     """A path where nothing stands is told so."""
     with pytest.raises(ArchiveError, match="No such file"):
