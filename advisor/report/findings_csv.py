@@ -44,8 +44,8 @@ FINDING = {
     "restart": "true where a change needs a restart",
 }
 BROKEN = {"broken": "why the snapshot could not be read; its other columns are empty"}
-# Spreadsheets take these at the beginning of a cell for a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# Spreadsheets take these at the beginning of a cell for a formula, some also the wide forms of the first four.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", *"\uff1d\uff0b\uff0d\uff20")
 _QUOTED = frozenset(',"\r\n ')
 
 

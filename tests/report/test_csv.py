@@ -45,6 +45,7 @@ def test_nothing_found() -> None:
     ("value", "cell"),
     [
         ("=1+1", "'=1+1"), ("+1", "'+1"), ("-1", "'-1"), ("@SUM(A1)", "'@SUM(A1)"), ("1-1", "1-1"),
+        ("\uff1d1+1", "'\uff1d1+1"), ("\uff20SUM(A1)", "'\uff20SUM(A1)"),
         ('a "b"', '"a ""b"""'), ("a,b", '"a,b"'), (None, ""), (True, "true"), (False, "false"), (7, "7"),
         (["RBS-01", "RBS-06"], '"RBS-01 RBS-06"'), ("a\r\nb", "a\\x0d\\x0ab"),
     ],
