@@ -125,6 +125,8 @@ TEXTS = {
     "mysql -h db -P 3306 -uroot -phunter2 -e x": "mysql -h db -P 3306 -uroot -p******** -e x",
     "mysqldump -P3306 -phunter2 --all": "mysqldump -P3306 -p******** --all",
     "mysqladmin -u root password hunter2": "mysqladmin -u root password ********",
+    'mysqladmin password \\"hunter2\\" x': 'mysqladmin password ********\\" x',
+    'mysql -p\\"hunter2\\" x': 'mysql -p********\\" x',
     "SET PASSWORD = 'a;hunter2'; SET @a=1": "SET PASSWORD ********; SET @a=1",
     "SET @password := 'hunter2'": "SET @password := '********'",
     '"--password=two words hunter2"': '"--password=********"',

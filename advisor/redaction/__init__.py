@@ -299,24 +299,25 @@ def _escape_match(match: re.Match[str]) -> str:
 
 # The patterns have bounded look-ahead, so that hostile text cannot cause excessive backtracking.
 _QUOTED = r"'(?:\\.|[^'\\])*'?|\"(?:\\.|[^\"\\])*\"?"
+_IN_TEXT = rf"{_QUOTED}|\\{{1,3}}[\"'][^\"'\\]*"  # quotes may be escaped, as in JSON
 _LITERAL = rf"(?i)(?:{_QUOTED})|\b0x[0-9a-f]+"
 _IDENTIFIED = r"(?i)\bidentified\s{1,9}(?:by|with|via|as)\b"
 _PASSWORD_CALL = rf"(?i)(?P<lead>password(?:\s{{0,9}}[=(]\s{{0,9}}|\s{{1,9}}))(?P<value>{_QUOTED})"
 _SET_PASSWORD = rf"(?i)(?P<lead>\bset\s{{1,9}}password\b)(?:{_QUOTED}|[^;'\"])*"
 _ADMIN = (
     r"(?i)(?P<lead>\b(?:mysql|mariadb-)admin\b(?:\s{1,9}[^\s;|&]{1,200}){0,20}?\s{1,9}(?:old-)?password\s{1,9})"
-    rf"(?P<value>{_QUOTED}|[^\s'\"]+)"
+    rf"(?P<value>{_IN_TEXT}|[^\s'\"]+)"
 )
 # Quotes may be escaped, as in JSON within JSON; in Ruby, `=>` is between the name and the value, in SQL `:=`.
 _NAMED_VALUE = r"(?<![\w.-])(?P<name>[\w.-]{1,80})(?P<mark>\\{0,3}[\"'`]?)\s{0,9}"
 _SIGN = r"(?::=|[{}][=>]?)\s{{0,9}}"
 # A value ends with its word, without trailing punctuation, or where another pair begins.
-_VALUE = rf"{_QUOTED}|\\{{1,3}}[\"'][^\"'\\]*|(?:[^\s'\";,&]|[;,&](?!\s|$|[\w.-]{{1,80}}\s{{0,9}}=))+"
+_VALUE = rf"{_IN_TEXT}|(?:[^\s'\";,&]|[;,&](?!\s|$|[\w.-]{{1,80}}\s{{0,9}}=))+"
 # Within quotes that begin before the name, a value may have blanks.
 _VALUE_IN_QUOTES = r"(?:[^\s'\";,&]|[;,&](?!\s|$|[\w.-]{1,80}\s{0,9}=)|[ \t](?![\w.-]{1,80}\s{0,9}=))+"
 _CLIENT = (  # -P is the port
     r"(?P<lead>\b(?i:mysql|maria)[\w.-]{0,40}(?:\s{1,9}(?!-p)[^\s;|&]{1,200}){0,20}\s{1,9}-p)"
-    rf"(?!rint|rune|ath\b|erm\b)(?P<value>{_QUOTED}|[^\s'\"]+)"
+    rf"(?!rint|rune|ath\b|erm\b)(?P<value>{_IN_TEXT}|[^\s'\"]+)"
 )
 _NO_SECRET = r"(?i)(?:names|set|charset|collate|_mode|time_zone|isolation)\s{0,9}=?\s{0,9}$"  # noqa: S105 - a pattern
 _BEFORE = 40  # characters before a literal that show what it is
