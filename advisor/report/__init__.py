@@ -58,12 +58,13 @@ COLOURS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTE: "36"}
 def wrap(text: str, first: str = "", rest: str | None = None, width: int = WIDTH) -> str:
     """Wrap to the page; `first` opens the first line and `rest` the others (default: as many spaces).
 
-    A word longer than the page keeps a line to itself. textwrap does the same at ten times the import.
+    A word longer than the page keeps a line to itself, and none that GitHub would take for a command begins a line.
+    textwrap does the rest at ten times the import.
     """
     lines, line = [], first
     empty = True
     for word in text.split():
-        if not empty and len(line) + 1 + len(word) > width:
+        if not empty and len(line) + 1 + len(word) > width and not word.startswith("::"):
             lines.append(line)
             line, empty = " " * len(first) if rest is None else rest, True
         line += word if empty else f" {word}"

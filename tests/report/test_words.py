@@ -21,6 +21,13 @@ def test_wrap_is_textwrap(text: str, indent: int) -> None:
     assert wrap(text, first) == expected
 
 
+def test_no_line_begins_with_a_command_to_a_runner() -> None:
+    """What a file says is in the log of a CI job, where GitHub takes a line that begins with :: for a command."""
+    for length in range(90):
+        wrapped = wrap(f"{'x' * length} ::error file=a::b is none of these", "  ")
+        assert not any(line.lstrip().startswith("::") for line in wrapped.split("\n") if length)
+
+
 def test_wrap_of_nothing() -> None:
     """No words are an empty line."""
     assert wrap("") == ""
