@@ -76,7 +76,7 @@ _SECRET_WORDS = (
     *("_key", "-key", "_auth", "-auth", "filek", "apikey", "accesskey", "encryptkey", "encryptionkey", "_headers"),
 )
 # Words before a name and its value, in Dockerfiles and shells.
-_SETTERS = frozenset({"env", "arg", "export", "setenv", "set"})
+_SETTERS = frozenset({"env", "arg", "export", "setenv"})
 
 # C0 and C1 controls, bidirectional and invisible characters, and noncharacters; none of them is printable.
 _HARMFUL = (
@@ -398,7 +398,8 @@ def _mask_match(match: re.Match[str]) -> str:
 
 def _mask(value: str) -> str:
     """Return the mask in the value's own quotes; an empty value stays, since it hides nothing."""
-    quote = value[0] if value[0] in "'\"" else ""
-    closed = quote if len(value) > 1 and value.endswith(quote) else ""
+    bare = value.lstrip("\\")
+    quote = value[: len(value) - len(bare) + 1] if bare[:1] in ("'", '"') else ""
+    closed = quote if len(value) > len(quote) and value.endswith(quote) else ""
     inner = value[len(quote) : len(value) - len(closed)]
     return f"{quote}{MASK}{closed}" if inner else value
