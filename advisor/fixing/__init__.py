@@ -13,7 +13,7 @@ from advisor.core.signals import interrupt_on_signals
 from advisor.fixing.passes import fix_file
 from advisor.fixing.texts import FileChange, FixOutcome, ReadTargets, TargetReading, Texts
 from advisor.optionfile import load
-from advisor.state.private_file import lock_file
+from advisor.state.private_file import follow_link, lock_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -114,7 +114,10 @@ def replace_text(path: str, before: bytes, after: bytes) -> str:
     done. Raises FileChangedError if the file's text is not `before`, and MycnfError if it cannot be written; either way
     the file is left unchanged.
     """
-    real = os.path.realpath(path)
+    try:
+        real = follow_link(path)
+    except OSError as error:
+        raise MycnfError(f"{path}: cannot be written ({error.strerror}); it is unchanged") from error
     beside = _temporary_path(real)
     try:
         with interrupt_on_signals(), lock_file(real):

@@ -117,6 +117,19 @@ def test_a_link_stays_a_link(file: Path, tmp_path: Path) -> None:
     assert alone(file)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a link to somebody else")
+def test_a_strangers_link_in_a_shared_directory_is_not_followed(file: Path, tmp_path: Path) -> None:
+    """In a directory such as /tmp it may lead to any file: the fix is not written, as Linux forbids to follow it."""
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    (shared / "my.cnf").symlink_to(file)
+    os.lchown(shared / "my.cnf", 54321, 54321)
+    with pytest.raises(MycnfError, match="link of another user"):
+        replace_text(str(shared / "my.cnf"), OLD, NEW)
+    assert file.read_bytes() == OLD
+
+
 def test_hard_links_stay_and_are_told_of(file: Path, tmp_path: Path) -> None:
     """Every name of the file shows the new text."""
     other = tmp_path / "other"
