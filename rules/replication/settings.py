@@ -61,8 +61,7 @@ def worker_count(context: RuleContext) -> int:
 
 def advise_first(context: RuleContext, names: tuple[str, ...], to: str, *, risk: str = "") -> Action | None:
     """The action for the first of these names that the target accepts."""
-    tried = (advise(context, name, to, risk=risk) for name in names)
-    return next((action for action in tried if action is not None), None)
+    return next(filter(None, (advise(context, name, to, risk=risk) for name in names)), None)
 
 
 def advise_while_stopped(context: RuleContext, names: tuple[str, ...], to: str, *, risk: str = "") -> Action | None:
@@ -84,14 +83,12 @@ def replica_channels(context: RuleContext) -> list[dict[str, str]]:
 
 
 def _version_neutral_name(name: str) -> str:
-    words_of = name.lower().split("_")
-    return "_".join(word for word in words_of if word not in {"replica", "slave", "source", "master"})
+    return "_".join(word for word in name.lower().split("_") if word not in {"replica", "slave", "source", "master"})
 
 
 def channel_times(context: RuleContext, channel: dict[str, str]) -> ApplierTimes | None:
     """What the workers of a channel do; None if the server does not show it."""
-    part = context.server.replication
-    name = channel.get("channel_name", "")
+    part, name = context.server.replication, channel.get("channel_name", "")
     return next((times for times in (part.applier_times if part else ()) if times.channel == name), None)
 
 
@@ -181,8 +178,10 @@ def lossy_replica_conversions(context: RuleContext) -> Iterator[Finding]:
 )
 def unsupported_commit_order(context: RuleContext) -> Iterator[Finding]:
     """Report commit order preservation without LOGICAL_CLOCK or the required binary log."""
-    name = explicit_name(context, ORDER) or explicit_name(context, PARALLEL_BY)
-    needs = missing_for_commit_order(context)
+    name, needs = (
+        explicit_name(context, ORDER) or explicit_name(context, PARALLEL_BY),
+        missing_for_commit_order(context),
+    )
     if name and upper_value(context, ORDER) == "ON" and worker_count(context) and needs:
         many = f"{worker_count(context)} worker{'s' if worker_count(context) > 1 else ''}"
         yield unsupported_commit_order.finding(
