@@ -13,10 +13,15 @@ if TYPE_CHECKING:
     from rules.measured.answers import LocalAnswer
 
 # The rotational flag of a virtual disk is unreliable: a virtio disk that claimed to rotate did 63,000 reads a second.
-VIRTUAL = frozenset({"virtio", "xen", "vmbus", "nbd"})
+# So is that of a volume of a storage array, which claims to rotate where the array says nothing.
+VIRTUAL = frozenset({"virtio", "xen", "hyperv", "nbd", "rbd", "fc", "iscsi"})
+# Disks that Linux never shows as rotating, whatever is behind them.
+NEVER_ROTATING = frozenset({"xen", "nbd", "rbd"})
+# Volumes of clouds that are attached as NVMe disks: their kind and their rate are those that were paid for.
+NETWORK_VOLUME = re.compile(r"Amazon Elastic Block Store|nvme_card-pd|MSFT NVMe Accelerator", re.IGNORECASE)
 # A RAID controller presents an array of any disks, behind its cache, as one disk that claims to rotate.
 CONTROLLER = re.compile(
-    r"\b(?:raid|perc|serveraid|megaraid|mr\d{4}|logical volume|virtual (?:disk|drive)|ld \d)", re.IGNORECASE
+    r"raid|\b(?:perc|mr\d{3,4}|smc\d{4}|logical ?(?:volume|drv)|virtual (?:disk|drive)|ld \d)", re.IGNORECASE
 )
 
 DATA, TEMPORARY, BINARY_LOG = "the data", "temporary files", "the binary log"
@@ -79,9 +84,9 @@ def is_spinning(context: RuleContext) -> bool:
 
 
 def is_nvme(context: RuleContext) -> bool:
-    """Whether the data is on NVMe disks only."""
+    """Whether the data is on NVMe disks only, not on volumes that a cloud attaches as such."""
     disks = context.host.storage.disks if context.host.storage else ()
-    return bool(disks) and all(disk.transport == "nvme" for disk in disks)
+    return bool(disks) and all(disk.transport == "nvme" and not _is_network_volume(disk) for disk in disks)
 
 
 def measured_read(context: RuleContext) -> tuple[float, LocalAnswer] | None:
@@ -131,9 +136,15 @@ def mount_under(context: RuleContext) -> Mount | None:
 
 
 def _is_solid_state(disk: BlockDevice, *, virtual: bool) -> bool | None:
+    if disk.transport in NEVER_ROTATING or _is_network_volume(disk):
+        return None
     if disk.transport == "nvme" or disk.rotational is False:
         return True
     return None if virtual or disk.transport in VIRTUAL or _is_behind_controller(disk) else not disk.rotational
+
+
+def _is_network_volume(disk: BlockDevice) -> bool:
+    return NETWORK_VOLUME.search(disk.model or "") is not None
 
 
 def _is_behind_controller(disk: BlockDevice) -> bool:

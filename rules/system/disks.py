@@ -25,8 +25,9 @@ WITHOUT_CACHE = "write through"  # the kernel's word for a disk without a volati
 WATCH = "Innodb_data_writes"
 WITH_PARITY = frozenset({"raid4", "raid5", "raid6"})
 WRITES = 100  # a second; about what a spinning disk can do
+REBUILT = "recover"
 BUSY = {
-    "recover": "being rebuilt onto a new disk",
+    REBUILT: "being rebuilt onto a new disk",
     "resync": "being resynchronized",
     "reshape": "being reshaped",
     "repair": "being checked and repaired",
@@ -63,9 +64,10 @@ def degraded_array(context: RuleContext) -> Iterator[Finding]:
     """Report degraded RAID arrays."""
     for device, raid in _raid_arrays(context):
         if raid.degraded:
+            what = "wait until the rebuild has finished" if raid.action == REBUILT else "replace the disk"
             yield degraded_array.finding(
                 f"{device.name} ({raid.level}) runs without {raid.degraded} of its {raid.disks or 'several'} disks.",
-                help="replace the disk, and make sure that the backup is recent",
+                help=f"{what}, and make sure that the backup is recent",
             )
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
 IN_MEMORY = frozenset({"tmpfs", "ramfs"})
-LAYERED = frozenset({"overlay", "aufs"})
+LAYERED = frozenset({"overlay", "aufs", "fuse.fuse-overlayfs"})
 NETWORK = frozenset({"nfs", "nfs4", "cifs", "smb3", "ceph", "glusterfs", "lustre", "beegfs", "gpfs"})
 WITHOUT_JOURNAL = frozenset({"ext2", "vfat", "msdos", "exfat"})
 IN_PLACE = frozenset({"nodatacow", "nocow"})
@@ -105,7 +105,7 @@ def data_in_container_layer(context: RuleContext) -> Iterator[Finding]:
 def data_on_network_file_system(context: RuleContext) -> Iterator[Finding]:
     """Report a data directory on a network file system or a FUSE file system."""
     mount = mount_under(context)
-    if mount is None or not (mount.fs_type in NETWORK or mount.fs_type.startswith("fuse.")):
+    if mount is None or mount.fs_type in LAYERED or not (mount.fs_type in NETWORK or mount.fs_type.startswith("fuse.")):
         return
     soft = GIVING_UP.intersection(mount.options)
     tail = " with soft, which reports writes as failed that may have happened" if soft else ""

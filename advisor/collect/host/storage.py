@@ -6,6 +6,8 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec.structs import replace
+
 from advisor.collect.host.devices import stripe_of
 from advisor.collect.host.root import read_number
 from advisor.facts.host import Mount, Storage
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 _NO_DEVICE = {
     "overlay": "it is on a container's overlay, whose underlying device is not visible from inside: use a volume for "
     "the data",
+    "fuse.fuse-overlayfs": "it is on the overlay of a container without root: use a volume for the data",
     "tmpfs": "it is in memory",
     "ramfs": "it is in memory",
     "zfs": "ZFS pools aren't in /sys; zpool status and zfs get recordsize show them",
@@ -38,6 +41,7 @@ def trace_storage(root: Root, path: str, devices: tuple[BlockDevice, ...], pid: 
     mount = mount_of(read_mounts(root, pid), real)
     if mount is None:
         return None
+    mount = _as_on_host(root, mount, real) if pid is not None else mount
     # On network and FUSE file systems, statvfs may hang.
     elsewhere = mount.fs_type in _NETWORK or mount.fs_type.startswith("fuse")
     space = None if elsewhere else root.space(f"/proc/{pid}/root{real}" if pid is not None else real)
@@ -65,6 +69,17 @@ def _real(root: Root, path: str, pid: int | None) -> str:
     if through is not None and through.startswith(inside + "/"):
         return through[len(inside) :]
     return root.real(path) or posixpath.normpath(path)
+
+
+def _as_on_host(root: Root, mount: Mount, path: str) -> Mount:
+    """The mount with the place at which the reader has the same file system, as /etc/fstab and mount know it.
+
+    A service may have a part of it bound to the path: systemd does that for PrivateTmp and ReadWritePaths.
+    """
+    outer = mount_of(read_mounts(root), path)
+    if outer is None or outer.number != mount.number:
+        return mount
+    return replace(mount, point=outer.point, root=outer.root)
 
 
 def _mounted_devices(root: Root, mount: Mount, devices: tuple[BlockDevice, ...]) -> list[BlockDevice]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from advisor.collect.host.devices import read_devices
+from advisor.collect.host.host import read_host
 from advisor.collect.host.root import LiveRoot
 from advisor.collect.host.storage import mount_of, read_mounts, trace_storage
 
@@ -107,6 +108,46 @@ def test_process_sees_its_own_mounts(tree: Callable[[dict[str, str]], Root]) -> 
     devices = read_devices(root)
     assert names(trace_storage(root, "/data", devices)) == ["sdb"]
     assert names(trace_storage(root, "/data", devices, 7)) == ["sda1", "sda"]
+
+
+def test_place_of_a_service_is_named_as_the_host_has_it(tree: Callable[[dict[str, str]], Root]) -> None:
+    """A part that systemd binds for a service is no mount of /etc/fstab; its options are the service's own."""
+    bound = "2 1 8:1 /tmp/systemd-private-ab/tmp /tmp rw,noatime - ext4 /dev/sda1 rw\n"
+    bound += "3 1 8:1 /srv/db /srv/db rw - ext4 /dev/sda1 rw\n4 1 0:50 / /run rw - tmpfs tmpfs rw\n"
+    top = "1 0 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n"
+    root = tree({**SDA, "/proc/self/mountinfo": top, "/proc/7/mountinfo": top + bound})
+    devices = read_devices(root)
+    mount = trace_storage(root, "/tmp", devices, 7).mount
+    assert (mount.point, mount.root, "noatime" in mount.options) == ("/", "/", True)
+    assert trace_storage(root, "/run/x", devices, 7).mount.point == "/run"
+    directories = {"tmpdir": "/tmp", "innodb_undo_directory": "/run/undo"}
+    host = read_host(root, 7, "/srv/db", directories)
+    assert host.storage.mount.point == "/"
+    assert [place.variable for place in host.places] == ["innodb_undo_directory"]
+
+
+BOUND = """
+set -e
+mkdir -p {0}/private {0}/place
+mount --bind {0}/private {0}/place
+echo bound
+cat
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="needs root and unshare")
+def test_mount_of_a_real_service_is_one_that_this_process_has(tmp_path: Path) -> None:
+    """What a process has bound for itself alone cannot be mounted again under that name by anybody else."""
+    command = ["unshare", "-m", "sh", "-c", BOUND.format(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+        if child.stdout.readline() != "bound\n":
+            pytest.skip("mounting isn't allowed here")
+        root, place = LiveRoot(), f"{tmp_path}/place"
+        inside = mount_of(read_mounts(root, child.pid), place)
+        mount = trace_storage(root, place, read_devices(root), child.pid).mount
+        child.stdin.close()
+    assert inside.point == place
+    assert mount == mount_of(read_mounts(root), place)
 
 
 def test_subvolume_is_followed_to_all_devices_of_its_btrfs(tree: Callable[[dict[str, str]], Root]) -> None:
