@@ -75,7 +75,7 @@ def _this_host() -> Host:
     from advisor.collect.host import read_host
     from advisor.collect.host.host import open_root
 
-    return read_host(open_root(), datadir=USUAL_DATA if os.path.isdir(USUAL_DATA) else os.sep)
+    return read_host(open_root(), datadir=USUAL_DATA if os.path.isdir(USUAL_DATA) else os.sep, session=False)
 
 
 def _describe_host(host: Host) -> str:

@@ -245,8 +245,9 @@ class Cpu(Struct, frozen=True):
 class Memory(Struct, frozen=True):
     """Memory, and the kernel's settings of virtual memory.
 
-    `huge_page` is the default huge page; `thp` and `thp_defrag` are the choice in force (always, madvise,
-    never, …). Of a dirty ratio (percent of available memory) and its `…_bytes` twin one is 0.
+    `huge_page` is the default huge page; of the free ones `huge_pages_reserved` are promised to processes. `thp` and
+    `thp_defrag` are the choice in force (always, madvise, never, …). Of a dirty ratio (percent of available memory) and
+    its `…_bytes` twin one is 0.
     """
 
     total: int
@@ -257,6 +258,7 @@ class Memory(Struct, frozen=True):
     huge_page: int | None = None
     huge_pages_total: int = 0
     huge_pages_free: int = 0
+    huge_pages_reserved: int | None = None
     anonymous_huge: int | None = None
     committed: int | None = None
     commit_limit: int | None = None
@@ -292,7 +294,8 @@ class Cgroup(Struct, frozen=True):
     `version` is the hierarchy that accounts for memory, 1 or 2; `limit_at` and `cpus_at` name the group that
     sets the limit. `high` throttles instead of killing. `cpus` is a share of processor time in processors; of `periods`
     in which the group ran it had used up its share in `throttled`, both since the group was made. `tasks` is how many
-    threads it may have. None is "no limit" for limits and "not told" for the rest.
+    threads it may have. A group of version 1 has a `swappiness` of its own. None is "no limit" for limits
+    and "not told" for the rest.
     """
 
     version: int
@@ -308,6 +311,7 @@ class Cgroup(Struct, frozen=True):
     periods: int | None = None
     throttled: int | None = None
     tasks: int | None = None
+    swappiness: int | None = None
     io: tuple[IoLimit, ...] = ()
 
 
@@ -330,7 +334,7 @@ class Process(Struct, frozen=True):
     linked in statically isn't seen. `huge_pages` are bytes in reserved huge pages, which `resident` leaves out.
     `policy` is the scheduler's class (other, batch, idle, fifo, …), `nice` from -20, the most urgent, to 19.
     `thp` says whether the kernel may give it transparent huge pages; `memory_policy` from which memory nodes it takes
-    its pages, in the kernel's words (default, interleave:0-1, bind:0, prefer:1, …).
+    its pages, in the kernel's words (interleave:0-1, bind:0, prefer:1, …), and `memory_nodes` which ones it may use.
     """
 
     pid: int
@@ -401,14 +405,37 @@ class Host(Struct, frozen=True):
     files: tuple[ServerFiles, ...] | None = None
 
     @property
-    def usable_memory(self) -> int | None:
-        """The memory that the server may use: the least of the machine's, the control group's and the commit limit.
+    def memory_limits(self) -> dict[str, int]:
+        """Bytes that the server may use, by what limits them; a group is throttled above its `high`."""
+        memory, group, process = self.memory, self.cgroup, self.process
+        space = process.limit("as") if process else None
+        limits = {
+            # The commit limit leaves out huge pages.
+            "commit limit": None if memory and memory.huge_pages_total else self.strict_commit_limit,
+            "memory": memory and memory.total - self.unusable_huge_pages,
+            "group": min([size for size in (group.limit, group.high) if size], default=None) if group else None,
+            "nodes": self.node_memory,
+            "address space": space and space.soft,
+        }
+        return {what: size for what, size in limits.items() if size}
 
-        The commit limit leaves out huge pages, so it does not count where some are reserved.
-        """
-        committed = None if self.memory and self.memory.huge_pages_total else self.strict_commit_limit
-        sizes = (self.memory and self.memory.total, self.cgroup and self.cgroup.limit, committed)
-        return min([size for size in sizes if size], default=None)
+    @property
+    def usable_memory(self) -> int | None:
+        """The memory that the server may use: the smallest of its limits."""
+        return min(self.memory_limits.values(), default=None)
+
+    @property
+    def node_memory(self) -> int | None:
+        """Bytes of the memory nodes to which the server's process is bound; None if it may use all nodes."""
+        nodes = [node for node in (self.cpu.nodes if self.cpu else ()) if node.memory]
+        own = [node.memory or 0 for node in nodes if self.process and node.number in self.process.memory_nodes]
+        return sum(own) if 0 < len(own) < len(nodes) else None
+
+    @property
+    def unusable_huge_pages(self) -> int:
+        """Bytes of huge pages on a host whose server is known to use none; 0 if that is unknown."""
+        memory, unused = self.memory, self.process is not None and self.process.huge_pages == 0
+        return min(memory.huge_pages_total * (memory.huge_page or 0), memory.total) if memory and unused else 0
 
     @property
     def strict_commit_limit(self) -> int | None:
@@ -418,11 +445,6 @@ class Host(Struct, frozen=True):
     @property
     def usable_cpus(self) -> float | None:
         """Processors that the server may use: online, in its affinity, and within its control group's quota."""
-        counts: list[float] = []
-        if self.cpu and self.cpu.online:
-            counts.append(len(self.cpu.online))
-        if self.process and self.process.cpus:
-            counts.append(len(self.process.cpus))
-        if self.cgroup and self.cgroup.cpus:
-            counts.append(self.cgroup.cpus)
-        return min(counts, default=None)
+        cpu, process, group = self.cpu, self.process, self.cgroup
+        counts = (cpu and len(cpu.online), process and len(process.cpus), group and group.cpus)
+        return min([count for count in counts if count], default=None)

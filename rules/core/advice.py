@@ -16,16 +16,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
+    from advisor.facts.host import Mount
     from rules.core.context import RuleContext
 
 # Containers whose limits and network settings are arguments of the runtime that starts them.
-IMAGES = frozenset({"docker", "podman", "kubernetes"})
+KUBERNETES = "kubernetes"
+IMAGES = frozenset({"docker", "podman", KUBERNETES})
+OWN_KERNEL = frozenset({"wsl"})  # the only kind of container that does not share its kernel with other machines
 CONTAINER_ARGUMENTS = {
     "LimitNOFILE": "--ulimit nofile",
     "LimitNPROC": "--ulimit nproc",
     "LimitMEMLOCK": "--ulimit memlock",
     "LimitFSIZE": "--ulimit fsize",
     "TasksMax": "--pids-limit",
+    "OOMScoreAdjust": "--oom-score-adj",
 }
 SCOPES = frozenset({"GLOBAL", "PERSIST", "PERSIST_ONLY"})
 DIGITS = 20  # of any 64-bit number
@@ -189,11 +193,40 @@ def help_line(action: Action | None) -> str:
 
 def kernel_setting_help(context: RuleContext, name: str, value: int) -> str:
     """Where to write a setting of the kernel so that it outlives a reboot, and how to load it now."""
-    if _is_container(context) and name.startswith("net."):
+    of_network = name.startswith("net.")
+    if of_network and _is_in(context, KUBERNETES):
+        return f"set the sysctl {name} to {value} in the pod's securityContext"
+    if of_network and _is_in(context, *IMAGES):
         return f"give the container --sysctl {name}={value}"
     file = f"/etc/sysctl.d/90-{context.target.flavour}.conf"
-    where = "on the container's host, " if _is_container(context) else ""
+    where = "" if of_network else kernel_place(context)
     return f"{where}write {name} = {value} to {file}, load it with sysctl -p {file}"
+
+
+def kernel_place(context: RuleContext) -> str:
+    """Where a setting of the whole kernel can be changed: "on the container's host, " in a container, else empty."""
+    system = context.host.os if context.has("host") else None
+    shared = system is not None and not OWN_KERNEL.issuperset(system.containers)
+    return "on the container's host, " if shared else ""
+
+
+def remount_command(context: RuleContext, mount: Mount, option: str) -> str:
+    """The command that changes a mount; where a container's host has the file system is not known inside."""
+    return f"mount -o remount,{option} {mount.source if kernel_place(context) else mount.point}"
+
+
+def group_swappiness(context: RuleContext) -> int | None:
+    """The swappiness of the server's control group, which only groups of version 1 have; None where it has none."""
+    group, memory = context.host.cgroup, context.host.memory
+    if group is None or (group.path == "/" and memory and group.swappiness == memory.swappiness):
+        return None
+    return group.swappiness
+
+
+def swappiness_help(context: RuleContext) -> str:
+    """How to lower vm.swappiness, and the value of the control group if it has its own."""
+    own = ", and write 1 to memory.swappiness of the server's control group, which has its own value"
+    return f"{kernel_setting_help(context, 'vm.swappiness', 1)}{'' if group_swappiness(context) is None else own}"
 
 
 def service_setting_help(context: RuleContext, *settings: str) -> str:
@@ -204,16 +237,40 @@ def service_setting_help(context: RuleContext, *settings: str) -> str:
     if context.has("server") and context.server.managed:
         return f"have the provider set {' and '.join(settings)}"
     pairs = [setting.partition("=") for setting in settings]
-    if _is_container(context) and all(name in CONTAINER_ARGUMENTS for name, _, _ in pairs):
+    if _is_in(context, KUBERNETES):
+        return f"set {' and '.join(_pod_setting(name, value) for name, _, value in pairs)}"
+    if _is_in(context, *IMAGES) and all(name in CONTAINER_ARGUMENTS for name, _, _ in pairs):
         values = [f"{CONTAINER_ARGUMENTS[name]}={'-1' if value == 'infinity' else value}" for name, _, value in pairs]
         return f"give the container {' '.join(values)}"
     unit = context.service.name if context.service else "SERVICE"
-    return f"set {' and '.join(settings)} in the service's unit (systemctl edit {unit})"
+    limits = all(name.startswith("Limit") for name, _, _ in pairs)
+    script = ", or with ulimit in the script that starts it" if limits and _is_without_unit(context) else ""
+    return f"set {' and '.join(settings)} in the service's unit (systemctl edit {unit}){script}"
 
 
-def _is_container(context: RuleContext) -> bool:
+def _is_without_unit(context: RuleContext) -> bool:
+    """Whether the server's process is known and belongs to no unit: another init or a script has started it."""
+    known = context.has("server") and context.has("host") and context.host.process is not None
+    return known and context.service is None
+
+
+def _pod_setting(name: str, value: str) -> str:
+    """The setting of a unit as Kubernetes has it, which leaves limits to the runtime that its nodes start."""
+    if name == "TasksMax":
+        return f"podPidsLimit to {value} in the kubelet's configuration"
+    if name == "OOMScoreAdjust":
+        return "the container's memory request equal to its limit"
+    return f"{name}={value} for the container runtime of the node"
+
+
+def is_in_image(context: RuleContext) -> bool:
+    """Whether a runtime started the server's container from an image: limits and capabilities are its arguments."""
+    return _is_in(context, *IMAGES)
+
+
+def _is_in(context: RuleContext, *kinds: str) -> bool:
     system = context.host.os if context.has("host") else None
-    return system is not None and not IMAGES.isdisjoint(system.containers)
+    return system is not None and not set(kinds).isdisjoint(system.containers)
 
 
 def present(*actions: Action | None) -> tuple[Action, ...]:

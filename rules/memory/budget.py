@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity, format_percent, format_size
-from rules.core.advice import advise, help_line, kernel_setting_help, present
+from rules.core.advice import advise, group_swappiness, help_line, present, swappiness_help
 from rules.core.counters import require_uptime, steady_window, window_text
 from rules.core.rule import Docs, rule
 from rules.core.subject import variable_subject
@@ -60,10 +60,11 @@ SHARED = (POOL, "innodb_log_buffer_size", "key_buffer_size", "aria_pagecache_buf
     docs=Docs(
         why="Besides the pool the server needs memory for sessions, dictionaries and temporary tables, and the system "
         "for itself. When memory runs out the kernel swaps, or kills the largest process, which is usually the "
-        "server. In a container the limit of the control group counts, not the machine's memory. The rule adds up the "
-        "pool with its lists (8 percent more on MySQL, 2 on MariaDB), the idle server, and the system (256M, at most a "
-        "quarter of the memory, and 2 percent; 64M and 2 percent in a control group), and reports a sum above the "
-        "memory. It keeps no share free: a fifth would leave 100G idle on a machine of 512G, and too little on 2G.",
+        "server. In a container the limit of the control group counts, not the machine's memory; so do memory.high, "
+        "the NUMA nodes to which the server is bound, and a limit on its address space. The rule adds up the pool with "
+        "its lists (8 percent more on MySQL, 2 on MariaDB), the idle server, and the system (256M, at most a quarter "
+        "of the memory, and 2 percent; 64M and 2 percent in a control group), and reports a sum above the memory. It "
+        "keeps no share free: a fifth would leave 100G idle on a machine of 512G, and too little on 2G.",
         fix="Lower the pool to what remains after the system, the server's other parts, its sessions and a reserve of "
         "6 percent, or give the server more memory.",
         risk="A smaller pool reads more from disk. Shrinking it at run time can stall statements for seconds.",
@@ -356,8 +357,8 @@ def swapped_server(context: RuleContext) -> Iterator[Finding]:
 
 def _swappiness_help(context: RuleContext) -> str:
     memory = context.host.memory
-    lower = memory is not None and (memory.swappiness or 0) > 1
-    return f"; then {kernel_setting_help(context, 'vm.swappiness', 1)}" if lower else ""
+    values = (memory and memory.swappiness, group_swappiness(context))
+    return f"; then {swappiness_help(context)}" if any((value or 0) > 1 for value in values) else ""
 
 
 @rule(

@@ -26,6 +26,12 @@ SYSTEM_IN_GROUP = 64 * MIB
 SYSTEM_PERCENT = 2
 SPARE_PERCENT = 6
 IN_GROUP, COMMIT_LIMIT = "the control group", "the kernel's commit limit"
+MEMORY_SOURCES = {
+    "group": IN_GROUP,
+    "commit limit": COMMIT_LIMIT,
+    "nodes": "the NUMA nodes to which it is bound",
+    "address space": "address space (ulimit -v)",
+}
 LEAST_POOL = 64 * MIB  # no smaller pool is advised: the server itself takes several times as much
 # Sessions that run statements at once, where no counter shows it: a few for each processor, or as many as throughput
 # was seen to rise with (CONN-02).
@@ -132,8 +138,10 @@ def measured_memory(context: RuleContext) -> int | None:
 
     None if neither is known.
     """
-    if context.has("host") and context.host.process is not None and context.host.process.resident:
-        return context.host.process.resident
+    process = context.host.process if context.has("host") else None
+    if process is not None and process.resident:
+        # The resident size leaves out huge pages, which no control group counts either.
+        return process.resident + (0 if memory_source(context.host) == IN_GROUP else process.huge_pages or 0)
     return context.server.instrumented_bytes if context.has("server") else None
 
 
@@ -145,10 +153,9 @@ def usable_memory(context: RuleContext) -> tuple[int, str] | None:
 
 def memory_source(host: Host) -> str:
     """What limits the memory that the server may use."""
-    size = host.usable_memory
-    if size == host.strict_commit_limit:
-        return COMMIT_LIMIT
-    return IN_GROUP if host.memory is None or (size or 0) < host.memory.total else "memory"
+    limits = host.memory_limits
+    outside = "memory outside of huge pages" if host.unusable_huge_pages else "memory"
+    return MEMORY_SOURCES.get(min(limits, key=lambda what: limits[what], default=""), outside)
 
 
 def pool_that_fits(context: RuleContext, usable_bytes: int, *, sessions: int | None = None) -> int:

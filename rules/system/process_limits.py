@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity, format_size
-from rules.core.advice import kernel_setting_help, service_setting_help
+from rules.core.advice import is_in_image, kernel_place, kernel_setting_help, service_setting_help
 from rules.core.rule import Docs, Span, rule
 from rules.core.storage import kernel_version
 from rules.core.subject import variable_subject
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from advisor.facts.host import Host
+    from advisor.facts.host import Cgroup, Host
     from rules.core.context import RuleContext
 
 BACKGROUND_THREADS = 500  # room for more than a server runs besides those of its connections
@@ -64,8 +64,15 @@ def throttled_processors(context: RuleContext) -> Iterator[Finding]:
         yield throttled_processors.finding(
             f"The control group may use {group.cpus:g} processors and ran out of its share in {group.throttled:,} of "
             f"{group.periods:,} periods since it was created.",
-            help="raise CPUQuota of the unit, or the container's CPU limit; watch nr_throttled in the group's cpu.stat",
+            help=f"raise {_quota_place(context, group)}; watch nr_throttled in the group's cpu.stat",
         )
+
+
+def _quota_place(context: RuleContext, group: Cgroup) -> str:
+    unit = (group.cpus_at or "").rpartition("/")[2]
+    if not is_in_image(context) and unit.endswith((".slice", ".service")):
+        return f"CPUQuota of {unit} (systemctl set-property {unit} CPUQuota=PERCENT)"
+    return "CPUQuota of the unit, or the container's CPU limit"
 
 
 @rule(
@@ -130,8 +137,8 @@ def _thread_limits(host: Host) -> list[tuple[int, str]]:
         fix="Set vm.nr_hugepages to the number that is in use, in /etc/sysctl.d and with sysctl -p FILE, which frees "
         "the rest at once. Or let the server use them (large_pages).",
         risk="None where nothing else on the host uses them.",
-        exceptions="Another program that takes its huge pages later, virtual machines for instance. HugePages_Rsvd in "
-        "/proc/meminfo counts free pages that are already reserved for a program.",
+        exceptions="Another program that takes its huge pages later, virtual machines for instance. Free pages that "
+        "are already reserved for a program (HugePages_Rsvd in /proc/meminfo) are not counted.",
         reconsider_when="HugePages_Free in /proc/meminfo that goes down.",
     ),
 )
@@ -140,9 +147,10 @@ def unused_huge_pages(context: RuleContext) -> Iterator[Finding]:
     memory = context.host.memory
     if memory is None or memory.huge_page is None or context.settings.on("large_pages"):
         return
-    free = memory.huge_pages_free * memory.huge_page
+    unused = memory.huge_pages_free - (memory.huge_pages_reserved or 0)
+    free = unused * memory.huge_page
     if free >= RESERVED:
-        used = memory.huge_pages_total - memory.huge_pages_free
+        used = memory.huge_pages_total - unused
         yield unused_huge_pages.finding(
             f"{format_size(free)} of memory is reserved for huge pages but unused, and the server cannot use it: "
             "large_pages is off.",
@@ -156,14 +164,14 @@ def unused_huge_pages(context: RuleContext) -> Iterator[Finding]:
     summary="The server is configured to use huge pages but got none: it runs with ordinary pages.",
     needs=("server", "host"),
     options=("large_pages",),
-    evidence=("HOST-02", "LP-01"),
+    evidence=("HOST-02", "HOST-07", "LP-01"),
     docs=Docs(
         why="If the system has no huge pages left, or does not let the server's account use them, the server falls "
         "back to ordinary pages with a warning in its error log, and still shows large_pages = ON.",
         fix="Reserve enough for the pool: vm.nr_hugepages in /etc/sysctl.d, loaded with sysctl -p FILE. Allow the "
-        "server's account to use them: LimitMEMLOCK=infinity in the unit, and on MySQL vm.hugetlb_shm_group with the "
-        "account's group. Restart the server, or the host where its memory is too fragmented for so many pages. Or "
-        "remove the line.",
+        "server's account to use them: LimitMEMLOCK=infinity in the unit, and on MySQL before 8.0.27 "
+        "vm.hugetlb_shm_group with the ID of the account's group, as since Linux 5.16 the limit alone does not allow "
+        "it. Restart the server, or the host where its memory is too fragmented for so many pages. Or remove the line.",
         risk="Memory that is reserved for huge pages is unavailable to all other uses.",
         restart=True,
         exceptions="None.",
@@ -186,11 +194,18 @@ def refused_large_pages(context: RuleContext) -> Iterator[Finding]:
 def _large_pages_help(context: RuleContext) -> str:
     """How many huge pages the pool takes, and the limit under which the account gets them."""
     memory, pool = context.host.memory, context.number(POOL)
-    limit = service_setting_help(context, "LimitMEMLOCK=infinity")
+    limit = f"{_shared_memory_help(context)}{service_setting_help(context, 'LimitMEMLOCK=infinity')}"
     if memory is None or not memory.huge_page or not pool:
         return f"reserve huge pages for the pool (vm.nr_hugepages), {limit}"
-    pages = memory.huge_pages_total - memory.huge_pages_free + -(-pool // memory.huge_page)
+    taken = memory.huge_pages_total - memory.huge_pages_free + (memory.huge_pages_reserved or 0)
+    pages = taken + -(-pool // memory.huge_page)
     return f"{kernel_setting_help(context, 'vm.nr_hugepages', pages)}, {limit}"
+
+
+def _shared_memory_help(context: RuleContext) -> str:
+    """Older MySQL takes the pages as shared memory, which Linux allows only one group; the limit is not enough."""
+    old = context.target.is_mysql and not context.target.since("mysql", 8, 0, 27)
+    return "set vm.hugetlb_shm_group to the group ID of the server's account, " if old else ""
 
 
 @rule(
@@ -207,7 +222,8 @@ def _large_pages_help(context: RuleContext) -> str:
         "scaling cost a read-write test of 2009 almost 10 percent, and more over a network.",
         fix="Set the governor to performance: cpupower frequency-set does so until the next boot, a tuned profile "
         "(tuned-adm profile throughput-performance) makes it permanent.",
-        risk="More power and heat.",
+        risk="More power and heat. That profile also sets vm.dirty_ratio to 40 (see SYS017), and older releases of it "
+        "set transparent huge pages to always (SYS001).",
         exceptions="Under intel_pstate and amd-pstate-epp, powersave follows the load, and there is no finding.",
         reconsider_when="A run on this host that is no faster with performance.",
         disagree="The loss shrank to 1 percent with another version of the same server, and both are old.",
@@ -228,7 +244,8 @@ def saving_frequency_governor(context: RuleContext) -> Iterator[Finding]:
                 else ", which raises the frequency only after it has seen load."
             ),
             severity=Severity.WARNING if fixed else None,
-            help="run cpupower frequency-set -g performance, and make it permanent with a tuned profile",
+            help=f"{kernel_place(context)}run cpupower frequency-set -g performance, and make it permanent with a "
+            "tuned profile",
         )
 
 
@@ -242,8 +259,9 @@ def saving_frequency_governor(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="The kernel kills the process with the highest score, which is based on its memory; a database usually has "
         "the highest anyway. An oom_score_adj of N counts as an additional N thousandths of all memory.",
-        fix="Set OOMScoreAdjust in the unit to 0 or, on a host dedicated to the server, to -600, and restart; choom -n "
-        "0 -p PID changes the running process. In Kubernetes set the container's memory request equal to its limit.",
+        fix="Set OOMScoreAdjust in the unit to 0 or, on a host dedicated to the server, to -600, and restart; echo 0 > "
+        "/proc/PID/oom_score_adj changes the running process. In Kubernetes set the container's memory request equal "
+        "to its limit.",
         risk="Another process is killed instead.",
         exceptions="Servers that may be killed so that something else on the host survives.",
         reconsider_when="Nothing: the owner of the host decides which process may be killed.",
@@ -255,8 +273,8 @@ def first_to_be_killed(context: RuleContext) -> Iterator[Finding]:
     if process is not None and process.oom_score_adj is not None and process.oom_score_adj > 0:
         yield first_to_be_killed.finding(
             f"oom_score_adj of the server is {process.oom_score_adj}: when memory runs out it is killed before others.",
-            help=f"{service_setting_help(context, 'OOMScoreAdjust=0')}, and restart; choom -n 0 -p {process.pid} "
-            "changes it now",
+            help=f"{service_setting_help(context, 'OOMScoreAdjust=0')}, and restart"
+            + ("" if is_in_image(context) else f"; echo 0 > /proc/{process.pid}/oom_score_adj changes it now"),
         )
 
 

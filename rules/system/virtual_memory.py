@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from advisor.facts.host import Memory
+    from advisor.facts.host import Cgroup, Memory
     from rules.core.context import RuleContext
 
 FULL_PERCENT = 90  # of the commit limit
@@ -90,7 +90,8 @@ def _commit_help(context: RuleContext, memory: Memory) -> str:
         "data out after half a minute. Until then unwritten data can grow up to the limit, and once it is reached, "
         "each process that writes must wait. The server syncs InnoDB pages, so few of them are unwritten; with a "
         "sync_binlog other than 1 it does not sync the binary log at each commit, and nothing syncs dumps and copies "
-        "on the host. The rule applies from 16G on; that threshold is our choice.",
+        "on the host. The rule applies from 16G on; that threshold is our choice. A control group "
+        "holds no more unwritten data than its limit allows.",
         fix="Set vm.dirty_background_bytes and vm.dirty_bytes, which replace the percentages, in /etc/sysctl.d.",
         risk="Programs that write faster than the disk wait earlier.",
         exceptions="Hosts whose disks write that much in seconds.",
@@ -103,7 +104,7 @@ def large_dirty_limit(context: RuleContext) -> Iterator[Finding]:
     memory = context.host.memory
     if memory is None or memory.dirty_bytes or not memory.dirty_ratio or context.text("log_bin") != "ON":
         return
-    limit = (memory.available or memory.total) * memory.dirty_ratio // 100
+    limit = _dirty_limit(memory, memory.dirty_ratio, context.host.cgroup)
     if limit < MANY_DIRTY or context.number(SYNC) in (None, 1) or context.text("binlog_storage_engine") == "INNODB":
         return
     background = f"vm.dirty_background_bytes = {DIRTY_BACKGROUND}"
@@ -113,6 +114,17 @@ def large_dirty_limit(context: RuleContext) -> Iterator[Finding]:
         variable_subject(context, SYNC),
         help=f"{kernel_setting_help(context, 'vm.dirty_bytes', DIRTY_LIMIT)}, and likewise {background}",
     )
+
+
+def _dirty_limit(memory: Memory, percent: int, group: Cgroup | None) -> int:
+    """The unwritten bytes at which writers wait; a control group holds at most as many cached files as its limit.
+
+    In version 2 the percentage is also one of the group's limit.
+    """
+    limit = (memory.available or memory.total) * percent // 100
+    if group is None or not group.limit:
+        return limit
+    return min(limit, group.limit * percent // 100 if group.version > 1 else group.limit)
 
 
 @rule(

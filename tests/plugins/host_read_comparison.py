@@ -17,7 +17,7 @@ LACKING = "(not there)"
 # Fields that change without any action: memory and swap, also resized by a hypervisor (a node's total follows
 # hotplugged memory), asynchronous requests, counters of control groups, loop devices.
 MOVING = re.compile(
-    r"memory\.(available|free|swap_total|swap_free|huge_pages_total|huge_pages_free|anonymous_huge|committed"
+    r"memory\.(available|free|swap_total|swap_free|huge_pages_(total|free|reserved)|anonymous_huge|committed"
     r"|commit_limit|total)|cpu\.nodes\[\d+\]\.memory|os\.(time|uptime|aio_used)"
     r"|cgroup\.(usage|oom_kills|periods|throttled)|process\.(resident|peak_resident|swapped)|devices\[loop\d+\].*"
 )

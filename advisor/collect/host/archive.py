@@ -93,6 +93,7 @@ take_groups() {
       while :; do
         take "$place$group" memory.max memory.high memory.swap.max memory.current memory.events \
           memory.limit_in_bytes memory.memsw.limit_in_bytes memory.usage_in_bytes memory.oom_control \
+          memory.stat memory.swappiness \
           cpu.max cpu.cfs_quota_us cpu.cfs_period_us cpu.stat pids.max io.max \
           blkio.throttle.read_iops_device blkio.throttle.write_iops_device \
           blkio.throttle.read_bps_device blkio.throttle.write_bps_device
@@ -149,7 +150,7 @@ take_groups /proc/self/cgroup
 for comm in /proc/[0-9]*/comm; do
   read -r name 2>/dev/null < "$comm" || continue
   case $name in
-    mysqld | mysqld-debug | mariadbd | mariadbd-debug)
+    mysqld | mysqld-debug | mysqld-bin | mariadbd | mariadbd-debug)
       process=${comm%/comm}
       take "$process" comm stat status limits cgroup mountinfo oom_score_adj maps
       # Its first bytes: for the whole of it the kernel would walk all pages of the server.

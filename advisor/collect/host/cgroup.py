@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from advisor.collect.host.root import key_values, parse_number, read_line
+from advisor.collect.host.root import key_values, parse_number, read_line, read_number
 from advisor.collect.host.storage import MountEntry, read_mounts
 from advisor.facts.host import Cgroup, IoLimit
 
@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
 _NO_LIMIT = 1 << 60
 """In version 1 "no limit" is the largest number of whole pages: slightly below 2^63, depending on the page size."""
+_SESSION = re.compile(
+    r"/user\.slice(?:/user-[0-9]+\.slice"
+    r"(?:/session-[^/]+\.scope|/user@[0-9]+\.service(?:/(?:app|session|background)\.slice.*)?)?)?"
+)
+"""The groups of a login and of what it starts, but not those of containers in it."""
 
 
 class CgroupDirectory(NamedTuple):
@@ -41,12 +46,15 @@ class CgroupDirectory(NamedTuple):
         return steps
 
 
-def read_cgroup(root: Root, pid: int | None = None) -> Cgroup | None:
-    """The limits of a process, or of this one; None if no hierarchy with memory accounting is mounted.
+def read_cgroup(root: Root, pid: int | None = None, *, session: bool = True) -> Cgroup | None:
+    """The limits of a process, or of this one; None if its group, or none that accounts for memory, is visible.
 
-    In a hybrid setup, memory may be accounted in version 1 while version 2 is mounted too.
+    In a hybrid setup, memory may be accounted in version 1 while version 2 is mounted too. `session` is False where
+    the limits of the login that reads them do not count, because a server will not run in it.
     """
     member_of = _memberships(root.read(f"/proc/{pid or 'self'}/cgroup"))
+    if not session:
+        member_of = {name: "/" if _SESSION.fullmatch(path) else path for name, path in member_of.items()}
     mounts = read_mounts(root)
     memory, cpu = (_find_group(root, mounts, member_of, name) for name in ("memory", "cpu"))
     unified = _find_group(root, mounts, member_of, "")
@@ -74,7 +82,10 @@ def _memberships(text: str | None) -> dict[str, str]:
 def _find_group(
     root: Root, mounts: tuple[MountEntry, ...], member_of: dict[str, str], controller: str
 ) -> CgroupDirectory | None:
-    """The directory of the process's group; the top of the mount if the group itself is not visible."""
+    """The directory of the process's group; the top of the mount if the group has no directory in it.
+
+    None if the group is beside what is mounted, like that of another container: its limits are not visible.
+    """
     path = member_of.get(controller)
     if path is None:
         return None
@@ -82,25 +93,40 @@ def _find_group(
     for mount in (entry.mount for entry in mounts):
         if mount.fs_type != ("cgroup" if controller else "cgroup2") or (controller and controller not in mount.options):
             continue
-        directory = (mount.point + _path_below_mount(path, mount.root)).rstrip("/")
+        below = _path_below_mount(path, mount.root)
+        if below is None:
+            continue
+        directory = (mount.point + below).rstrip("/")
         if directory != mount.point and root.real(directory):
             return CgroupDirectory(path, directory, mount.point)
         tops.append(CgroupDirectory(path, mount.point, mount.point))
     return tops[0] if tops else None
 
 
-def _path_below_mount(path: str, mounted: str) -> str:
-    """A group's path below the mounted part of the hierarchy; "" if it is outside."""
-    if ".." in path.split("/"):
-        return ""
+def _path_below_mount(path: str, mounted: str) -> str | None:
+    """A group's path below the mounted part of the hierarchy; "" if it contains that part, None if it is beside it.
+
+    Paths with .. lead out of the control group namespace of the reader.
+    """
+    if ".." in (*path.split("/"), *mounted.split("/")):
+        return None
     if mounted == "/":
         return path
-    return path[len(mounted) :] if path.startswith(mounted + "/") else ""
+    if path == mounted or path.startswith(mounted + "/"):
+        return path[len(mounted) :]
+    return "" if mounted.startswith(path.rstrip("/") + "/") else None
 
 
 def _version_1(root: Root, group: CgroupDirectory, cpus: float | None, cpus_at: str | None) -> Cgroup:
     limit, at = _smallest(root, group, "memory.limit_in_bytes")
     both, _ = _smallest(root, group, "memory.memsw.limit_in_bytes")
+    # The smallest limits of all groups above, among them those that a container cannot see.
+    rows = key_values(root.read(f"{group.directory}/memory.stat", 1 << 16), " ")
+    above, both_above = (parse_number(rows.get(f"hierarchical_{name}_limit")) for name in ("memory", "memsw"))
+    if above is not None and above < (_NO_LIMIT if limit is None else limit):
+        limit, at = above, None
+    if both_above is not None and both_above < (_NO_LIMIT if both is None else both):
+        both = both_above
     return Cgroup(
         version=1,
         path=group.path,
@@ -109,6 +135,7 @@ def _version_1(root: Root, group: CgroupDirectory, cpus: float | None, cpus_at: 
         swap_limit=None if both is None else max(both - (limit or 0), 0),
         usage=parse_number(root.read(f"{at or group.directory}/memory.usage_in_bytes", 64)),
         oom_kills=_oom_kills(root, f"{group.directory}/memory.oom_control"),
+        swappiness=read_number(root, f"{group.directory}/memory.swappiness"),
         cpus=cpus,
         cpus_at=cpus_at,
     )

@@ -25,7 +25,7 @@ from advisor.collect.host.root import (
     read_line,
     read_number,
 )
-from advisor.collect.host.storage import trace_storage
+from advisor.collect.host.storage import read_mounts, trace_storage
 from advisor.core.errors import MycnfError
 from advisor.facts.host import BlockDevice, Cpu, Host, Memory, Mount, OperatingSystem, ServerPath, SkippedPart, Storage
 
@@ -100,7 +100,13 @@ def _containers(root: Root) -> tuple[str, ...]:
     signs += filter(None, [read_line(root, "/run/systemd/container")])
     groups = root.read("/proc/1/cgroup", 1 << 16) or ""
     signs += [name for sign, name in _IN_CGROUP if sign in groups]
+    signs += ["kubernetes"] if any(_is_of_pod(entry.mount) for entry in read_mounts(root)) else []
     return tuple(dict.fromkeys(signs))
+
+
+def _is_of_pod(mount: Mount) -> bool:
+    """Whether the kubelet mounted it: a pod's control group has no sign of it in a namespace of its own."""
+    return mount.point == "/dev/termination-log" or (mount.point == "/etc/hosts" and "/pods/" in mount.root)
 
 
 def read_memory(root: Root) -> Memory | None:
@@ -123,6 +129,7 @@ def read_memory(root: Root) -> Memory | None:
         huge_page=sizes.get("Hugepagesize"),
         huge_pages_total=sizes.get("HugePages_Total") or 0,
         huge_pages_free=sizes.get("HugePages_Free") or 0,
+        huge_pages_reserved=sizes.get("HugePages_Rsvd"),
         anonymous_huge=sizes.get("AnonHugePages"),
         committed=sizes.get("Committed_AS"),
         commit_limit=sizes.get("CommitLimit"),
@@ -145,13 +152,19 @@ SAID = "not read: only the values of --ram, --cpus and --disk are known"
 
 
 def read_host(
-    root: Root, pid: int | None = None, datadir: str | None = None, others: Mapping[str, str] | None = None
+    root: Root,
+    pid: int | None = None,
+    datadir: str | None = None,
+    others: Mapping[str, str] | None = None,
+    *,
+    session: bool = True,
 ) -> Host:
     """Read a host; with the server's pid also its process, limits and storage.
 
     `datadir` is the data directory; the default is the process's working directory, which for a server is the data
     directory. `others` are its other directories by variable, absolute or relative to `datadir`. Without a pid, a
-    recorded host's only server is used; on a live host the pid must be proved. Parts that cannot be read are None and
+    recorded host's only server is used; on a live host the pid must be proved. Without a server, the control group is
+    the reader's; `session` is False if the limits of its login do not count. Parts that cannot be read are None and
     listed in `skipped` with the reason; nothing is raised.
     """
     pid = _only_server(root) if pid is None else pid
@@ -163,7 +176,7 @@ def read_host(
     host = Host(
         cpu=read_cpu(root),
         memory=read_memory(root),
-        cgroup=read_cgroup(root, pid),
+        cgroup=read_cgroup(root, pid, session=session),
         devices=devices,
         storage=storage,
         process=process,
@@ -173,7 +186,7 @@ def read_host(
     reasons = {
         "cpu": "no processors in /sys/devices/system/cpu",
         "memory": "no total in /proc/meminfo",
-        "cgroup": "no control groups that account for memory are mounted",
+        "cgroup": _missing_group_reason(root),
         "devices": "no block devices in /sys/block",
         "storage": f"no mount holds {place}" if place else "no data directory was given",
         "process": "no server process was given" if pid is None else f"no process {pid} is here",
@@ -200,6 +213,13 @@ def _places(
             seen.add(there.mount.point)
             places.append(ServerPath(name, there))
     return tuple(places)
+
+
+def _missing_group_reason(root: Root) -> str:
+    mounts = [entry.mount for entry in read_mounts(root)]
+    if any(m.fs_type == "cgroup2" or (m.fs_type == "cgroup" and "memory" in m.options) for m in mounts):
+        return "the control group of the process is not visible from this container"
+    return "no control groups that account for memory are mounted"
 
 
 def _only_server(root: Root) -> int | None:
@@ -249,7 +269,7 @@ def host_from_options(
 
 
 def _from_tar(path: str) -> Host:
-    return read_host(open_root(path))
+    return read_host(open_root(path), session=False)
 
 
 def _cpu(count: int) -> Cpu:

@@ -51,6 +51,7 @@ def read_process(root: Root, pid: int) -> Process | None:
     if "Name" not in status:
         return None
     nice, policy = _scheduling(root.read(f"/proc/{pid}/stat", 4096))
+    memory_policy = _memory_policy(root.read(f"/proc/{pid}/numa_maps", _FIRST_LINE))
     return Process(
         pid=pid,
         name=printable_line(status["Name"]) or "",
@@ -62,7 +63,7 @@ def read_process(root: Root, pid: int) -> Process | None:
         swapped=parse_size(status.get("VmSwap")),
         threads=parse_number(status.get("Threads")),
         cpus=cpu_list(status.get("Cpus_allowed_list")),
-        memory_nodes=cpu_list(status.get("Mems_allowed_list")),
+        memory_nodes=_memory_nodes(status.get("Mems_allowed_list"), memory_policy),
         oom_score_adj=read_number(root, f"/proc/{pid}/oom_score_adj"),
         allocator=_allocator(root.read(f"/proc/{pid}/maps")),
         limits=_limits(root.read(f"/proc/{pid}/limits")),
@@ -70,7 +71,7 @@ def read_process(root: Root, pid: int) -> Process | None:
         nice=nice,
         policy=policy,
         thp={"0": False, "1": True}.get(status.get("THP_enabled", "")),
-        memory_policy=_memory_policy(root.read(f"/proc/{pid}/numa_maps", _FIRST_LINE)),
+        memory_policy=memory_policy,
     )
 
 
@@ -94,6 +95,12 @@ def _memory_policy(numa_maps: str | None) -> str | None:
     return found[1] if found else None
 
 
+def _memory_nodes(allowed: str | None, policy: str | None) -> tuple[int, ...]:
+    """The nodes that the control group allows, and of these the ones to which the policy binds the process."""
+    bound = re.match(r"bind(?:=\w+)?:(\S+)", policy or "")
+    return tuple(node for node in cpu_list(allowed) if bound is None or node in cpu_list(bound[1]))
+
+
 def _limits(text: str | None) -> tuple[Limit, ...]:
     """Parse the lines of /proc/PID/limits: a name, soft limit, hard limit, and sometimes a unit."""
     rows = (re.match(r"Max (.+?)\s{2,}(\S+)\s+(\S+)", line) for line in (text or "").split("\n"))
@@ -103,7 +110,9 @@ def _limits(text: str | None) -> tuple[Limit, ...]:
 
 def _allocator(maps: str | None) -> str | None:
     """The allocator among the loaded libraries; the C library's own if there is no other."""
-    libraries = {posixpath.basename(line.split(" ")[-1]) for line in (maps or "").split("\n") if "/" in line}
+    # A library that was replaced since the server started still runs: its path ends with " (deleted)".
+    lines = (line.removesuffix(" (deleted)") for line in (maps or "").split("\n") if "/" in line)
+    libraries = {posixpath.basename(line.split(" ")[-1]) for line in lines}
     for name in _ALLOCATORS:
         if any(library.startswith(f"lib{name}") for library in libraries):
             return name

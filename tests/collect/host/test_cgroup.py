@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from advisor.collect.host.cgroup import read_cgroup
+from advisor.collect.host.host import read_host
 from advisor.collect.host.root import LiveRoot
 
 if TYPE_CHECKING:
@@ -71,12 +72,37 @@ def test_container_sees_its_own_group_as_the_top(tree: Make) -> None:
     assert (group.limit, group.limit_at, group.cpus) == (G, "/", 0.5)
 
 
-@pytest.mark.parametrize("path", ["/docker/abc", "/../../other", "/kubepods/burstable/pod1/abc"])
-def test_group_outside_the_mount_is_taken_for_its_top(tree: Make, path: str) -> None:
-    """A path from outside the namespace, or of a part that isn't mounted, leaves the top of what is visible."""
-    mounts = V2.replace("0:26 /", "0:26 /docker/abc") if path == "/docker/abc" else V2
+@pytest.mark.parametrize("path", ["/docker/abc", "/docker", "/kubepods/burstable/pod1/abc"])
+def test_group_without_a_directory_is_taken_for_the_top_of_the_mount(tree: Make, path: str) -> None:
+    """The part that is mounted, a group above it, and a path that leads nowhere leave the top of what is visible."""
+    mounts = V2.replace("0:26 /", "0:26 /docker/abc") if path.startswith("/docker") else V2
     root = tree(version_2(path, mounts) | {"/sys/fs/cgroup/memory.max": f"{G}\n"})
     assert read_cgroup(root, 7).limit == G
+
+
+@pytest.mark.parametrize(("path", "mounted"), [("/../other", "/"), ("/docker/other", "/docker/abc"), ("/", "/../..")])
+def test_group_beside_the_mount_is_not_known(tree: Make, path: str, mounted: str) -> None:
+    """From a container next to the server's, only the own limit is visible: it is not the server's."""
+    root = tree(version_2(path, V2.replace("0:26 /", f"0:26 {mounted}")) | {"/sys/fs/cgroup/memory.max": f"{G}\n"})
+    assert read_cgroup(root, 7) is None
+    skipped = {part.part: part.reason for part in read_host(root, 7).skipped}
+    assert skipped["cgroup"] == "the control group of the process is not visible from this container"
+
+
+@pytest.mark.parametrize(
+    ("path", "limit"),
+    [
+        ("/user.slice/user-1000.slice/session-3.scope", None),
+        ("/user.slice/user-1000.slice/user@1000.service/app.slice/app-terminal.scope", None),
+        ("/user.slice/user-1000.slice/user@1000.service/user.slice/docker-ab.scope", G),
+        ("/system.slice/mysql.service", G),
+    ],
+)
+def test_limits_of_a_login_are_not_those_of_a_later_server(tree: Make, path: str, limit: int | None) -> None:
+    """The login that looks at a host has limits of its own; a container in it limits what will run there."""
+    files = version_2(path) | {"/proc/self/cgroup": f"0::{path}\n", f"/sys/fs/cgroup{path}/memory.max": f"{G}\n"}
+    assert read_cgroup(tree(files)).limit == G
+    assert read_cgroup(tree(files), session=False).limit == limit
 
 
 def test_mount_of_a_part_of_the_hierarchy_is_taken_off_the_path(tree: Make) -> None:
@@ -108,6 +134,16 @@ def test_limits_of_version_1_are_read_in_a_hybrid(tree: Make) -> None:
     files = {"memory.limit_in_bytes": f"{2 * G}\n", "memory.memsw.limit_in_bytes": f"{3 * G}\n"}
     group = read_cgroup(tree(version_1(**files, **{"cpu.cfs_quota_us": "250000\n"})), 7)
     assert (group.version, group.limit, group.swap_limit, group.cpus) == (1, 2 * G, G, 2.5)
+
+
+def test_limits_above_the_visible_groups_are_in_the_statistics(tree: Make) -> None:
+    """A container of version 1 cannot see the group above it, but its statistics have the smallest limits of all."""
+    stat = f"cache 1\nhierarchical_memory_limit {2 * G}\nhierarchical_memsw_limit {3 * G}\n"
+    group = read_cgroup(tree(version_1(**{"memory.stat": stat})), 7)
+    assert (group.limit, group.limit_at, group.swap_limit, group.usage) == (2 * G, None, G, 4096)
+    largest = stat.replace(str(2 * G), UNLIMITED.strip()).replace(str(3 * G), UNLIMITED.strip())
+    group = read_cgroup(tree(version_1(**{"memory.stat": largest, "memory.swappiness": "33\n"})), 7)
+    assert (group.limit, group.swap_limit, group.swappiness) == (None, None, 33)
 
 
 def test_host_without_control_groups_has_none(tree: Make) -> None:
@@ -148,3 +184,20 @@ def test_real_group_limits_a_real_process(real_group: Path) -> None:
     assert (group.limit, group.limit_at) == (64 << 20, group.path)
     assert group.limit_at.endswith(real_group.name)
     assert group.usage is not None
+
+
+def test_real_group_has_its_own_swappiness(real_group: Path) -> None:
+    """A group of version 1 keeps the swappiness of the group in which it was created."""
+    if not (real_group / "memory.swappiness").exists():
+        pytest.skip("groups of version 2 have no swappiness")
+    (real_group / "memory.swappiness").write_text("33")
+    inner = real_group / "inner"
+    inner.mkdir()
+    child = subprocess.Popen(["sleep", "3000"])
+    try:
+        (inner / "cgroup.procs").write_text(str(child.pid))
+        group = read_cgroup(LiveRoot(), child.pid)
+    finally:
+        child.kill()
+        child.wait()
+    assert group.swappiness == 33

@@ -23,6 +23,7 @@ Committed_AS:   50291752 kB
 AnonHugePages:   1048576 kB
 HugePages_Total:    1024
 HugePages_Free:      512
+HugePages_Rsvd:      100
 Hugepagesize:       2048 kB
 """
 
@@ -39,6 +40,7 @@ def test_kilobytes_and_counts_are_told_apart(tree: Callable[[dict[str, str]], Ro
     memory = read_memory(tree({"/proc/meminfo": MEMINFO}))
     assert (memory.total, memory.swap_total) == (65806300 << 10, 8388604 << 10)
     assert (memory.huge_pages_total, memory.huge_pages_free, memory.huge_page) == (1024, 512, 2 << 20)
+    assert memory.huge_pages_reserved == 100
     assert (memory.committed, memory.commit_limit) == (50291752 << 10, 41291752 << 10)
     assert (memory.swappiness, memory.thp) == (None, None)
 

@@ -54,6 +54,8 @@ def maps(*libraries: str) -> str:
         (["libc-2.31.so", "libm.so.6"], "glibc"),
         (["ld-musl-x86_64.so.1"], "musl"),
         (["libcrypt.so.1"], None),
+        (["libjemalloc.so.2 (deleted)", "libc.so.6"], "jemalloc"),
+        (["libc.so.6 (deleted)"], "glibc"),
     ],
 )
 def test_allocator_is_known_by_the_loaded_library(tree: Make, libraries: list[str], allocator: str | None) -> None:
@@ -145,6 +147,14 @@ def test_the_first_mapping_tells_the_policy(tree: Make, line: str, policy: str |
     """The policy stands behind the address of the first mapping; a line cut short within it tells nothing."""
     root = tree({"/proc/7/status": "Name:\tmysqld\n", "/proc/7/numa_maps": line})
     assert read_process(root, 7).memory_policy == policy
+
+
+def test_a_policy_narrows_the_nodes(tree: Make) -> None:
+    """numactl --membind leaves the list of the control group as it is; the policy says which nodes are left."""
+    status = "Name:\tmysqld\nMems_allowed_list:\t0-3\n"
+    for policy, nodes in (("bind:1,3", (1, 3)), ("bind=static:2", (2,)), ("interleave:0-1", (0, 1, 2, 3))):
+        root = tree({"/proc/7/status": status, "/proc/7/numa_maps": f"7f00 {policy} heap\n"})
+        assert read_process(root, 7).memory_nodes == nodes
 
 
 def test_no_more_is_read_of_numa_maps_than_the_first_mapping(tree: Make, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,6 +65,22 @@ def test_container_is_hinted_at_from_inside(tree: Make) -> None:
     assert read_system(root).containers == ("docker", "kubernetes")
 
 
+@pytest.mark.parametrize(
+    "mount",
+    [
+        "9 1 8:1 /var/lib/kubelet/pods/0a1b/containers/mysql/7c /dev/termination-log rw - ext4 /dev/sda1 rw",
+        "9 1 8:1 /pods/0a1b/etc-hosts /etc/hosts rw - xfs /dev/sdb rw",
+    ],
+)
+def test_pod_is_known_by_what_the_kubelet_mounts(tree: Make, mount: str) -> None:
+    """A control group namespace hides the path that names Kubernetes; a node has such directories, but not there."""
+    files = KERNEL | {"/proc/1/cgroup": "0::/\n"}
+    assert read_system(tree(files | {"/proc/self/mountinfo": f"{mount}\n"})).containers == ("kubernetes",)
+    node = "9 1 8:1 / /var/lib/kubelet/pods/0a1b/volumes/data rw - ext4 /dev/sdc rw\n"
+    node += "8 1 8:1 /docker/containers/ab/hosts /etc/hosts rw - ext4 /dev/sda1 rw\n"
+    assert read_system(tree(files | {"/proc/self/mountinfo": node})).containers == ()
+
+
 def test_terminal_codes_in_names_are_not_passed_on(tree: Make) -> None:
     """A host name with an escape sequence can't reach a terminal as one."""
     root = tree({**KERNEL, "/proc/sys/kernel/hostname": "db1\x1b[2J\n"})
