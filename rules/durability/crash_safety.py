@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from advisor.core.model import Action, Confidence, Severity, format_duration
-from rules.core.advice import advise, help_line, present
+from rules.core.advice import advise, help_line, kernel_place, present, remount_command
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject, written_name
 from rules.durability.binary_log import uses_innodb_binary_log, writes_binary_log
@@ -332,7 +332,7 @@ def forbids_checksums(context: RuleContext) -> bool:
         why="Without barriers the disk may keep synced writes in its own cache and write them in another order. That "
         "is safe only where the cache survives a loss of power. The kernel shows whether a disk reports a volatile "
         "cache (write back in /sys/block/DISK/queue/write_cache); where all disks report none, the finding is a note.",
-        fix="Remove nobarrier or barrier=0 from the mount options.",
+        fix="Remove nobarrier or barrier=0 in /etc/fstab, and remount with barrier: otherwise a remount keeps it.",
         risk="Syncs take as long as the disk really needs.",
         exceptions="Controllers with a battery, and drives with power-loss protection.",
         reconsider_when="Proof that every cache on the way to the disk survives a loss of power.",
@@ -345,12 +345,12 @@ def file_system_without_barriers(context: RuleContext) -> Iterator[Finding]:
     if storage and unsafe:
         volatile = [disk.name for disk in storage.disks if disk.write_cache == WRITE_BACK]
         safe = bool(storage.disks) and all(disk.write_cache == WRITE_THROUGH for disk in storage.disks)
-        cache = f" {volatile[0]} has a volatile write cache." if volatile else ""
         yield file_system_without_barriers.finding(
             f"{storage.mount.point} is mounted with {', '.join(unsafe)}; a loss of power may undo synced writes."
-            f"{cache}",
+            + (f" {volatile[0]} has a volatile write cache." if volatile else ""),
             severity=Severity.NOTE if safe else None,
-            help="remount without it, unless every write cache survives a loss of power",
+            help=f"unless each cache survives it: {kernel_place(context)}run "
+            f"{remount_command(context, storage.mount, 'barrier')}, and remove {', '.join(unsafe)} in /etc/fstab",
         )
 
 

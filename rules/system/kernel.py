@@ -6,7 +6,14 @@ import re
 
 from advisor.core.model import Confidence, Origin, Severity, format_size
 from advisor.verdict.number import parse_digits
-from rules.core.advice import kernel_setting_help, service_setting_help
+from rules.core.advice import (
+    group_swappiness,
+    is_in_image,
+    kernel_place,
+    kernel_setting_help,
+    service_setting_help,
+    swappiness_help,
+)
 from rules.core.rule import Docs, rule
 from rules.core.storage import is_solid_state
 from rules.core.subject import variable_subject, verdict_subject
@@ -35,7 +42,9 @@ NUMA_POLICY = re.compile(r"^[ \t]*NUMAPolicy[ \t]*=[ \t]*(\S*)", re.MULTILINE)
 INTERLEAVING = frozenset({"interleave", "3"})
 EXEC_START = re.compile(r"^[ \t]*ExecStart[ \t]*=[ \t]*(.+)", re.MULTILINE)
 UNDER_NUMACTL = re.compile(r"\bnumactl\b.*\s(?:--interleave|-i)\b")
-FAIR = frozenset({"cfq", "bfq", "anticipatory"})
+# Fair schedulers, and what the same disk knows for solid-state and for other disks: cfq and anticipatory are of the
+# queue that Linux 5.0 removed, whose disks do not know none and mq-deadline.
+FAIR = {"cfq": ("noop", "deadline"), "anticipatory": ("noop", "deadline"), "bfq": ("none", "mq-deadline")}
 # Clocks that are read by a system call, from a device or from the hypervisor; kvm-clock, hyperv_clocksource_tsc_page
 # and the counters of other architectures are read without one.
 SLOW_CLOCKS = {"hpet": "a device", "acpi_pm": "a device", "pit": "a device", "jiffies": "ticks", "xen": "Xen"}
@@ -78,8 +87,8 @@ def transparent_huge_pages(context: RuleContext) -> Iterator[Finding]:
     if context.host.memory is not None and context.host.memory.thp == "always" and not _without_huge_pages(context):
         yield transparent_huge_pages.finding(
             "Transparent huge pages are set to always; the server's memory can grow beyond its budget.",
-            help="run echo madvise > /sys/kernel/mm/transparent_hugepage/enabled, put transparent_hugepage=madvise on "
-            "the kernel's command line, and restart the server",
+            help=f"{kernel_place(context)}run echo madvise > /sys/kernel/mm/transparent_hugepage/enabled, put "
+            "transparent_hugepage=madvise on the kernel's command line, and restart the server",
         )
 
 
@@ -207,9 +216,9 @@ def _granted_maximum(context: RuleContext, name: str) -> int | None:
     docs=Docs(
         why="In a published run on eight disks cfq did 2,800 transactions a minute where noop and deadline did 6,500. "
         "Current kernels have bfq instead; MariaDB recommends none for solid-state disks and mq-deadline for spinning "
-        "ones.",
-        fix="Write none or mq-deadline to /sys/block/DISK/queue/scheduler, which lasts until the next boot, and add a "
-        "udev rule.",
+        "ones. Disks that have cfq know noop and deadline instead: Linux 5.0 removed all three.",
+        fix="Write none or mq-deadline (noop or deadline in place of cfq) to /sys/block/DISK/queue/scheduler, which "
+        "lasts until the next boot, and add a udev rule.",
         risk="Other programs that use the disk lose their fair share.",
         exceptions="Hosts where the database must not starve other programs.",
         reconsider_when="A read-write run on this host that is as fast with bfq.",
@@ -219,11 +228,11 @@ def fair_io_scheduler(context: RuleContext) -> Iterator[Finding]:
     """Report a fair I/O scheduler for the data disks."""
     for disk in context.host.storage.disks if context.host.storage else ():
         if disk.scheduler in FAIR:
-            better = "none" if is_solid_state(context) else "mq-deadline"
+            better = FAIR[disk.scheduler][0 if is_solid_state(context) else 1]
             yield fair_io_scheduler.finding(
                 f"{disk.name} uses the scheduler {disk.scheduler}, which shares the disk between processes.",
-                help=f"run echo {better} > /sys/block/{disk.kernel_name}/queue/scheduler, and write a udev rule that "
-                f"sets ATTR{{queue/scheduler}} to {better} at each boot",
+                help=f"{kernel_place(context)}run echo {better} > /sys/block/{disk.kernel_name}/queue/scheduler, and "
+                f"write a udev rule that sets ATTR{{queue/scheduler}} to {better} at each boot",
             )
 
 
@@ -234,24 +243,34 @@ def fair_io_scheduler(context: RuleContext) -> Iterator[Finding]:
     confidence=Confidence.OPINION,
     summary="The kernel prefers swapping out the server's memory to dropping cached files.",
     needs=("host",),
-    evidence=("VM-01",),
+    evidence=("VM-01", "KRN-18"),
     docs=Docs(
         why="vm.swappiness controls how readily the kernel swaps out a process's memory. The usual 60 suits desktops. "
-        "No measurement is known; MariaDB's documentation recommends 1 and warns that 0 makes OOM kills more likely.",
+        "No measurement is known; MariaDB's documentation recommends 1 and warns that 0 makes OOM kills more likely. "
+        "With version 1 of control groups (the default of RHEL 8 and Ubuntu 20.04) each group has its own value, "
+        "memory.swappiness, which it takes from its parent when it is created: there the group's value counts.",
         fix="Write vm.swappiness = 1 to a file in /etc/sysctl.d and load it with sysctl -p FILE: it takes effect at "
-        "once. For a container, do this on its host.",
+        "once. A line about it in /etc/sysctl.conf wins at the next boot: change it there. For a container, do this on "
+        "its host. With version 1 of control groups also write 1 to memory.swappiness of the server's group, after "
+        "each start; on RHEL 8 (kernel 4.18.0-425 and later) vm.force_cgroup_v2_swappiness = 1 makes vm.swappiness "
+        "count for all groups.",
         risk="None known.",
-        exceptions="Hosts without swap.",
+        exceptions="Hosts without swap. A control group that may not swap (memory.swap.max = 0) is not reported.",
         reconsider_when="A server that is never swapped out at a higher value.",
     ),
 )
 def swappiness(context: RuleContext) -> Iterator[Finding]:
     """Report a swappiness for desktops on a host with swap."""
-    memory = context.host.memory
-    if memory is not None and memory.swap_total and (memory.swappiness or 0) > SWAPPY:
+    memory, group = context.host.memory, context.host.cgroup
+    if memory is None or not memory.swap_total or (group and group.version > 1 and group.swap_limit == 0):
+        return
+    own = group_swappiness(context)
+    value = memory.swappiness if own is None else own
+    if (value or 0) > SWAPPY:
+        name = "vm.swappiness" if own is None else "memory.swappiness of the server's control group"
         yield swappiness.finding(
-            f"vm.swappiness is {memory.swappiness}, with {format_size(memory.swap_total)} of swap.",
-            help=f"{kernel_setting_help(context, 'vm.swappiness', 1)}; it takes effect at once",
+            f"{name} is {value}, with {format_size(memory.swap_total)} of swap.",
+            help=f"{swappiness_help(context)}{'; it takes effect at once' if own is None else ''}",
         )
 
 
@@ -270,8 +289,9 @@ def swappiness(context: RuleContext) -> Iterator[Finding]:
         "innodb_numa_interleave, the policy of the server's process (/proc/PID/numa_maps, which numactl and systemd "
         "set), and if that cannot be read, NUMAPolicy or numactl in its unit.",
         fix="Set innodb_numa_interleave to ON; MariaDB has it if it was built with NUMA support, as Debian's packages "
-        "are. Or set NUMAPolicy=interleave and NUMAMask=all in the service's unit, or start the server under numactl "
-        "--interleave=all.",
+        "are. Or set NUMAPolicy=interleave and NUMAMask with the numbers of the nodes in the service's unit (systemd "
+        "243 and later, and RHEL 8; others ignore both), or start the server under numactl --interleave=all. A "
+        "container needs the capability SYS_NICE for either.",
         risk="Memory of other nodes is somewhat slower to access.",
         restart=True,
         exceptions="Servers that are bound to one node on purpose.",
@@ -285,14 +305,28 @@ def pool_beyond_memory_node(context: RuleContext) -> Iterator[Finding]:
     pool = context.number(POOL)
     if len(sizes) < 2 or pool is None or pool <= max(sizes) or _is_interleaved(context):  # noqa: PLR2004
         return
-    interleave = service_setting_help(context, "NUMAPolicy=interleave", "NUMAMask=all")
+    built = ", if this build has it" if context.target.is_mariadb else ""
     yield pool_beyond_memory_node.finding(
         f"The pool of {format_size(pool)} is larger than the largest of {len(sizes)} NUMA nodes "
-        f"({format_size(max(sizes))}).",
+        f"({format_size(max(sizes))}){_unread_policy(context)}.",
         variable_subject(context, POOL),
-        help=f"set innodb_numa_interleave = ON{', if this build has it' if context.target.is_mariadb else ''}, or "
-        f"{interleave}, and restart",
+        help=f"set innodb_numa_interleave = ON{built}, {_interleave_help(context)}, and restart",
     )
+
+
+def _unread_policy(context: RuleContext) -> str:
+    process = context.host.process
+    unread = process is not None and process.memory_policy is None and context.service is None
+    return "; whether its process interleaves memory could not be read" if unread else ""
+
+
+def _interleave_help(context: RuleContext) -> str:
+    if is_in_image(context):
+        return "give the container the capability SYS_NICE"
+    nodes = context.host.cpu.nodes if context.host.cpu else ()
+    mask = ",".join(str(node.number) for node in nodes if node.memory)
+    unit = service_setting_help(context, "NUMAPolicy=interleave", f"NUMAMask={mask}")
+    return f"or {unit} with systemd 243 or later (or RHEL 8)"
 
 
 def _is_interleaved(context: RuleContext) -> bool:
@@ -338,8 +372,8 @@ def slow_clock_source(context: RuleContext) -> Iterator[Finding]:
         yield slow_clock_source.finding(
             f"The kernel's clock is {clock}, read from {SLOW_CLOCKS[clock]}: each reading "
             f"{'usually ' if clock == 'xen' else ''}takes a system call.",
-            help=f"if {CLOCKS}/available_clocksource lists tsc, run echo tsc > {CLOCKS}/current_clocksource; if not, "
-            "look for the reason with dmesg | grep -i tsc",
+            help=f"{kernel_place(context)}if {CLOCKS}/available_clocksource lists tsc, run echo tsc > "
+            f"{CLOCKS}/current_clocksource; if not, look for the reason with dmesg | grep -i tsc",
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity, format_duration, format_size
+from rules.core.advice import kernel_place, remount_command
 from rules.core.counters import require_uptime
 from rules.core.rule import Docs, rule
 from rules.core.storage import BINARY_LOG, DATA, kernel_version, mount_under, server_directories
@@ -55,7 +56,8 @@ def data_journalled_twice(context: RuleContext) -> Iterator[Finding]:
     if mount is not None and "data=journal" in mount.options:
         yield data_journalled_twice.finding(
             f"{mount.point} is mounted with data=journal: all data is written twice, and direct I/O is ignored.",
-            help="write data=ordered for it in /etc/fstab, and unmount and mount it with the server stopped",
+            help=f"{kernel_place(context)}write data=ordered for it in /etc/fstab, and unmount and mount it with the "
+            "server stopped",
         )
 
 
@@ -86,7 +88,8 @@ def data_behind_its_journal(context: RuleContext) -> Iterator[Finding]:
         yield data_behind_its_journal.finding(
             f"{mount.point} is mounted with data=writeback: after a crash, files that were growing may contain old "
             "data of other files.",
-            help="write data=ordered for it in /etc/fstab, and unmount and mount it with the server stopped",
+            help=f"{kernel_place(context)}write data=ordered for it in /etc/fstab, and unmount and mount it with the "
+            "server stopped",
         )
 
 
@@ -114,7 +117,8 @@ def synchronous_mount(context: RuleContext) -> Iterator[Finding]:
             yield synchronous_mount.finding(
                 f"{storage.mount.point}, which holds {what}, is mounted with sync: each write waits for the disk, not "
                 "only those that must be durable.",
-                help=f"remove sync from its line in /etc/fstab, and run mount -o remount,async {storage.mount.point}",
+                help=f"{kernel_place(context)}remove sync from its line in /etc/fstab, and run "
+                f"{remount_command(context, storage.mount, 'async')}",
             )
 
 
@@ -144,7 +148,8 @@ def access_times_written(context: RuleContext) -> Iterator[Finding]:
     if not SPARING.intersection(mount.options):
         yield access_times_written.finding(
             f"{mount.point} is mounted with strictatime: each read of a file writes its access time.",
-            help=f"write noatime for it in /etc/fstab, and run mount -o remount,noatime {mount.point}",
+            help=f"{kernel_place(context)}write noatime for it in /etc/fstab, and run "
+            f"{remount_command(context, mount, 'noatime')}",
         )
 
 
@@ -317,7 +322,7 @@ def damaged_file_system(context: RuleContext) -> Iterator[Finding]:
         why="With the mount option discard ext4 passes freed blocks on to the disk. Before Linux 5.15 the thread that "
         "commits the journal does so and waits. After a large file is removed, a dropped table or a purged binary log, "
         "syncs of the server can then take long. Red Hat recommends fstrim at intervals instead. There is a finding "
-        "only if a device under the data accepts discards.",
+        "only if the device that is mounted accepts discards.",
         fix="Enable fstrim.timer, remove discard from the line in /etc/fstab, and remount with nodiscard: no restart "
         "is needed.",
         risk="A thin pool gets freed blocks back only at each fstrim, which itself loads the disk for a while.",
@@ -331,11 +336,11 @@ def discard_at_commit(context: RuleContext) -> Iterator[Finding]:
     if kernel is None or kernel >= BACKGROUND_DISCARD:
         return
     for storage, what in server_directories(context.host):
-        accepted = any(device.discard_max for device in storage.devices)
+        accepted = bool(storage.devices and storage.devices[0].discard_max)  # dm-crypt may hold back those of its disk
         if storage.mount.fs_type == "ext4" and "discard" in storage.mount.options and accepted:
             yield discard_at_commit.finding(
                 f"{storage.mount.point}, which holds {what}, is mounted with discard: syncs wait while freed blocks "
                 "are discarded.",
-                help="run systemctl enable --now fstrim.timer, remove discard from its line in /etc/fstab, and run "
-                f"mount -o remount,nodiscard {storage.mount.point}",
+                help=f"{kernel_place(context)}run systemctl enable --now fstrim.timer, remove discard from its line in "
+                f"/etc/fstab, and run {remount_command(context, storage.mount, 'nodiscard')}",
             )

@@ -24,6 +24,9 @@ FSIZE = {"limits": [{"name": "fsize", "soft": 1 << 30, "hard": 1 << 30}]}
 NVME = {"kernel_name": "nvme0n1", "transport": "nvme", "scheduler": "bfq"}
 SYSCTL = "/etc/sysctl.d/90-mysql.conf"
 DOCKER = {"containers": ("docker",)}
+POD = {"containers": ("kubernetes",)}
+SHARE = {"path": "/system.slice/mysqld.service", "cpus": 2.0, "periods": 5000, "throttled": 4000}
+REBUILD = {"level": "raid1", "disks": 2, "degraded": 1, "action": "recover"}
 
 
 def loaded(line: str) -> str:
@@ -75,11 +78,15 @@ def test_huge_pages_by_number(tmp_path: Path) -> None:
     """What is used stays reserved, and the pages of the pool are added to it."""
     unused = remedy("unused-huge-pages", tmp_path, host={"memory": HUGE})
     assert unused == f"{loaded('vm.nr_hugepages = 24')}; or let the server use them (large_pages)"
+    promised = remedy("unused-huge-pages", tmp_path, host={"memory": HUGE | {"huge_pages_reserved": 400}})
+    assert promised.startswith(loaded("vm.nr_hugepages = 424"))
     host = {"memory": HUGE, "process": {"huge_pages": 0}}
     refused = remedy("refused-large-pages", tmp_path, host=host, server=POOL)
-    assert refused.startswith(f"{loaded('vm.nr_hugepages = 4120')}, {unit('LimitMEMLOCK=infinity')}, and restart; or ")
+    group = "set vm.hugetlb_shm_group to the group ID of the server's account"
+    assert refused.startswith(f"{loaded('vm.nr_hugepages = 4120')}, {group}, {unit('LimitMEMLOCK=infinity')}, or with ")
+    assert refused.endswith(", and restart; or remove the line")
     unknown = remedy("refused-large-pages", tmp_path, host={"process": {"huge_pages": 0}}, server=POOL)
-    assert unknown.startswith("reserve huge pages for the pool (vm.nr_hugepages), set LimitMEMLOCK=infinity in ")
+    assert unknown.startswith(f"reserve huge pages for the pool (vm.nr_hugepages), {group}, set LimitMEMLOCK=")
 
 
 def test_room_for_the_threads_of_all_connections(tmp_path: Path) -> None:
@@ -93,6 +100,11 @@ def test_a_scheduler_for_now_and_for_each_boot(tmp_path: Path) -> None:
     says = remedy("fair-io-scheduler", tmp_path, host={"disks": [NVME]})
     assert says.startswith("run echo none > /sys/block/nvme0n1/queue/scheduler, and write a udev rule ")
     assert says.endswith("sets ATTR{queue/scheduler} to none at each boot")
+    for rotational, name in ((True, "deadline"), (False, "noop")):
+        disk = {"kernel_name": "sda", "transport": "sata", "rotational": rotational, "scheduler": "cfq"}
+        says = remedy("fair-io-scheduler", tmp_path, host={"disks": [disk]})
+        assert says.startswith(f"run echo {name} > /sys/block/sda/queue/scheduler, ")
+        assert says.endswith(f"to {name} at each boot")
 
 
 def test_a_known_unit_is_named(tmp_path: Path) -> None:
@@ -100,6 +112,13 @@ def test_a_known_unit_is_named(tmp_path: Path) -> None:
     server = {"variables": {"max_connections": "214"}, "unit": "[Service]\nExecStart=/usr/sbin/mysqld\n"}
     says = remedy("limited-by-the-system", tmp_path, file=CROWD["file"], host={}, server=server)
     assert "(systemctl edit mysqld.service)" in says
+
+
+def test_a_server_without_a_unit_has_a_script(tmp_path: Path) -> None:
+    """A process that belongs to no unit was started by another init or by hand."""
+    server = {"variables": {"max_connections": "214"}}
+    says = remedy("limited-by-the-system", tmp_path, file=CROWD["file"], host={"process": {}}, server=server)
+    assert says == f"{unit('LimitNOFILE=25000')}, or with ulimit in the script that starts it, and restart"
 
 
 def test_a_container_gets_its_limits_from_what_starts_it(tmp_path: Path) -> None:
@@ -111,6 +130,69 @@ def test_a_container_gets_its_limits_from_what_starts_it(tmp_path: Path) -> None
     assert files == "give the container --ulimit nofile=25000, and restart"
     size = remedy("limited-file-size", tmp_path, host={"process": FSIZE, "os": DOCKER})
     assert size == "give the container --ulimit fsize=-1, and restart"
+    killed = remedy("first-to-be-killed", tmp_path, host={"process": {"oom_score_adj": 500}, "os": DOCKER})
+    assert killed == "give the container --oom-score-adj=0, and restart"
+    disk = remedy("fair-io-scheduler", tmp_path, host={"disks": [NVME], "os": DOCKER})
+    assert disk.startswith("on the container's host, run echo none > ")
+
+
+def test_a_pod_has_no_arguments_of_a_runtime(tmp_path: Path) -> None:
+    """Kubernetes starts the container: its limits are those of the node, and its other settings are the pod's."""
+    files = remedy("limited-by-the-system", tmp_path, host={"os": POD}, **CROWD)
+    assert files == "set LimitNOFILE=25000 for the container runtime of the node, and restart"
+    killed = remedy("first-to-be-killed", tmp_path, host={"process": {"oom_score_adj": 500}, "os": POD})
+    assert killed == "set the container's memory request equal to its limit, and restart"
+    few = {"cgroup": {"tasks": 500}, "os": POD}
+    threads = remedy("fewer-threads-than-connections", tmp_path, host=few, file=CROWD["file"])
+    assert "podPidsLimit to 5500 in the kubelet's configuration" in threads
+    queue = remedy("backlog-cut-by-kernel", tmp_path, host={"os": POD | {"listen_backlog_max": 4096}}, **QUEUE)
+    assert queue.startswith("set the sysctl net.core.somaxconn to 5000 in the pod's securityContext, and restart ")
+
+
+def test_a_container_with_an_init_has_units_but_not_its_own_kernel(tmp_path: Path) -> None:
+    """LXC and nspawn start units, and share their host's kernel; WSL 2 has one of its own."""
+    outside = "on the container's host, "
+    for kind, where in (("lxc", outside), ("systemd-nspawn", outside), ("wsl", "")):
+        host = {"memory": MEMORY, "process": FSIZE, "os": {"containers": (kind,)}}
+        assert remedy("swappiness", tmp_path, host=host).startswith(f"{where}write vm.swappiness = 1 to ")
+        assert remedy("limited-file-size", tmp_path, host=host).startswith(unit("LimitFSIZE=infinity"))
+
+
+def test_the_swappiness_of_the_group_counts(tmp_path: Path) -> None:
+    """A control group of version 1 keeps its own value when vm.swappiness is changed."""
+    group = {"version": 1, "path": "/system.slice/mysqld.service", "swappiness": 60}
+    says = remedy("swappiness", tmp_path, host={"memory": MEMORY | {"swappiness": 1}, "cgroup": group})
+    own = "and write 1 to memory.swappiness of the server's control group, which has its own value"
+    assert says == f"{loaded('vm.swappiness = 1')}, {own}"
+
+
+def test_the_group_with_the_quota_is_named(tmp_path: Path) -> None:
+    """A quota of a slice is not raised by the unit of the service in it."""
+    says = remedy("throttled-processors", tmp_path, host={"cgroup": SHARE | {"cpus_at": "/system.slice"}})
+    assert says.startswith("raise CPUQuota of system.slice (systemctl set-property system.slice CPUQuota=PERCENT); ")
+
+
+def test_a_killed_server_is_spared_at_once(tmp_path: Path) -> None:
+    """What is written to /proc works on each system; choom does not exist on older ones."""
+    says = remedy("first-to-be-killed", tmp_path, host={"process": {"oom_score_adj": 500}})
+    assert says == f"{unit('OOMScoreAdjust=0')}, and restart; echo 0 > /proc/1/oom_score_adj changes it now"
+
+
+def test_a_rebuild_is_waited_for(tmp_path: Path) -> None:
+    """The new disk is there already: no other one has to be replaced."""
+    host = {"disks": [{"kernel_name": "md0", "raid": REBUILD}]}
+    assert remedy("degraded-array", tmp_path, host=host).startswith("wait until the rebuild has finished, ")
+
+
+def test_memory_is_taken_from_all_nodes_by_their_numbers(tmp_path: Path) -> None:
+    """Older releases of systemd do not know the mask all; what a container may do is asked of its runtime."""
+    words = {"file": "innodb_buffer_pool_size = 10G"}
+    host = {"nodes": [8 << 30, 8 << 30]}
+    says = remedy("pool-beyond-memory-node", tmp_path, host=host, **words)
+    assert f"or {unit('NUMAPolicy=interleave and NUMAMask=0,1')} with systemd 243 or later (or RHEL 8), and " in says
+    inside = remedy("pool-beyond-memory-node", tmp_path, host=host | {"os": DOCKER}, **words)
+    assert "systemctl" not in inside
+    assert "give the container the capability SYS_NICE" in inside
 
 
 def test_what_makes_room_on_a_volume(tmp_path: Path) -> None:
