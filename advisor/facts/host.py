@@ -276,6 +276,7 @@ class Memory(Struct, frozen=True):
 
 
 STRICT = 2  # the value of overcommit_memory with which allocations beyond the commit limit fail
+HIDDEN_GROUP = "the control group of the process is not visible from this container"  # a reason in Host.skipped
 
 
 class IoLimit(Struct, frozen=True):
@@ -410,12 +411,11 @@ class Host(Struct, frozen=True):
         memory, group, process = self.memory, self.cgroup, self.process
         space = process.limit("as") if process else None
         limits = {
-            # The commit limit leaves out huge pages.
-            "commit limit": None if memory and memory.huge_pages_total else self.strict_commit_limit,
+            "the kernel's commit limit": None if memory and memory.huge_pages_total else self.strict_commit_limit,
             "memory": memory and memory.total - self.unusable_huge_pages,
-            "group": min([size for size in (group.limit, group.high) if size], default=None) if group else None,
-            "nodes": self.node_memory,
-            "address space": space and space.soft,
+            "the control group": min(filter(None, (group.limit, group.high)), default=None) if group else None,
+            "its NUMA nodes": self.node_memory,
+            "its address space": space and space.soft,
         }
         return {what: size for what, size in limits.items() if size}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from advisor.facts.host import Host
     from rules.core.context import RuleContext
 
 
@@ -73,6 +74,13 @@ def is_in_other_container(context: RuleContext) -> bool:
     group, system = context.host.cgroup, context.host.os
     outside = system is not None and not system.containers
     return outside and group is not None and any(sign in group.path for sign in CONTAINER_GROUPS)
+
+
+def is_group_hidden(host: Host) -> bool:
+    """Whether the server's control group is in another container, so that its limits are not known."""
+    from advisor.facts.host import HIDDEN_GROUP  # lazily: lint reads no facts
+
+    return any(part.part == "cgroup" and part.reason == HIDDEN_GROUP for part in host.skipped)
 
 
 STEPS = frozenset({"auto_increment_increment", "auto_increment_offset"})

@@ -7,6 +7,7 @@ from math import lcm
 from advisor.core.model import format_size
 from advisor.core.value_types import NamedTuple
 from rules.core.advice import connection_limit
+from rules.core.network import is_group_hidden
 from rules.sizing.performance_schema import schema_growth
 
 TYPE_CHECKING = False
@@ -25,13 +26,7 @@ SYSTEM = 256 * MIB
 SYSTEM_IN_GROUP = 64 * MIB
 SYSTEM_PERCENT = 2
 SPARE_PERCENT = 6
-IN_GROUP, COMMIT_LIMIT = "the control group", "the kernel's commit limit"
-MEMORY_SOURCES = {
-    "group": IN_GROUP,
-    "commit limit": COMMIT_LIMIT,
-    "nodes": "the NUMA nodes to which it is bound",
-    "address space": "address space (ulimit -v)",
-}
+IN_GROUP, MEMORY = "the control group", "memory"  # names in Host.memory_limits
 LEAST_POOL = 64 * MIB  # no smaller pool is advised: the server itself takes several times as much
 # Sessions that run statements at once, where no counter shows it: a few for each processor, or as many as throughput
 # was seen to rise with (CONN-02).
@@ -146,16 +141,16 @@ def measured_memory(context: RuleContext) -> int | None:
 
 
 def usable_memory(context: RuleContext) -> tuple[int, str] | None:
-    """The bytes that the server may use, and their source: memory, a control group's limit, or the commit limit."""
-    size = context.host.usable_memory
+    """The bytes that the server may use, and what limits them; None where its control group may have other limits."""
+    size = None if is_group_hidden(context.host) else context.host.usable_memory
     return (size, f"{format_size(size)} of {memory_source(context.host)}") if size else None
 
 
 def memory_source(host: Host) -> str:
     """What limits the memory that the server may use."""
     limits = host.memory_limits
-    outside = "memory outside of huge pages" if host.unusable_huge_pages else "memory"
-    return MEMORY_SOURCES.get(min(limits, key=lambda what: limits[what], default=""), outside)
+    what = min(limits, key=lambda name: limits[name], default=MEMORY)
+    return "memory outside of huge pages" if what == MEMORY and host.unusable_huge_pages else what
 
 
 def pool_that_fits(context: RuleContext, usable_bytes: int, *, sessions: int | None = None) -> int:

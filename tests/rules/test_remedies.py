@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec.structs import replace
 from rule_cases import Case, context_of_case
 
 from advisor.analysis import run_rules, select_rules
+from advisor.facts.host import HIDDEN_GROUP, SkippedPart
 from rules import find_rule
+from rules.sizing.memory import usable_memory
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -119,6 +122,16 @@ def test_a_server_without_a_unit_has_a_script(tmp_path: Path) -> None:
     server = {"variables": {"max_connections": "214"}}
     says = remedy("limited-by-the-system", tmp_path, file=CROWD["file"], host={"process": {}}, server=server)
     assert says == f"{unit('LimitNOFILE=25000')}, or with ulimit in the script that starts it, and restart"
+
+
+def test_no_memory_is_judged_where_the_group_is_hidden(tmp_path: Path) -> None:
+    """The group of a server in another container may allow less than the machine has: nothing is said of either."""
+    case = Case("", "", "mysql-8.0.15", file="innodb_buffer_pool_size = 15G", host={"memory": {"total": 16 << 30}})
+    known = context_of_case(case, tmp_path)
+    assert usable_memory(known) == (16 << 30, "16G of memory")
+    known.parts["host"] = replace(known.host, skipped=(SkippedPart("cgroup", HIDDEN_GROUP),))
+    assert usable_memory(known) is None
+    assert list(find_rule("pool-exceeds-memory").check(known)) == []
 
 
 def test_a_container_gets_its_limits_from_what_starts_it(tmp_path: Path) -> None:

@@ -27,7 +27,18 @@ from advisor.collect.host.root import (
 )
 from advisor.collect.host.storage import read_mounts, trace_storage
 from advisor.core.errors import MycnfError
-from advisor.facts.host import BlockDevice, Cpu, Host, Memory, Mount, OperatingSystem, ServerPath, SkippedPart, Storage
+from advisor.facts.host import (
+    HIDDEN_GROUP,
+    BlockDevice,
+    Cpu,
+    Host,
+    Memory,
+    Mount,
+    OperatingSystem,
+    ServerPath,
+    SkippedPart,
+    Storage,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -218,7 +229,7 @@ def _places(
 def _missing_group_reason(root: Root) -> str:
     mounts = [entry.mount for entry in read_mounts(root)]
     if any(m.fs_type == "cgroup2" or (m.fs_type == "cgroup" and "memory" in m.options) for m in mounts):
-        return "the control group of the process is not visible from this container"
+        return HIDDEN_GROUP
     return "no control groups that account for memory are mounted"
 
 

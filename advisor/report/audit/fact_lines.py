@@ -48,15 +48,21 @@ def _host(facts: Facts) -> str:
     return ", ".join(parts) + (f" · {', '.join(caches)}" if caches else "") + under
 
 
+def _group_limit(host: Host) -> str:
+    from rules.core.network import is_group_hidden
+
+    limit = host.memory_limits.get("the control group")
+    if limit:
+        return f", cgroup limit {format_size(limit)}"
+    return ", cgroup limit unknown" if is_group_hidden(host) else ", no cgroup limit"
+
+
 def _memory(audited: AuditResult, host: Host | None) -> str:
     from rules.sizing.memory import memory_budget
 
     parts = []
     if host and host.memory:
-        limit = host.cgroup.limit if host.cgroup else None
-        parts.append(
-            format_size(host.memory.total) + (f", cgroup limit {format_size(limit)}" if limit else ", no cgroup limit")
-        )
+        parts.append(format_size(host.memory.total) + _group_limit(host))
     estimate = memory_budget(audited.context)
     if estimate:
         parts.append(f"server: {estimate.sentence}")

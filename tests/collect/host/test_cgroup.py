@@ -12,6 +12,7 @@ import pytest
 from advisor.collect.host.cgroup import read_cgroup
 from advisor.collect.host.host import read_host
 from advisor.collect.host.root import LiveRoot
+from advisor.facts.host import HIDDEN_GROUP
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -86,7 +87,7 @@ def test_group_beside_the_mount_is_not_known(tree: Make, path: str, mounted: str
     root = tree(version_2(path, V2.replace("0:26 /", f"0:26 {mounted}")) | {"/sys/fs/cgroup/memory.max": f"{G}\n"})
     assert read_cgroup(root, 7) is None
     skipped = {part.part: part.reason for part in read_host(root, 7).skipped}
-    assert skipped["cgroup"] == "the control group of the process is not visible from this container"
+    assert skipped["cgroup"] == HIDDEN_GROUP
 
 
 @pytest.mark.parametrize(
