@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
+import time
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -73,14 +74,13 @@ def read_system(root: Root) -> OperatingSystem | None:
         return None
     firmware = {field: read_line(root, f"{_DMI}/{field}") or "" for field in _DMI_FIELDS}
     uptime = parse_number((root.read("/proc/uptime", 64) or "").partition(".")[0])
-    boot = parse_number(key_values(root.read("/proc/stat"), " ").get("btime"))
     return OperatingSystem(
         kernel=kernel,
         hostname=read_line(root, "/proc/sys/kernel/hostname"),
         distribution=release.get("PRETTY_NAME") or release.get("NAME"),
         distribution_id=release.get("ID"),
         version=release.get("VERSION_ID"),
-        time=boot + uptime if boot is not None and uptime is not None else None,
+        time=int(time.time()) if root.machine() else _recorded_time(root, uptime),
         uptime=uptime,
         clocksource=read_line(root, "/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         product=" ".join(filter(None, (firmware["sys_vendor"], firmware["product_name"]))) or None,
@@ -91,6 +91,12 @@ def read_system(root: Root) -> OperatingSystem | None:
         open_files_max=read_number(root, "/proc/sys/fs/file-max"),
         listen_backlog_max=read_number(root, "/proc/sys/net/core/somaxconn"),
     )
+
+
+def _recorded_time(root: Root, uptime: int | None) -> int | None:
+    """The clock of a host when it was recorded; wrong by days in LXC, where the uptime alone is the container's."""
+    boot = parse_number(key_values(root.read("/proc/stat"), " ").get("btime"))
+    return None if boot is None or uptime is None else boot + uptime
 
 
 def _kernel_of(version: str | None) -> str | None:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from advisor.collect.host.host import read_system
-from advisor.collect.host.root import LiveRoot
+from advisor.collect.host.root import MAX_READ, LiveRoot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from advisor.collect.host.root import Root
 
@@ -32,6 +33,24 @@ def test_time_is_boot_time_and_uptime(tree: Make) -> None:
     """The clock of a recorded host is what its kernel counted when it was recorded."""
     root = tree({**KERNEL, "/proc/stat": "cpu 1 2\nbtime 1700000000\n", "/proc/uptime": "3600.25 7200.00\n"})
     assert (read_system(root).time, read_system(root).uptime) == (1700003600, 3600)
+
+
+class ContainerOfLxc(LiveRoot):
+    """A container whose uptime is its own, while the boot time is that of its host."""
+
+    def read(self, path: str, limit: int = MAX_READ) -> str | None:
+        """See Root."""
+        return "1.00 1.00\n" if path == "/proc/uptime" else super().read(path, limit)
+
+
+def test_time_of_a_live_host_is_its_clock(tmp_path: Path) -> None:
+    """lxcfs replaces the uptime and leaves the boot time: the time is that of files written meanwhile."""
+    before, after = tmp_path / "before", tmp_path / "after"
+    before.touch()
+    system = read_system(ContainerOfLxc())
+    after.touch()
+    assert system.uptime == 1
+    assert int(before.stat().st_mtime) <= system.time <= after.stat().st_mtime + 1
 
 
 @pytest.mark.parametrize(
