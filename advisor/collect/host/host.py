@@ -206,7 +206,7 @@ def read_host(
         "cgroup": _missing_group_reason(root),
         "devices": "no block devices in /sys/block",
         "storage": f"no mount holds {place}" if place else "no data directory was given",
-        "process": "no server process was given" if pid is None else f"no process {pid} is here",
+        "process": _missing_process_reason(root, pid),
         "os": "neither the kernel version nor os-release can be read",
     }
     return replace(
@@ -230,6 +230,13 @@ def _places(
             seen.add(there.mount.point)
             places.append(ServerPath(name, there))
     return tuple(places)
+
+
+def _missing_process_reason(root: Root, pid: int | None) -> str:
+    if pid is not None:
+        return f"no process {pid} is here"
+    several = root.machine() is None and len(server_pids(root)) > 1
+    return "several servers run there: which one is meant is not known" if several else "no server process was given"
 
 
 def _missing_group_reason(root: Root) -> str:

@@ -52,6 +52,7 @@ def test_recorded_host_with_two_servers_is_about_none(tree: Make) -> None:
     root = tree(DATA | server(7) | server(8))
     assert read_host(root).process is None
     assert read_host(root, 8).process.pid == 8
+    assert "several servers" in {part.part: part.reason for part in read_host(root).skipped}["process"]
 
 
 def test_smallest_of_all_limits_is_usable(tree: Make) -> None:
