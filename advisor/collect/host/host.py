@@ -284,7 +284,9 @@ def host_from_options(
     host = _from_tar(tar) if tar else read or Host(skipped=(SkippedPart("host", SAID),))
     if ram:
         total = parse_ram(ram)
-        host = replace(host, memory=replace(host.memory or Memory(total), total=total), cgroup=None)
+        skipped = tuple(part for part in host.skipped if part.reason != HIDDEN_GROUP)
+        memory = replace(host.memory or Memory(total), total=total, huge_pages_total=0, huge_pages_free=0)
+        host = replace(host, memory=memory, cgroup=None, skipped=skipped)
     if cpus is not None:
         host = replace(host, cpu=_cpu(cpus))
     if disk:

@@ -6,6 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 from advisor.collect.host import open_root, read_host
+from advisor.collect.host.host import host_from_options
+from advisor.facts.host import HIDDEN_GROUP, Host, Memory, Process, SkippedPart
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,3 +93,13 @@ def test_other_directories_are_told_where_they_lie_elsewhere(tree: Make) -> None
         ("tmpdir", "/tmp"),
     ]
     assert read_host(root, others=others).places == ()
+
+
+def test_described_memory_is_all_that_counts() -> None:
+    """--ram stands for a limit that is not visible, and for a machine without the huge pages of this one."""
+    memory = Memory(64 << 30, huge_page=2 << 20, huge_pages_total=20480)
+    skipped = (SkippedPart("cgroup", HIDDEN_GROUP), SkippedPart("devices", "none"))
+    read = Host(memory=memory, process=Process(7, "mysqld", huge_pages=0), skipped=skipped)
+    assert read.usable_memory == 24 << 30
+    described = host_from_options(ram="8G", cpus=None, disk=None, tar=None, read=read)
+    assert (described.usable_memory, [part.part for part in described.skipped]) == (8 << 30, ["devices"])
