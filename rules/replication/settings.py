@@ -178,15 +178,12 @@ def lossy_replica_conversions(context: RuleContext) -> Iterator[Finding]:
 )
 def unsupported_commit_order(context: RuleContext) -> Iterator[Finding]:
     """Report commit order preservation without LOGICAL_CLOCK or the required binary log."""
-    name, needs = (
-        explicit_name(context, ORDER) or explicit_name(context, PARALLEL_BY),
-        missing_for_commit_order(context),
-    )
-    if name and upper_value(context, ORDER) == "ON" and worker_count(context) and needs:
-        many = f"{worker_count(context)} worker{'s' if worker_count(context) > 1 else ''}"
+    needs = missing_for_commit_order(context)
+    name = explicit_name(context, ORDER) or explicit_name(context, PARALLEL_BY)
+    if name and upper_value(context, ORDER) == "ON" and (workers := worker_count(context)) and needs:
         yield unsupported_commit_order.finding(
-            f"START {replica_keyword(context)} fails with an error: to keep the commit order with {many} it needs "
-            f"{' and '.join(needs)}.",
+            f"START {replica_keyword(context)} fails with an error: to keep the commit order with "
+            f"{workers} worker{'s' if workers > 1 else ''} it needs {' and '.join(needs)}.",
             variable_subject(context, name),
             help=f"give the replica {' and '.join(needs)}",
             confidence=None if context.target.version < ORDER_WITHOUT_LOG else Confidence.LIKELY,
