@@ -167,7 +167,9 @@ def escape_text(text: str) -> str:
 
 def name_control_characters(text: str) -> str:
     r"""Name the control characters in a text: a backspace, the result of `C:\bin`, becomes `<backspace>`."""
-    return escape_text(text if text.isprintable() else text.translate(_NAMED))
+    if text.isascii() and text.isprintable():
+        return text
+    return escape_text(text.translate(_NAMED))
 
 
 def quote_value(text: str | None) -> str:
@@ -251,8 +253,9 @@ def _redact_line(line: str, *, sure: bool = False) -> str:
         return before + MASK + after
     head, equals, rest = line.partition("=")
     name = head.lstrip().lstrip("#;").strip().lstrip("-")
-    if is_secret(name.lstrip(" '\"")):
-        name = name.lstrip(" '\"")  # of a list of variables: - "MYSQL_PWD=x"
+    bare = name.lstrip(" '\"")
+    if bare != name and is_secret(bare):
+        name = bare  # of a list of variables: - "MYSQL_PWD=x"
     if not equals or not name[:1].isalpha() or not _is_name(name):
         return _mask_named_values(line, "=" if sure else "=:")
     value = rest.strip()
