@@ -84,7 +84,7 @@ class Catalog:
     """
 
     __slots__ = (
-        *("_by_letter", "_options_built", "_similar_length", "_spellings", "_variables"),
+        *("_options_built", "_similar_length", "_sorted", "_spellings", "_variables"),
         *("any_build", "exact", "kept", "of_other_build", "options", "read_as", "target", "whole"),
     )
 
@@ -98,7 +98,7 @@ class Catalog:
         self.options = options
         self.kept: dict[tuple[object, ...], Any] = {}
         self._similar_length: dict[tuple[int, int], list[str]] = {}
-        self._by_letter: dict[str, list[str]] = {}
+        self._sorted: list[str] = []
         self._options_built: dict[str, Option] = {}
         self._variables: dict[str, str] | None = None
         self._spellings: dict[str, list[str]] | None = None
@@ -120,11 +120,16 @@ class Catalog:
         self.kept[key] = answer
 
     def names_starting_with(self, beginning: str) -> list[str]:
-        """Return the option names that start like this; none for an empty beginning."""
-        if not self._by_letter:
-            for name in self.options:
-                self._by_letter.setdefault(name[0], []).append(name)
-        return [name for name in self._by_letter.get(beginning[:1], ()) if name.startswith(beginning)]
+        """Return the option names that start like this, sorted; none for an empty beginning."""
+        names = self._sorted = self._sorted or sorted(self.options)
+        low, high = 0, len(names) if beginning else 0
+        while low < high:  # bisection; an index by letters took longer than all else in the catalog
+            middle = (low + high) // 2
+            low, high = (middle + 1, high) if names[middle] < beginning else (low, middle)
+        end = low
+        while end < len(names) and beginning and names[end].startswith(beginning):
+            end += 1
+        return names[low:end]
 
     def names_of_similar_length(self, length: int, off: int) -> list[str]:
         """Return the option names, sorted, whose lengths differ by at most `off` characters."""
