@@ -51,14 +51,16 @@ _HEAD = re.compile(
 # At the beginning only: clients choose the names that other messages contain.
 _ENDED_BY = r"\S{1,300} got (?:signal (\d{1,2})|exception (0x[0-9a-fA-F]{1,8})) ?;"
 _SIGNAL = re.compile(rf"(?:(?:\S{{1,30}} )?UTC - )?{_ENDED_BY}")
-_BARE_SIGNAL = re.compile(rf"(?:^|[\s:])\d\d:\d\d:\d\d UTC - {_ENDED_BY}")
+_BARE_SIGNAL = re.compile(rf"(?:^|[\s:])(\d\d:\d\d:\d\d) UTC - {_ENDED_BY}")
 _BEGINS = re.compile(_STAMP)
 _JSON = re.compile(r'"(err_code|msg|time|prio)" : (?:(\d+)|"((?:[^"\\]|\\.)*)")')
 _VERSION = re.compile(
-    r"(?:\((?:mysqld|mariadbd) |Starting MariaDB |^Version: ')(\d{1,2}\.\d{1,2}\.\d{1,3}[\w.+-]{0,60})"
+    r"(?:\((?:mysqld|mariadbd|server) |Starting MariaDB |^Version: ')(\d{1,2}\.\d{1,2}\.\d{1,3}[\w.+-]{0,60})"
 )
 _SERIOUS = frozenset({"ERROR", "Error", "Warning", ""})
 _MOST_PRIO_ERROR = 2  # of MySQL's JSON: 1 is an error, 2 a warning
+
+EntryKey = tuple[int, str, str, str]  # start or stop, kind, detail and hour
 
 
 class Entry(NamedTuple):
@@ -75,12 +77,13 @@ class Entry(NamedTuple):
 class Lines:
     """Entries of consecutive lines of a log, in their order; for each block of a log that is read from its end."""
 
-    entries: dict[tuple[int, str, str, str], Entry] = field(default_factory=dict)
+    entries: dict[EntryKey, Entry] = field(default_factory=dict)
     since: str = ""
     until: str = ""
     zoned: bool = False
     version: str = ""
     _marks: int = 0
+    _undated: tuple[EntryKey, str] | None = None  # the last crash, and the time of day in its report
 
     def read(self, line: str) -> None:
         """Take in one line, with whatever a container or journal put before the server's own time stamp."""
@@ -98,6 +101,7 @@ class Lines:
         text, stamp = head["text"], self._stamp(head)
         if head["level"] or not self.until:  # reports of InnoDB's monitor have local times in every log
             self.since, self.until = self.since or stamp, stamp
+            self._date_crash(stamp)
         if signal := _SIGNAL.match(text):
             self._add(CRASH, signal[1] or signal[2], stamp)
             return
@@ -110,7 +114,8 @@ class Lines:
     def _read_bare(self, line: str) -> None:
         """A line without a time stamp: a crash in MySQL 5.7 and 8.0, or the version below a start."""
         if "got " in line and (signal := _BARE_SIGNAL.search(line, 0, LONGEST_REPORT)):
-            self._add(CRASH, signal[1] or signal[2], self.until)
+            key = self._add(CRASH, signal[2] or signal[3], self.until)
+            self._undated = self._undated or (key, signal[1])
         elif line.startswith("Version: '") and (version := _VERSION.match(line)):
             self.version = version[1]
 
@@ -121,6 +126,7 @@ class Lines:
             return
         stamp, text = self._stamp(at), fields.get("msg", "")
         self.since, self.until = self.since or stamp, stamp
+        self._date_crash(stamp)
         if signal := _SIGNAL.match(text):
             self._add(CRASH, signal[1] or signal[2], stamp)
         elif fields.get("err_code") != str(BACKTRACE):
@@ -138,7 +144,16 @@ class Lines:
         self.zoned = self.zoned or bool(zone)
         return f"{date} {time}" if zone in (None, "Z") else _in_utc(f"{date} {time}", zone)
 
-    def _add(self, kind: str, detail: str, stamp: str) -> None:
+    def _date_crash(self, stamp: str) -> None:
+        """A crash that was reported with a time of day alone gets the last such time before the next message."""
+        if self._undated:
+            key, time = self._undated
+            at = _last_time_before(stamp, time)
+            if at > self.entries[key].first:
+                self.entries[key] = self.entries[key]._replace(first=at, last=at)
+            self._undated = None
+
+    def _add(self, kind: str, detail: str, stamp: str) -> EntryKey:
         if kind in MARKS:
             self._marks += 1
         key = (self._marks, kind, detail[:MAX_DETAIL], stamp[:13])
@@ -149,6 +164,16 @@ class Lines:
             self.entries[key] = before._replace(last=max(before.last, stamp), times=before.times + 1)
         if kind in MARKS:
             self._marks += 1
+        return key
+
+
+def _last_time_before(stamp: str, time: str) -> str:
+    """The latest moment with that time of day that is not after the stamp; the stamp itself if it is no time."""
+    try:
+        before = datetime.fromisoformat(stamp) - timedelta(days=time > stamp[11:])
+    except (ValueError, OverflowError):
+        return stamp
+    return f"{before:%Y-%m-%d} {time}"
 
 
 def _in_utc(stamp: str, zone: str) -> str:

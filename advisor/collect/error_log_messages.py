@@ -201,9 +201,15 @@ _ERRNO = re.compile(
 _OF_ERRNO = {"28": DISK_FULL, "30": READ_ONLY, "13": DENIED_FILE, None: DISK_FULL}
 # Replication errors of connections, which a restart of the source causes: the client's, and 1053, 1158 to 1161.
 _CONNECTION_LOST = re.compile(r"2\d{3}|1053|115[89]|116[01]")
-_PROGRAM = re.compile(r"(?:InnoDB: )?(\[FATAL\] )?(?:InnoDB: )?(?:\S{0,300}?(?:mysqld|mariadbd?)\S{0,60}: )?")
-_STARTING = re.compile(r"\S{1,300} \((?:mysqld|mariadbd) \S{1,80}\) starting as process \d")
-_STOPPING = re.compile(r"\S{1,300} \(initiated by: .{1,200}\): Normal shutdown$")
+# The path of the program may contain blanks, as in C:\Program Files.
+_PATH = r"(?:(?:[A-Za-z]:\\|/)[^:]{1,300}|\S{1,300})"
+_PROGRAM = re.compile(
+    r"(?:InnoDB: )?(\[FATAL\] )?(?:InnoDB: )?"
+    r"(?:(?:(?:[A-Za-z]:\\|/)[^:]{0,300}|\S{0,300}?)(?:mysqld|mariadbd?)\S{0,60}: )?"
+)
+# MariaDB 10.6.11 and older, and 10.7 to 10.10, write `mariadbd (server 10.6.11-MariaDB)`.
+_STARTING = re.compile(rf"{_PATH} \((?:mysqld|mariadbd|server) \S{{1,80}}(?: as \S{{1,80}})?\) starting as process \d")
+_STOPPING = re.compile(rf"{_PATH} \(initiated by: .{{1,200}}\): Normal shutdown$")
 _REASON = re.compile(
     r"\((Got (?:timeout|an error) (?:reading|writing) communication packets|Got packets out of order"
     r"|Got a packet bigger than 'max_allowed_packet' bytes|The client was disconnected by the server"

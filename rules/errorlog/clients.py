@@ -5,6 +5,7 @@ from __future__ import annotations
 from advisor.core.model import Confidence, Severity
 from rules.core.rule import Docs, rule
 from rules.errorlog import at_least, event_finding, in_brackets, messages, recent_event
+from rules.replication.stopped import SAME
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -122,6 +123,7 @@ def _remedy_for_aborted(reason: str) -> str:
 
 
 DATA_DIFFER = frozenset({"1062", "1032"})
+CLIENT_CODES = {str(logged): str(code) for logged, code in SAME.items()}  # MySQL 8.0 and later log some as 13114
 
 
 def _replication_remedy(codes: tuple[str, ...]) -> str:
@@ -130,6 +132,8 @@ def _replication_remedy(codes: tuple[str, ...]) -> str:
         return "after error 1062 or 1032 compare the tables with the source's; rebuild the replica if they differ"
     if "1045" in codes:
         return "check the account and password with which the replica connects to its source"
+    if "1236" in codes:
+        return "read the message in the error log; if the source has purged the binary log, rebuild the replica"
     return "look for the messages in the error log, and check whether the replica runs now"
 
 
@@ -138,7 +142,7 @@ def _replication_remedy(codes: tuple[str, ...]) -> str:
     "replication-error-logged",
     severity=Severity.NOTE,
     needs=("server",),
-    evidence=("ASK-ERR-13",),
+    evidence=("ASK-ERR-13", "ASK-ERR-15"),
     summary="The replica's threads logged errors.",
     docs=Docs(
         why="The brackets contain the error codes: 1062 and 1032 mean that the data differ from the source's, 1236 "
@@ -155,13 +159,14 @@ def replication_error_logged(context: RuleContext) -> Iterator[Finding]:
     """Report errors of the replica's threads."""
     event = recent_event(context, "replication")
     if event:
-        codes = f" (error {', '.join(event.details)})" if event.details else ""
+        codes = tuple(dict.fromkeys(CLIENT_CODES.get(code, code) for code in event.details))
+        listed = f" (error {', '.join(codes)})" if codes else ""
         yield event_finding(
             context,
             replication_error_logged,
             event,
-            f"The replica logged errors{codes}, {messages(event)}",
-            _replication_remedy(event.details),
+            f"The replica logged errors{listed}, {messages(event)}",
+            _replication_remedy(codes),
         )
 
 

@@ -20,7 +20,7 @@ MANY = 3  # unclean shutdowns that are no accident any more
     "ERR001",
     "server-crashed",
     needs=("server",),
-    evidence=("ASK-ERR-01", "VENDOR-ERR-01"),
+    evidence=("ASK-ERR-01", "ASK-ERR-15", "VENDOR-ERR-01"),
     summary="The error log contains crashes of the server.",
     docs=Docs(
         why="The server wrote a crash report (got signal 11, 6 or 7; exception on Windows) or InnoDB stopped it. All "

@@ -56,6 +56,18 @@ def test_a_crash_is_counted_once(start: str, report: str) -> None:
     assert events(start + report + "stack_bottom = 0 thread_stack 0x100000\n" + start) == {"crash": (1, ("signal 11",))}
 
 
+def test_a_crash_report_without_a_date_is_dated_by_the_next_message() -> None:
+    """MySQL 5.7 and early 8.0 report a crash with the time of day alone: it is the last one before the next start."""
+    for at, day in (("14:23:02", "27"), ("08:59:59", "28")):
+        for start in (MYSQL_57, MYSQL_8):
+            later = start.replace("2026-11-25T14:22", "2026-11-28T09:00")
+            report = f"{at} UTC - mysqld got signal 11 ;\n{at} UTC - mysqld got signal 6 ;\n"
+            (crash,) = error_log_of_lines((start + report + later).split("\n"), "text").events
+            assert (crash.count, crash.first, crash.last) == (1, f"2026-11-{day} {at}", f"2026-11-{day} {at}")
+        (crash,) = error_log_of_lines((start + report).split("\n"), "text").events
+        assert crash.last == "2026-11-25 14:22:02"  # nothing shows when it was
+
+
 def test_the_copy_of_a_crash_report_is_not_a_second_crash() -> None:
     """MySQL 9.7 copies the report with time stamps at the next start."""
     crash = "2026-11-25T14:23:02Z UTC - mysqld got signal 6 ;"
@@ -72,6 +84,29 @@ def test_a_start_without_a_shutdown_before(start: str) -> None:
 def test_a_shutdown_is_clean() -> None:
     """Starts with shutdowns between have no events."""
     assert events((MYSQL_8 + STOP_8) * 3) == {}
+
+
+@pytest.mark.parametrize("program", [r"C:\Program Files\MySQL\MySQL Server 8.4\bin\mysqld.exe", "/opt/my sql/mysqld"])
+def test_the_path_of_the_program_may_contain_blanks(program: str) -> None:
+    """Starts, shutdowns and what a program says of itself are found below any path, such as that of Windows."""
+    start, stop = MYSQL_8.replace("/usr/sbin/mysqld", program), STOP_8.replace("mysqld:", f"{program}:")
+    aborted = f"{start.splitlines()[0]}\n2026-11-25T14:24:32.8Z 0 [ERROR] [MY-010119] [Server] Aborting\n"
+    assert events(start + start) == {"unclean": (1, ())}
+    assert events((start + stop) * 2) == {}
+    log = error_log_of_lines((aborted + start).split("\n"), "text")
+    assert (log.running, [event.kind for event in log.events]) == (True, ["failed_start"])
+    closed = f"2026-11-25 14:30:00 0 [Note] {program} (initiated by: root[root] @ h []): Normal shutdown\n"
+    assert events(start + closed + start) == {"unclean": (1, ("while it was shutting down",))}
+
+
+def test_starts_of_older_mariadb_servers() -> None:
+    """MariaDB 10.6.11 and older begin with `server`, and with the version that an option gives beside their own."""
+    for version in ("10.6.9-MariaDB", "10.6.9-MariaDB as 10.6.9-custom"):
+        first, rest = MARIADB.split("\n", 1)
+        first = f"{first.partition('Starting')[0]}/usr/sbin/mariadbd (server {version}) starting as process 1 ..."
+        start = f"{first}\n{rest}".replace("11.8.9-MariaDB-4 from Debian", "10.6.9-MariaDB")
+        assert events(start * 2) == {"unclean": (1, ())}
+        assert error_log_of_lines(start.split("\n"), "text").version == "10.6.9-MariaDB"
 
 
 @pytest.mark.parametrize("prefix", ["Nov 25 14:22:01 db1 mysqld[77]: ", "2026-11-25T14:22:01.000Z ", "mysql-1  | "])
