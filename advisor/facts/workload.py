@@ -140,9 +140,14 @@ class OpenTransaction(Struct, frozen=True):
     rows_modified: int = 0
     waiting: int | None = None
 
+    @property
+    def is_rolling_back(self) -> bool:
+        """Whether the transaction is being rolled back, as after KILL of its session, which may still look idle."""
+        return self.state == ROLLING_BACK
+
 
 class ServerSession(Struct, frozen=True):
-    """A session by its connection id; `seconds` is how long it has been in its state, or idle.
+    """A session by its connection id; `seconds` is how long its statement has run, or how long it has been idle.
 
     `account` is user@host without the port; the user is `system user` for replication appliers, and may be empty.
     """
@@ -156,13 +161,18 @@ class ServerSession(Struct, frozen=True):
 
     @property
     def is_idle(self) -> bool:
-        """Whether the session runs no statement."""
-        return self.command == "Sleep" and not self.is_server_thread
+        """Whether the session runs no statement, and no rollback."""
+        return self.command == "Sleep" and not self.is_server_thread and not self.is_rolling_back
 
     @property
     def is_server_thread(self) -> bool:
         """Whether it is a replication applier or another thread of the server, and not a client's."""
         return self.account.rpartition("@")[0] in SERVER_THREADS
+
+    @property
+    def is_rolling_back(self) -> bool:
+        """Whether the session's transaction is being rolled back."""
+        return self.transaction is not None and self.transaction.is_rolling_back
 
     @property
     def waits_for_row(self) -> bool:

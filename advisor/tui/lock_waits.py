@@ -27,6 +27,14 @@ BRANCHES = "│├└─ "  # what stands before a session in the tree
 MOST_SESSIONS = 50  # lines of the tree
 DEEPEST = 30  # columns of branches before a session
 GOOD, BAD, PLAIN = "good", "bad", ""
+LOCKS = {  # words for types of metadata locks
+    "TABLE": "a metadata lock",
+    "USER LEVEL LOCK": "a named lock",
+    "GLOBAL": "the global read lock",
+    "COMMIT": "the commit lock",
+    "BACKUP LOCK": "the backup lock",
+}
+NEVER_SHOWN = ("Waiting for table flush", "Waiting for table level lock")  # waits of which no server shows the blocker
 THREADS = {"receiver": "io_running", "applier": "sql_running"}  # of a channel, by the column of its state
 
 
@@ -126,7 +134,8 @@ def _seconds_waiting(sessions: dict[int, ServerSession], wait: LockWait) -> int:
 
 
 def _name(session: ServerSession) -> str:
-    return f"{session.id}{f' ({session.account})' if session.account else ''}"
+    account = session.account.removesuffix("@")  # replication appliers have no host
+    return f"{session.id}{f' ({account})' if account else ''}"
 
 
 def _blocker_text(session: ServerSession) -> str:
@@ -134,6 +143,8 @@ def _blocker_text(session: ServerSession) -> str:
     parts = [f"connection {_name(session)}"]
     if session.waits_for_row:  # for a session that was not read, or a transaction without one
         parts.append(f"waits {format_duration(session.waiting or 0)} itself")
+    elif session.is_rolling_back:
+        parts.append("rolling back")
     elif session.is_idle:
         parts.append(f"idle for {format_duration(session.seconds)}")
     elif session.command:
@@ -149,7 +160,7 @@ def _lock_text(wait: LockWait) -> str:
     name = f" of {wait.name}" if wait.name else ""
     if wait.for_rows:
         return f"rows{name}"
-    kind = {"TABLE": "a metadata lock", "USER LEVEL LOCK": "a named lock"}.get(wait.lock, f"a {wait.lock} lock")
+    kind = LOCKS.get(wait.lock, f"a {wait.lock} lock")
     return f"{kind}{f' on {wait.name}' if wait.name else ''}"
 
 
@@ -164,9 +175,10 @@ def _unknown_blockers(server: Server, blocking: Blocking) -> Iterator[StatusLine
         all_waits = server.counter("innodb_row_lock_current_waits") or 0
         count = max(len(for_rows), all_waits - len(in_tree))
         read = bool(in_tree) and blocking.rows_read
-        yield _waiting_line(for_rows, count, read=read, detached=read and bool(blocking.detached))
+        yield _waiting_line(for_rows, count, read=read, detached=blocking.rows_read and bool(blocking.detached))
     if others:
-        yield _waiting_line(others, len(others), read=in_tree != shown and blocking.metadata_read)
+        hidden = any(one.state in NEVER_SHOWN for one in others)
+        yield _waiting_line(others, len(others), read=in_tree != shown and blocking.metadata_read and not hidden)
 
 
 def _waiting_line(sessions: list[ServerSession], count: int, *, read: bool, detached: bool = False) -> StatusLine:

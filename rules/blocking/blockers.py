@@ -22,6 +22,9 @@ MANY_ROWS = 10_000  # a rollback of fewer takes a second at most
 KILL_STATEMENTS = {"rds": "CALL mysql.rds_kill", "aurora": "CALL mysql.rds_kill", "azure": "CALL mysql.az_kill"}
 MOST = 3  # findings of one rule
 CURRENT_WAITS = "innodb_row_lock_current_waits"
+ACKNOWLEDGEMENT = "semi-sync ACK"  # part of the state of a commit that waits for a replica
+GROUP_COMMIT = "waiting for handler commit"  # MySQL 8.0 and later: the state of commits behind another one
+LIST_PREPARED = Action(statement="XA RECOVER;", risk="none; on MySQL 8.0 and later it needs XA_RECOVER_ADMIN")
 
 
 def blocking_of(context: RuleContext) -> Blocking:
@@ -44,9 +47,10 @@ def transactions_of(context: RuleContext) -> Blocking:
 
 def session_name(session: ServerSession) -> str:
     """The session in a message: `connection 12 (app@10.0.0.5)`."""
-    if session.is_server_thread and session.account:
-        return f"the server's own thread {session.id} ({session.account})"
-    return f"connection {session.id}{f' ({session.account})' if session.account else ''}"
+    account = session.account.removesuffix("@")  # replication appliers have no host
+    if session.is_server_thread and account:
+        return f"the server's own thread {session.id} ({account})"
+    return f"connection {session.id}{f' ({account})' if account else ''}"
 
 
 def sentence(text: str) -> str:
@@ -61,6 +65,8 @@ def sessions_wait(count: int) -> str:
 
 def doing(session: ServerSession) -> str:
     """What the session does now, as part of a message; empty if unknown."""
+    if session.is_rolling_back:
+        return "rolling back"
     if session.is_idle:
         return f"idle for {format_duration(session.seconds)}"
     return (
@@ -141,7 +147,10 @@ def cancel_action(context: RuleContext, session: ServerSession) -> Action | None
 
 def _row_blockers(context: RuleContext, *, idle: bool) -> list[RootBlocker]:
     """The first blockers of chains of row locks, whose statement is over or not."""
-    roots = [root for root in transactions_of(context).roots if root.wait.for_rows and root.session.command]
+    blocking = transactions_of(context)
+    if not blocking.rows_read:
+        raise MissingFact(context.reason_unread("server.blocking"))
+    roots = [root for root in blocking.roots if root.wait.for_rows and root.session.command]
     # What a session waits for itself may not have been read: many waits, or a prepared transaction without a session.
     return [root for root in roots if root.session.is_idle is idle and not root.session.waits_for_row][:MOST]
 
@@ -150,7 +159,7 @@ def _row_blockers(context: RuleContext, *, idle: bool) -> list[RootBlocker]:
     "BLK001",
     "idle-session-blocks-rows",
     needs=("server",),
-    evidence=("BLK-01", "BLK-02", "BLK-05"),
+    evidence=("BLK-01", "BLK-02", "BLK-05", "BLK-08"),
     summary="Sessions wait for rows that an idle session has locked in an open transaction.",
     docs=Docs(
         why="A transaction keeps its row locks until it ends. A client that changed rows and then does something else "
@@ -161,7 +170,8 @@ def _row_blockers(context: RuleContext, *, idle: bool) -> list[RootBlocker]:
         fix="Look at what the session did, and have its client commit or roll back. KILL ends the session if the "
         "client does not. Then find the place in the program that leaves the transaction open.",
         risk="KILL rolls back all changes of the transaction. With millions of rows that takes as long as the changes "
-        "did, and cannot be stopped.",
+        "did, and cannot be stopped. A transaction after XA PREPARE is not rolled back: it keeps its locks without a "
+        "session (BLK010).",
         exceptions="A session of a person who is at work in it; ask first. The rule prints no KILL for replication "
         "appliers.",
         reconsider_when="The waits are gone at the next audit.",
@@ -194,13 +204,14 @@ def _waits(context: RuleContext, root: RootBlocker) -> str:
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
     needs=("server",),
-    evidence=("BLK-01", "BLK-02"),
+    evidence=("BLK-01", "BLK-02", "BLK-08"),
     summary="Sessions wait for rows that a long active transaction has locked.",
     docs=Docs(
         why="The session that blocks the others is running a statement: a large UPDATE or DELETE, a bulk load, a "
-        "statement without an index that locks every row it reads, or a replication applier. The rule reports a "
-        "transaction of 10 seconds or more that others have waited for as long; these are our thresholds. From ten "
-        "sessions on it is a warning.",
+        "statement without an index that locks every row it reads, or a replication applier. It may also be a commit "
+        "that waits for a semi-synchronous replica, or the rollback after a KILL. The rule reports a transaction of 10 "
+        "seconds or more that others have waited for as long; these are our thresholds. From ten sessions on it is a "
+        "warning.",
         fix="Look at the statement. Usually it is best to let it finish, and to make it smaller next time: change rows "
         "in batches of some thousands, with an index for the WHERE. If the others cannot wait, KILL QUERY ends it.",
         risk="KILL QUERY rolls back what the statement changed, which can take longer than to let it finish. Do not "
@@ -217,10 +228,25 @@ def statement_blocks_rows(context: RuleContext) -> Iterator[Finding]:
             yield statement_blocks_rows.finding(
                 f"{_waits(context, root)} behind {session_name(root.session)}, which has locked rows and is "
                 f"{doing(root.session)}.{held_text(root.session)}",
-                help="look at its statement; usually let it finish, and change rows in smaller batches next time",
+                help=_statement_remedy(root.session),
                 severity=Severity.WARNING if len(root.waiters) >= MANY_WAITERS else None,
                 actions=(look_action(context, root.session),),
             )
+
+
+def _statement_remedy(session: ServerSession) -> str:
+    """What to do about a session that blocks rows and runs a statement, by what that statement does now."""
+    if session.waiting is not None:
+        return "it waits itself for the lock that its state names: end that wait first"
+    if session.is_rolling_back:
+        return "let the rollback finish: a restart of the server would only repeat it"
+    if ACKNOWLEDGEMENT in session.state:
+        return (
+            "its commit waits for a semi-synchronous replica: look at the replicas, and at the time limit of the wait"
+        )
+    if session.state == GROUP_COMMIT:
+        return "its commit waits: look for a semi-synchronous replica that does not answer, and for a slow or full disk"
+    return "look at its statement; usually let it finish, and change rows in smaller batches next time"
 
 
 @rule(

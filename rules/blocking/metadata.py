@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from advisor.core.model import Action, Confidence, Severity, format_duration
 from rules.blocking.blockers import (
+    LIST_PREPARED,
     LONG_WAIT,
     MANY_WAITERS,
     WAITED,
@@ -27,10 +28,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from advisor.facts.workload import Blocking, RootBlocker, ServerSession
+    from advisor.facts.workload import Blocking, OpenTransaction, RootBlocker, ServerSession
     from rules.core.context import RuleContext
 
 TABLE_STATE, FLUSH_STATE, NAMED_STATE = "Waiting for table metadata lock", "Waiting for table flush", "User lock"
+ENGINE_STATE = "Waiting for table level lock"  # of engines without row locks
 GLOBAL_STATES = ("Waiting for global read lock", "Waiting for commit lock", "Waiting for backup lock")
 GLOBAL_SCOPES = frozenset({"GLOBAL", "COMMIT", "BACKUP LOCK"})
 NAMED_SCOPE = "USER LEVEL LOCK"
@@ -83,7 +85,7 @@ def _age(session: ServerSession) -> int:
     "metadata-lock-queue",
     needs=("server",),
     options=("lock_wait_timeout",),
-    evidence=("BLK-01", "BLK-04", "CONA-16"),
+    evidence=("BLK-01", "BLK-04", "BLK-08", "CONA-16"),
     summary="Sessions wait for a metadata lock that another session holds on their table.",
     docs=Docs(
         why="ALTER TABLE and other DDL wait for every transaction that has used the table, even read-only ones. While "
@@ -91,21 +93,27 @@ def _age(session: ServerSession) -> int:
         "lock_wait_timeout ends the wait: by default after a year on MySQL and a day on MariaDB. MySQL 8.0 and later "
         "show which session holds the lock; MySQL 5.7 does so with the instrument wait/lock/metadata/sql/mdl, MariaDB "
         "with the plugin METADATA_LOCK_INFO, which shows no waits. Without them the finding names the oldest "
-        "transactions as likely holders. The threshold, 5 seconds, is our choice.",
+        "transactions as likely holders. Sessions in state Waiting for table level lock wait for a table of MyISAM or "
+        "another engine without row locks; no server shows for whom. Waits are as old as their statements, which may "
+        "have worked before: an ALTER TABLE waits at its end too. The thresholds, 5 seconds and 10 for such a table, "
+        "are our choice.",
         fix="End the waiting DDL (KILL QUERY): the sessions behind it continue at once, and nothing is lost. Or end "
         "the holder, if it is an idle client. Run DDL with SET SESSION lock_wait_timeout = 5, and retry it.",
-        risk="KILL QUERY: the DDL has to be run again. KILL rolls back the holder's transaction.",
+        risk="KILL QUERY: the DDL has to be run again; a change of a MyISAM table stops halfway. KILL rolls back the "
+        "holder's transaction.",
         exceptions="A holder that is a backup, a report or a replication applier: end the DDL instead.",
         reconsider_when="The waits are gone at the next audit.",
     ),
 )
 def metadata_lock_queue(context: RuleContext) -> Iterator[Finding]:
     """Report the holders of metadata locks that sessions wait for; likely ones where the server does not show them."""
+    blocking = blocking_of(context)
     waiting = _waiting(context, TABLE_STATE)
-    roots = _roots(context, None)
+    # A session that waits without a known blocker, as for a prepared transaction, holds nothing that others wait for.
+    roots = [root for root in _roots(context, None) if root.session.state not in (TABLE_STATE, FLUSH_STATE)]
     for root in roots[:3]:
         if root.longest >= WAITED:
-            waiter = blocking_of(context).session(root.wait.waiter)
+            waiter = blocking.session(root.wait.waiter)
             changes = root.wait.wanted in CHANGING
             count = max(len(root.waiters), len(waiting) if len(roots) == 1 else 0)
             yield metadata_lock_queue.finding(
@@ -120,8 +128,12 @@ def metadata_lock_queue(context: RuleContext) -> Iterator[Finding]:
                     kill_action(context, root.session),
                 ),
             )
-    if waiting and not blocking_of(context).metadata_read and not roots and waiting[0].seconds >= WAITED:
+    known = {wait.waiter for wait in blocking.waits}
+    if not roots and any(one.id not in known for one in waiting) and waiting[0].seconds >= WAITED:
         yield _likely_queue(context, waiting)
+    rows_of_engine = _waiting(context, ENGINE_STATE)
+    if rows_of_engine and rows_of_engine[0].seconds >= LONG_WAIT:
+        yield _engine_queue(context, rows_of_engine)
 
 
 def _comma(text: str) -> str:
@@ -131,35 +143,76 @@ def _comma(text: str) -> str:
 def _likely_queue(context: RuleContext, waiting: list[ServerSession]) -> Finding:
     """The finding where the server does not show the holder."""
     blocking = blocking_of(context)
-    holders = _likely_holders(blocking, waiting[0])
+    holders, prepared = _likely_holders(blocking, waiting[0]), _left_prepared(context, waiting[0])
     single = len(holders) == 1
     named = holders[0] if holders and (single or not blocking.transactions_read) else None
     look, locks = look_action(context, named) if named else None, _show_locks(context)
+    recover = LIST_PREPARED if prepared else None
     return metadata_lock_queue.finding(
         f"{sessions_wait(len(waiting))} up to {format_duration(waiting[0].seconds)} for a metadata lock on a table. "
-        f"{_likely_holder_text(blocking, holders)}",
-        help="end the waiting DDL, or the session that holds the lock",
+        f"{_likely_holder_text(blocking, holders, prepared)}{_younger_text(blocking, holders)}",
+        help="end the waiting DDL, or commit or roll back the prepared transaction"
+        if prepared and not holders
+        else "end the waiting DDL, or the session that holds the lock",
         confidence=Confidence.LIKELY,
         severity=Severity.ERROR if len(waiting) >= MANY_WAITERS and waiting[0].seconds >= LONG_WAIT else None,
-        actions=present(look, locks)
+        actions=present(look, locks, recover)
         if single and blocking.transactions_read
-        else present(locks, OPEN_TRANSACTIONS, look),
+        else present(locks, OPEN_TRANSACTIONS, look, recover),
     )
 
 
-def _likely_holder_text(blocking: Blocking, holders: list[ServerSession]) -> str:
+def _likely_holder_text(blocking: Blocking, holders: list[ServerSession], prepared: OpenTransaction | None) -> str:
     """Which session probably holds the lock; a process list shows statements alone, no idle transactions."""
     first = f"{session_name(holders[0])}{_comma(doing(holders[0]))}" if holders else ""
     if not blocking.transactions_read:
         idle = "it may be an idle session with an open transaction"
         return f"The process list does not show the holder: {idle}{f', or {first}' if first else ''}."
+    left = f"a transaction without a session, open for {format_duration(prepared.age or 0)}" if prepared else ""
     if len(holders) == 1:
-        return f"The lock is probably held by {first}.{held_text(holders[0])}"
+        other = f" Or by {left}." if left else ""
+        return f"The lock is probably held by {first}.{held_text(holders[0])}{other}"
     if holders:
         named = [f"{session_name(one)}{_comma(doing(one))}" for one in holders[:MOST_NAMED]]
         more = f", or {len(holders) - MOST_NAMED:,} more" if len(holders) > MOST_NAMED else ""
+        more += f"; or {left}" if left else ""
         return f"The server does not show which of {len(holders):,} sessions holds it: {'; or '.join(named)}{more}."
+    if left:
+        return f"The lock is probably held by {left}: XA RECOVER lists prepared ones."
     return "No transaction is older, so LOCK TABLES or other DDL may hold the lock."
+
+
+def _left_prepared(context: RuleContext, longest: ServerSession) -> OpenTransaction | None:
+    """The oldest transaction without a session that began before the wait, where it keeps its metadata locks."""
+    if not context.target.since("mysql", 8):
+        return None
+    detached = blocking_of(context).detached
+    left = [one for one in detached if one.state == "RUNNING" and (one.age or 0) >= longest.seconds]
+    return max(left, key=lambda one: one.age or 0, default=None)
+
+
+def _younger_text(blocking: Blocking, holders: list[ServerSession]) -> str:
+    """A sentence on the transactions that began after the waiting statement: its wait may have begun later still."""
+    younger = [one for one in blocking.sessions if one.transaction and one.waiting is None and one not in holders]
+    if not younger or blocking.holders:
+        return ""
+    first = max(younger, key=_age)
+    name = f"{session_name(first)}{_comma(doing(first))}"
+    return f" If the statement is an ALTER TABLE that waits at its end, {name}, may hold the lock too."
+
+
+def _engine_queue(context: RuleContext, waiting: list[ServerSession]) -> Finding:
+    """The finding about a table whose engine locks it as a whole, which no server shows."""
+    running = [one for one in _likely_holders(blocking_of(context), waiting[0]) if one.command != "Sleep"]
+    who = f" Probably for {session_name(running[0])}{_comma(doing(running[0]))}." if running else ""
+    return metadata_lock_queue.finding(
+        f"{sessions_wait(len(waiting))} up to {format_duration(waiting[0].seconds)} for a table of MyISAM, MEMORY or "
+        f"another engine that locks whole tables.{who}",
+        help="let the statement that uses the table finish, or end it; InnoDB tables lock rows instead",
+        confidence=Confidence.LIKELY,
+        severity=Severity.ERROR if len(waiting) >= MANY_WAITERS else None,
+        actions=(look_action(context, running[0]),) if running else (),
+    )
 
 
 def _show_locks(context: RuleContext) -> Action | None:
@@ -198,7 +251,7 @@ def _show_locks(context: RuleContext) -> Action | None:
     "BLK005",
     "global-lock-blocks-sessions",
     needs=("server",),
-    evidence=("BLK-01", "BLK-04"),
+    evidence=("BLK-01", "BLK-04", "BLK-08"),
     summary="Sessions wait for a global read lock or a backup lock.",
     docs=Docs(
         why="FLUSH TABLES WITH READ LOCK stops all writes until UNLOCK TABLES or the end of its session; LOCK INSTANCE "
@@ -206,8 +259,9 @@ def _show_locks(context: RuleContext) -> Action | None:
         "or a session that keeps the lock and was left open, stops the server. The threshold, 10 seconds, is our "
         "choice.",
         fix="Check whether a backup is running, and let it finish. If there is none, end the session that holds the "
-        "lock: UNLOCK TABLES in it, or KILL. Let backups hold such locks for less time: xtrabackup and mariabackup "
-        "with backup locks, mysqldump with --single-transaction.",
+        "lock: UNLOCK TABLES in it, or KILL. If the lock itself waits for a long statement, end the FLUSH "
+        "(KILL QUERY): the sessions behind it continue. Let backups hold such locks for less time: xtrabackup and "
+        "mariabackup with backup locks, mysqldump with --single-transaction.",
         risk="KILL makes the backup that holds the lock useless.",
         exceptions="A backup that is about to finish.",
         reconsider_when="The waits are gone at the next audit.",
@@ -218,24 +272,65 @@ def global_lock_blocks_sessions(context: RuleContext) -> Iterator[Finding]:
     waiting = _waiting(context, *GLOBAL_STATES)
     if not waiting or waiting[0].seconds < LONG_WAIT:
         return
-    roots = _roots(context, GLOBAL_SCOPES)
-    blocking = blocking_of(context)
+    roots, blocking = _roots(context, GLOBAL_SCOPES), blocking_of(context)
+    if roots and roots[0].wait.held == "INTENTION_EXCLUSIVE":
+        yield _delayed_lock(context, waiting, roots)
+        return
+    known = {wait.waiter for wait in blocking.waits}
+    if not roots and all(one.id in known for one in waiting):
+        return  # another rule names the session at the end of the chain
     shown = [blocking.session(number) for number, name in blocking.holders if not name]
     holder = roots[0].session if roots else shown[0] if shown else None
     lock = _held_words(roots[0]) if roots else "such a lock"
+    running = None if holder else _oldest_statement(blocking, waiting[0])
     who = (
         f"{sentence(session_name(holder))} holds {lock}{_comma(doing(holder))}."
         if holder
         else f"{_shown_by(blocking)} does not show the session that holds it."
     )
-    guess = " It is probably a backup." if not roots or "INTENTION" not in roots[0].wait.held else ""
+    name = f"{session_name(running)}{_comma(doing(running))}" if running else ""
+    guess = "It is probably a backup" + (f"; or the lock is still waiting itself, for {name}." if name else ".")
     yield global_lock_blocks_sessions.finding(
         f"{sessions_wait(len(waiting))} up to {format_duration(waiting[0].seconds)} in state {waiting[0].state}. "
-        f"{who}{guess}",
-        help="let a running backup finish; if none is running, end the session that holds the lock",
+        f"{who} {guess}",
+        help="let a running backup finish; if none is running, end the session that holds the lock"
+        + (", or the FLUSH TABLES that waits itself" if name else ""),
         severity=Severity.ERROR if len(waiting) >= MANY_WAITERS else None,
         confidence=None if roots else Confidence.LIKELY,
-        actions=(look_action(context, holder),) if holder else (),
+        actions=(look_action(context, holder),) if holder else present(_flush_action(context)),
+    )
+
+
+def _delayed_lock(context: RuleContext, waiting: list[ServerSession], roots: list[RootBlocker]) -> Finding:
+    """The finding if the global lock itself waits, for statements that began before it."""
+    first, blocking = roots[0], blocking_of(context)
+    waiter = blocking.session(first.wait.waiter)
+    lock = HELD.get((first.wait.lock, first.wait.wanted), f"a lock ({first.wait.lock})")
+    others = f" and {len(roots) - 1:,} more" if len(roots) > 1 else ""
+    return global_lock_blocks_sessions.finding(
+        f"{sessions_wait(len(waiting))} up to {format_duration(waiting[0].seconds)} in state {waiting[0].state}. "
+        f"{sentence(session_name(waiter))} asks for {lock} and waits for {session_name(first.session)}"
+        f"{_comma(doing(first.session))}{others}; later statements wait behind it.",
+        help="let what it waits for finish, or end the statement that asks for the lock: those behind it continue",
+        severity=Severity.ERROR if len(waiting) >= MANY_WAITERS else None,
+        actions=present(look_action(context, first.session), cancel_action(context, waiter)),
+    )
+
+
+def _oldest_statement(blocking: Blocking, longest: ServerSession) -> ServerSession | None:
+    """The oldest statement that began before the longest wait: a FLUSH among the waiting ones may wait for it."""
+    return next((one for one in _likely_holders(blocking, longest) if one.command != "Sleep"), None)
+
+
+def _flush_action(context: RuleContext) -> Action | None:
+    """The statement that names sessions which ran FLUSH lately; None without Performance Schema."""
+    if context.text("performance_schema") != "ON":
+        return None
+    return Action(
+        statement="SELECT PROCESSLIST_ID, PROCESSLIST_USER, PROCESSLIST_HOST, SQL_TEXT "
+        "FROM performance_schema.events_statements_history JOIN performance_schema.threads USING (THREAD_ID) "
+        "WHERE EVENT_NAME = 'statement/sql/flush';",
+        risk="none; lists the FLUSH statements among the last ten of each session",
     )
 
 
@@ -252,12 +347,12 @@ def _held_words(root: RootBlocker) -> str:
     "flush-waits-for-statement",
     confidence=Confidence.LIKELY,
     needs=("server",),
-    evidence=("BLK-04",),
+    evidence=("BLK-04", "BLK-08"),
     summary="FLUSH TABLES waits for a long statement, and later statements wait behind it.",
     docs=Docs(
         why="FLUSH TABLES closes each table, and waits for the statements that use it. New statements on that table "
-        "wait until the old ones end, even after the FLUSH was killed or timed out. ANALYZE TABLE can cause the same "
-        "on MySQL 5.7. The threshold, 10 seconds, is our choice.",
+        "wait until the old ones end, even after the FLUSH was killed or timed out. ANALYZE TABLE caused the same "
+        "on MySQL 5.7.22 and 8.0.15, and not on 9.7. The threshold, 10 seconds, is our choice.",
         fix="Let the long statement finish, or end it with KILL QUERY. Do not run FLUSH TABLES while reports or "
         "backups run.",
         risk="The statement that is ended has to be run again.",

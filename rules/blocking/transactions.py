@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from advisor.core.model import Action, Confidence, Severity, format_duration
+from advisor.core.model import Confidence, Severity, format_duration
 from rules.blocking.blockers import (
+    LIST_PREPARED,
+    WAITED,
     doing,
     held_text,
     kill_action,
@@ -11,6 +13,7 @@ from rules.blocking.blockers import (
     rows,
     sentence,
     session_name,
+    sessions_wait,
     transactions_of,
 )
 from rules.core.advice import present
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from advisor.facts.workload import ServerSession
+    from advisor.facts.workload import Blocking, ServerSession
     from rules.core.context import RuleContext
 
 IDLE_WITH_LOCKS = 600  # seconds
@@ -38,7 +41,7 @@ LENGTH = "innodb_history_list_length"
     "BLK008",
     "transaction-left-open",
     needs=("server",),
-    evidence=("BLK-01", "INNV-07"),
+    evidence=("BLK-01", "BLK-08", "INNV-07"),
     summary="Idle sessions have kept a transaction open for a long time.",
     docs=Docs(
         why="An open transaction keeps its row locks and its metadata locks, and keeps purge from removing old row "
@@ -47,7 +50,8 @@ LENGTH = "innodb_history_list_length"
         "changed rows, and an hour, as a note if it has only read. These thresholds are ours.",
         fix="Have the client commit or roll back. Find which program it is by the account and host; look at what the "
         "session did. KILL ends it if the client is gone. On MariaDB idle_transaction_timeout ends such sessions.",
-        risk="KILL rolls back all changes of the transaction.",
+        risk="KILL rolls back all changes of the transaction, except after XA PREPARE: then it keeps its locks without "
+        "a session (BLK010).",
         exceptions="A dump or a backup that keeps a consistent view in one session and copies in others.",
         reconsider_when="The transaction has ended at the next audit.",
     ),
@@ -141,12 +145,13 @@ def _age(session: ServerSession) -> int:
     "prepared-transaction-left",
     confidence=Confidence.LIKELY,
     needs=("server",),
-    evidence=("BLK-07",),
+    evidence=("BLK-07", "BLK-08"),
     summary="A transaction without a session has been open for a long time; it is probably a prepared XA transaction.",
     docs=Docs(
         why="After XA PREPARE a transaction outlives its session and a restart. Until XA COMMIT or XA ROLLBACK it "
-        "keeps its row locks and metadata locks, and no KILL ends it. Usually its coordinator crashed. The threshold, "
-        "10 minutes, is our choice. On a replica there is no finding, because such transactions wait there for their "
+        "keeps its row locks, on MySQL 8.0 and later also its metadata locks, and no KILL ends it. Usually its "
+        "coordinator crashed. The thresholds are our choice: 10 minutes, or 5 seconds if sessions wait for rows that "
+        "no session has locked. On a replica there is no finding, because such transactions wait there for their "
         "source.",
         fix="XA RECOVER lists prepared transactions. Decide as the coordinator did: XA COMMIT or XA ROLLBACK, with "
         "the xid from XA RECOVER CONVERT XID (MySQL) or XA RECOVER FORMAT='SQL' (MariaDB).",
@@ -160,13 +165,34 @@ def prepared_transaction_left(context: RuleContext) -> Iterator[Finding]:
     replication = context.server.replication
     if replication is not None and replication.is_replica:
         return
-    left = [one for one in transactions_of(context).detached if one.state == "RUNNING" and (one.age or 0) >= OLD]
+    blocking = transactions_of(context)
+    stuck = _behind_no_session(blocking)
+    longest = max((one.waiting or 0 for one in stuck), default=0)
+    least = min(longest, OLD) if longest >= WAITED else OLD
+    left = [one for one in blocking.detached if one.state == "RUNNING" and (one.age or 0) >= least]
     if left:
         oldest = max(left, key=lambda one: one.age or 0)
         others = f" There are {len(left) - 1} more." if len(left) > 1 else ""
+        behind = f"{sessions_wait(len(stuck))} up to {format_duration(longest)} for rows, probably behind it."
+        others += f" {behind}" if longest >= WAITED else ""
         yield prepared_transaction_left.finding(
             f"A transaction without a session has been open for {format_duration(oldest.age or 0)} and locks "
             f"{rows(oldest.rows_locked)}. It is probably a prepared XA transaction.{others}",
             help="list prepared transactions with XA RECOVER, and commit or roll them back",
-            actions=(Action(statement="XA RECOVER;", risk="none; on MySQL 8.0 and later it needs XA_RECOVER_ADMIN"),),
+            actions=(LIST_PREPARED,),
         )
+
+
+def _behind_no_session(blocking: Blocking) -> list[ServerSession]:
+    """The sessions that wait for rows at the end of whose chain no session is; empty if the longest wait has one.
+
+    Of many waits the longest are read: that the blocker of another one is unknown means nothing.
+    """
+    waiting = [one for one in blocking.sessions if one.waits_for_row]
+    known = {wait.waiter for wait in blocking.waits}
+    first = {one.id for one in waiting if one.id not in known}
+    longest = max(waiting, key=lambda one: (one.waiting or 0, one.id in first), default=None)
+    if not blocking.rows_read or longest is None or longest.id not in first:
+        return []
+    behind = {number for root in blocking.roots if root.session.id in first for number in root.waiters}
+    return [one for one in waiting if one.id in first | behind]

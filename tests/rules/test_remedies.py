@@ -278,3 +278,73 @@ def test_a_plugin_is_not_installed_behind_the_lock(
         for action in finding.actions
     }
     assert ("INSTALL SONAME 'metadata_lock_info';" in statements) is installed
+
+
+def test_without_the_blockers_of_rows_no_check_has_passed(tmp_path: Path) -> None:
+    """With performance_schema off MySQL 8 shows no blockers: the rules about them are skipped, not silent."""
+    transaction = {"state": "LOCK WAIT", "age": 9, "rows_locked": 1, "rows_modified": 0, "waiting": 9}
+    waiter = {"id": 5, "account": "app@h", "command": "Query", "seconds": 9, "state": "updating"}
+    blocking = {"sessions": [waiter | {"transaction": transaction}], "rows_read": False}
+    known = context_of_case(Case("", "", "mysql-8.4", server={"blocking": blocking}), tmp_path)
+    run = run_rules(known, select_rules(["BLK001", "BLK002"], None))
+    assert (run.findings, [skip.code for skip in run.skipped]) == ((), ["BLK001", "BLK002"])
+
+
+def test_a_global_lock_that_waits_itself_is_the_one_to_end(tmp_path: Path) -> None:
+    """The KILL QUERY is that of the FLUSH, not of the long statement, whose changes would be rolled back."""
+    sessions = [
+        {"id": 4, "account": "app@h", "command": "Query", "seconds": 60, "state": "updating"},
+        {"id": 5, "account": "dump@h", "command": "Query", "seconds": 20, "state": "Waiting for global read lock"},
+    ]
+    waits = [{"waiter": 5, "blocker": 4, "lock": "GLOBAL", "held": "INTENTION_EXCLUSIVE", "wanted": "SHARED"}]
+    case = Case("", "", "mysql-8.4", server={"blocking": {"sessions": sessions, "waits": waits}})
+    (finding,) = find_rule("BLK005").check(context_of_case(case, tmp_path))
+    assert finding.message.startswith(
+        "1 session waits up to 20 s in state Waiting for global read lock. Connection 5 (dump@h) asks for the global "
+        "read lock (FLUSH TABLES WITH READ LOCK) and waits for connection 4 (app@h), in state updating for 1 min"
+    )
+    kills = [text for action in finding.actions if "KILL" in (text := action.statement or "")]
+    assert kills == ["KILL QUERY 5;"]
+
+
+def test_an_alter_may_have_worked_before_it_waited(tmp_path: Path) -> None:
+    """A transaction that began while the ALTER copied its table may hold the lock for which it waits at its end."""
+    opened = {"state": "RUNNING", "age": 8, "rows_locked": 0, "rows_modified": 0}
+    idle = {"id": 4, "account": "app@h", "command": "Sleep", "seconds": 8, "state": "", "transaction": opened}
+    alter = {
+        "id": 6,
+        "account": "dba@h",
+        "command": "Query",
+        "seconds": 7200,
+        "state": "Waiting for table metadata lock",
+    }
+    messages = []
+    for sessions in ([idle, alter], [alter]):
+        case = Case("", "", "mariadb-10.11", server={"blocking": {"sessions": sessions, "metadata_read": False}})
+        (finding,) = find_rule("BLK004").check(context_of_case(case, tmp_path))
+        messages.append(finding.message)
+    assert "connection 4 (app@h), idle for 8 s, may hold the lock" in messages[0]
+    assert messages[1].endswith("No transaction is older, so LOCK TABLES or other DDL may hold the lock.")
+
+
+def test_a_lock_of_a_prepared_transaction_names_xa_recover(tmp_path: Path) -> None:
+    """It has no session that KILL could end."""
+    waiter = {"id": 6, "account": "dba@h", "command": "Query", "seconds": 9, "state": "Waiting for table metadata lock"}
+    detached = [{"state": "RUNNING", "age": 300, "rows_locked": 1, "rows_modified": 1}]
+    case = Case("", "", "mysql-8.4", server={"blocking": {"sessions": [waiter], "detached": detached}})
+    (finding,) = find_rule("BLK004").check(context_of_case(case, tmp_path))
+    assert "The lock is probably held by a transaction without a session, open for 5 min: XA RECOVER" in finding.message
+    assert "XA RECOVER;" in [action.statement for action in finding.actions]
+
+
+def test_a_global_lock_may_be_waiting_itself(tmp_path: Path) -> None:
+    """MariaDB shows neither the holder nor the waits: an older statement may be what FLUSH TABLES waits for."""
+    waiting = {"id": 5, "account": "dump@h", "command": "Query", "seconds": 12, "state": "Waiting for backup lock"}
+    running = {"id": 4, "account": "app@h", "command": "Query", "seconds": 60, "state": "Updating"}
+    for sessions, ends in (
+        ([waiting], "It is probably a backup."),
+        ([waiting, running], "still waiting itself, for connection 4 (app@h), in state Updating for 1 min."),
+    ):
+        case = Case("", "", "mariadb-11.8", server={"blocking": {"sessions": sessions, "metadata_read": False}})
+        (finding,) = find_rule("BLK005").check(context_of_case(case, tmp_path))
+        assert finding.message.endswith(ends)

@@ -150,3 +150,52 @@ def test_do_first_has_forty_stopped_channels_on_one_line(recorded: Facts) -> Non
     assert stopped[0].change.startswith("stopped-replica and 39 more: ")
     plain = summary.first_advice(View(audited(recorded), "live", "db1", 0.0))
     assert len({id(one.finding) for one in plain}) == 5
+
+
+def test_locks_of_the_whole_server_have_their_names(recorded: Facts) -> None:
+    """A wait for a global or backup lock names it as the manual does, not by its type in performance_schema."""
+    waiters = [ServerSession(number, "app@h", "Query", number, "Waiting for some lock") for number in (20, 21, 22)]
+    kinds = ("GLOBAL", "COMMIT", "BACKUP LOCK")
+    waits = tuple(LockWait(one.id, 12, kind) for one, kind in zip(waiters, kinds, strict=True))
+    lines = blocking_lines(audited(recorded, blocking=Blocking((HOLDER, *waiters), waits=waits)))
+    assert [line.text.partition(" waits ")[2] for line in lines[1:]] == [
+        "22 s for the backup lock",
+        "21 s for the commit lock",
+        "20 s for the global read lock",
+    ]
+
+
+def test_an_applier_is_named_without_a_host(recorded: Facts) -> None:
+    """Its account has a user alone."""
+    applier = ServerSession(30, "system user@", "Query", 30, "updating", OpenTransaction("RUNNING", 40, rows_locked=1))
+    queue = Blocking((applier, _waiting(31)), waits=(LockWait(31, 30, "rows"),))
+    (first, *_) = blocking_lines(audited(recorded, blocking=queue))
+    assert first.text.startswith("connection 30 (system user), ")
+
+
+def test_a_rollback_is_not_idle(recorded: Facts) -> None:
+    """A session that was killed looks idle in performance_schema while its changes are rolled back."""
+    undone = OpenTransaction("ROLLING BACK", 400, rows_locked=200_000, rows_modified=90_000)
+    queue = Blocking((replace(HOLDER, transaction=undone), _waiting(14)), waits=(LockWait(14, 12, "rows"),))
+    audit = audited(recorded, blocking=queue)
+    assert blocking_lines(audit)[0].text.startswith("connection 12 (app@db2), rolling back, transaction open for 6 min")
+    (finding,) = (one for one in audit.findings if one.code.startswith("BLK00"))
+    assert finding.code == "BLK002"
+    assert "and is rolling back. Its transaction" in finding.message
+    assert not any("KILL" in (action.statement or "") for action in finding.actions)
+
+
+def test_one_wait_behind_a_prepared_transaction(recorded: Facts) -> None:
+    """A session that waits for a transaction without a session is no wait that the server hides."""
+    queue = Blocking((_waiting(14),), (OpenTransaction("RUNNING", 400, 1, 1),))
+    lines = [line.text for line in blocking_lines(audited(recorded, blocking=queue))]
+    assert lines[0] == "1 session waits for rows up to 30 s; maybe for a transaction without a session"
+
+
+def test_waits_that_no_server_shows(recorded: Facts) -> None:
+    """Where other waits were read, a wait for a flush is still one whose blocker no server shows."""
+    flush = ServerSession(20, "app@h", "Query", 13, "Waiting for table flush")
+    behind = ServerSession(21, "app@h", "Query", 13, "Waiting for global read lock")
+    queue = Blocking((HOLDER, flush, behind), waits=(LockWait(21, 12, "GLOBAL"),))
+    lines = [line.text for line in blocking_lines(audited(recorded, blocking=queue))]
+    assert lines[2] == "1 session waits up to 13 s; the server does not show who blocks them"

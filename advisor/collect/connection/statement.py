@@ -110,8 +110,11 @@ _HISTORY = (
     "FROM information_schema.INNODB_METRICS WHERE NAME = 'trx_rseg_history_len')"
 )
 
-# performance_schema shows replication appliers under the account that started them.
-_CLIENT = "IF(NAME LIKE '%one_connection' OR NAME LIKE 'thread/mysqlx/%', PROCESSLIST_USER, 'system user')"
+# performance_schema shows replication appliers under the account that started them, and running events under none.
+_CLIENT = (
+    "IF(NAME LIKE '%one_connection' OR NAME LIKE 'thread/mysqlx/%', PROCESSLIST_USER, "
+    "IF(NAME LIKE '%event_worker', 'event_scheduler', 'system user'))"
+)
 
 
 def _sessions(table: str, prefix: str = "", user: str = "USER") -> str:
