@@ -30,7 +30,7 @@ RANK = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
     confidence=Confidence.LIKELY,
     summary="An AUTO_INCREMENT column has nearly used up the values of its type; then inserts fail.",
     needs=("schema",),
-    evidence=("SCH-01", "ASK-SCH-01"),
+    evidence=("SCH-01", "ASK-SCH-01", "ASK-SCH-05"),
     docs=Docs(
         why="After the maximum of its type every insert that needs a new value fails, with error 1062, 1467 or, on "
         "MariaDB, 167. At a constant rate the last 20 % last a quarter of the time since the first row, and the last 5 "
@@ -39,8 +39,9 @@ RANK = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
         "decides: less than a year is a warning, less than 30 days, or less than a year above 95 %, an error. TINYINT "
         "and SMALLINT columns often number lists that do not grow: without a known rate they are one step less severe.",
         fix="Change the column to BIGINT (BIGINT UNSIGNED if it is UNSIGNED). ALTER TABLE … MODIFY copies the table "
-        "and blocks writes to it; gh-ost and pt-online-schema-change copy in the background. Write the whole "
-        "definition of the column, with its comment. Columns that refer to it need the same type: change them too.",
+        "and blocks writes to it, except on MariaDB 11.2 and later; gh-ost and pt-online-schema-change copy in the "
+        "background. Write the whole definition of the column, with its comment. Columns that refer to it need the "
+        "same type: change them too.",
         risk="The copy needs disk space for a second table, and replicas apply the ALTER after the source. Programs "
         "that hold the value in 32 bits fail above 2,147,483,647.",
         exceptions="Lists that get no new rows. A table that can start again at 1 after TRUNCATE.",
@@ -61,13 +62,15 @@ def auto_increment_near_end(context: RuleContext) -> Iterator[Finding]:
         yield auto_increment_near_end.finding(
             f"Inserts will fail at the end of an AUTO_INCREMENT column. {listed}{also}",
             severity=rated[0][0],
-            help=_remedy([column for _, column in rated]),
+            help=_remedy(context, [column for _, column in rated]),
         )
 
 
-def _remedy(columns: list[AutoIncrement]) -> str:
+def _remedy(context: RuleContext, columns: list[AutoIncrement]) -> str:
     if all(column.type.lower().startswith("bigint") for column in columns):
         return "find which statement inserted so large a value: a BIGINT column does not get there by counting"
+    if context.target.since("mariadb", 11, 2):
+        return "change the type to BIGINT in time: ALTER TABLE copies the table, while others write to it"
     return (
         "change the type to BIGINT in time: ALTER TABLE copies the table and blocks writes; gh-ost does not block them"
     )
@@ -276,7 +279,8 @@ def unkeyed_table_in_row_log(context: RuleContext) -> Iterator[Finding]:
         "their rows: each node has its own. MariaDB can replicate MyISAM and Aria if wsrep_mode has REPLICATE_MYISAM "
         "or REPLICATE_ARIA.",
         fix="ALTER TABLE … ENGINE = InnoDB, for one table after the other.",
-        risk="The ALTER copies the table and blocks writes to it. On Galera, rows that differ between nodes still do.",
+        risk="The ALTER copies the table and blocks writes to it, except inserts on MariaDB 11.2 and later. On "
+        "Galera, rows that differ between nodes still do.",
         exceptions="Tables that are meant to differ between nodes, such as caches in MEMORY.",
         reconsider_when="Only InnoDB tables.",
     ),
@@ -312,7 +316,8 @@ def unreplicated_engine(context: RuleContext) -> Iterator[Finding]:
         "needs a lock, and MyISAM tables need a repair after a crash. MEMORY tables are empty after a restart; on a "
         "source the server then logs a DELETE or TRUNCATE, so that replicas empty them too.",
         fix="ALTER TABLE … ENGINE = InnoDB, after checking how the table is used.",
-        risk="The ALTER copies the table and blocks writes to it. InnoDB takes more space than MyISAM and ARCHIVE.",
+        risk="The ALTER copies the table and blocks writes to it, except inserts on MariaDB 11.2 and later. "
+        "InnoDB takes more space than MyISAM and ARCHIVE.",
         exceptions="MEMORY caches that the application refills; archives that are only read.",
         reconsider_when="Tables that can be lost.",
     ),

@@ -23,8 +23,8 @@ TIMESTAMPS = "explicit_defaults_for_timestamp"
 PRUNE = "optimizer_prune_level"
 DIVES = "eq_range_index_dive_limit"
 TEMPORARY = "default_tmp_storage_engine"
-ALTER = ("old_alter_table", "alter_algorithm")
-COPIES = frozenset({"ON", "COPY"})
+ALTER, COPIES = ("old_alter_table", "alter_algorithm"), frozenset({"ON", "COPY"})
+BLOCKS = " and blocks writes meanwhile"  # before MariaDB 11.2
 PREPARED, JOIN, SESSION_MEMORY = "max_prepared_stmt_count", "max_join_size", "max_session_mem_used"
 SELECT_TIME, STATEMENT_TIME = "max_execution_time", "max_statement_time"
 SHORT_SELECT, SHORT_STATEMENT = 2000, 10  # milliseconds; seconds
@@ -243,14 +243,14 @@ def few_index_dives(context: RuleContext) -> Iterator[Finding]:
     "MOD007",
     "copying-alter-table",
     confidence=Confidence.LIKELY,
-    summary="Every ALTER TABLE copies the whole table and blocks writes to it.",
+    summary="Every ALTER TABLE copies the whole table, and mostly blocks writes to it.",
     targets=(Span("mysql"), Span("mariadb", before=(11, 5))),
     options=ALTER,
-    evidence=("ENG-18",),
+    evidence=("ENG-18", "ASK-SCH-05"),
     docs=Docs(
         why="With old_alter_table = ON (MySQL), or alter_algorithm = COPY (MariaDB), the server creates a new table "
         "and copies each row into it, even where no copy is needed: ADD INDEX on 20,000 rows copied 20,000 of them, by "
-        "default none. During the copy, other sessions can read the table but not write to it.",
+        "default none. During the copy, others can read the table, and write to it only on MariaDB 11.2 and later.",
         fix="Remove the line; a single statement can use ALGORITHM=COPY.",
         risk="None known.",
         exceptions="A bug of the in-place algorithm in one version, until a later release fixes it.",
@@ -264,7 +264,7 @@ def copying_alter_table(context: RuleContext) -> Iterator[Finding]:
             usual = "DEFAULT" if context.target.is_mariadb else "OFF"
             action = advise(context, name, usual, risk="running statements are not affected", watch="Com_alter_table")
             yield copying_alter_table.finding(
-                "Every ALTER TABLE copies the whole table and blocks writes meanwhile.",
+                f"Every ALTER TABLE copies the whole table{'' if context.target.since('mariadb', 11, 2) else BLOCKS}.",
                 variable_subject(context, name),
                 help=help_line(action),
                 actions=present(action),

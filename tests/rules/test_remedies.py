@@ -348,3 +348,13 @@ def test_a_global_lock_may_be_waiting_itself(tmp_path: Path) -> None:
         case = Case("", "", "mariadb-11.8", server={"blocking": {"sessions": sessions, "metadata_read": False}})
         (finding,) = find_rule("BLK005").check(context_of_case(case, tmp_path))
         assert finding.message.endswith(ends)
+
+
+def test_a_copy_blocks_writes_before_mariadb_11_2(tmp_path: Path) -> None:
+    """MariaDB 11.2 and later let other sessions write while ALTER TABLE copies a table."""
+    for target, blocks in (("mariadb-10.11", True), ("mariadb-11.4", False)):
+        folder = tmp_path / target
+        folder.mkdir()
+        case = Case("", "", target, file="alter_algorithm = COPY")
+        (finding,) = find_rule("MOD007").check(context_of_case(case, folder))
+        assert ("blocks writes" in finding.message) is blocks

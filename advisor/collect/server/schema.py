@@ -51,6 +51,7 @@ _LONGEST = 8.0  # seconds for one statement; the client waits ten
 _SHORTEST = 0.05  # seconds; with less no statement is sent
 _NAMED = 3  # schemas that a reason names
 _HALF = 2  # of a type; columns that used less are left out
+_MOST_TABLES, _MOST_OF_SCHEMA = 2000, 20_000  # rows: the limits of the statements about tables, and about one schema
 _PARTITION = re.compile(r"#[pP]#.*")
 _ESCAPED = re.compile(r"@([0-9a-f]{4})")
 
@@ -141,6 +142,8 @@ def _from_dictionary(reading: _Reading) -> Found:
         reading.read_part(KEYS, lambda: _set_up(session, HIDDEN_KEYS))
     values = reading.read_part(AUTO_INCREMENT, lambda: reading.rows(NEXT_VALUES))
     kinds = reading.read_part(KEYS, lambda: reading.rows(TABLE_KINDS))
+    _note_cut(reading, KEYS, kinds, _MOST_TABLES)
+    _note_cut(reading, ENGINES, kinds, _MOST_TABLES)
     unkeyed = [(row[0] or "", row[1] or "") for row in kinds or () if row[3] == "0"]
     counted = _with_rows(reading, unkeyed)
     redundant = reading.read_part(INDEXES, lambda: reading.rows(REDUNDANT_MYSQL))
@@ -152,6 +155,12 @@ def _from_dictionary(reading: _Reading) -> Found:
     )
 
 
+def _note_cut(reading: _Reading, part: str, rows: tuple[Row, ...] | None, most: int, of: str = "") -> None:
+    """Note that an answer ended at the limit of its statement, so that there may be more."""
+    if rows is not None and len(rows) >= most:
+        reading.notes.append(Unavailable(part, f"only the first {most:,} tables{of} were read"))
+
+
 def _set_up(session: Session, statement: Statement) -> tuple[Row, ...]:
     send_setup(session, statement)
     return ()
@@ -161,6 +170,7 @@ def _from_open_tables(reading: _Reading, sizes: dict[str, int]) -> Found:
     """MySQL 5.7 and MariaDB: keys from InnoDB's dictionary, the rest by opening the tables of the schemas that fit."""
     mariadb = reading.greeting.is_mariadb
     keyless = reading.read_part(KEYS, lambda: reading.rows(KEYLESS_MARIADB if mariadb else KEYLESS_MYSQL_5))
+    _note_cut(reading, KEYS, keyless, _MOST_TABLES)
     unkeyed = _with_rows(reading, sorted({_table_name(row) for row in keyless or ()}))
     examined, values, engines = _open_schemas(reading, sizes)
     return (
@@ -201,6 +211,8 @@ def _one_schema(reading: _Reading, schema: str) -> tuple[tuple[Row, ...], dict[s
     mariadb = reading.greeting.is_mariadb
     tables = reading.rows(TABLES_MARIADB if mariadb else TABLES_MYSQL_5, schema)
     columns = reading.rows(COLUMNS_MARIADB if mariadb else COLUMNS_MYSQL_5, schema)
+    _note_cut(reading, ENGINES, tables, _MOST_OF_SCHEMA, f" of `{schema}`")
+    _note_cut(reading, AUTO_INCREMENT, max(tables, columns, key=len), _MOST_OF_SCHEMA, f" of `{schema}`")
     return tables, {row[0]: row[1:] for row in columns}
 
 

@@ -112,6 +112,21 @@ def test_faults_are_found(server_name: str, start: Start) -> None:
 
 
 @pytest.mark.servers(*SERVERS)
+def test_an_answer_that_ends_at_its_limit_is_not_called_complete(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where as many tables were read as a statement may return, the audit says that there may be more."""
+    monkeypatch.setattr("advisor.collect.server.schema._MOST_TABLES", 2)
+    monkeypatch.setattr("advisor.collect.server.schema._MOST_OF_SCHEMA", 2)
+    live.run(*FAULTS)
+    facts = read(live)
+    assert facts.reason_missing("schema.keys") == "only the first 2 tables were read"
+    assert facts.reason_missing("schema.engines").startswith("only the first 2 tables")
+    by_schema = live.is_mariadb or live.name == "mysql-5.7"
+    cut = "only the first 2 tables of `shop` were read"
+    wanted = cut if by_schema else "schema.auto_increment was not collected"
+    assert facts.reason_missing("schema.auto_increment") == wanted
+
+
+@pytest.mark.servers(*SERVERS)
 def test_values_after_a_restart_are_current(live: Live) -> None:
     """The next value is that of the last insert, before and after a restart, and no statistics of ours are stored."""
     live.run(*FAULTS[:3])
