@@ -68,10 +68,31 @@ def _waiting(context: RuleContext, *states: str) -> list[ServerSession]:
 
 
 def _likely_holders(blocking: Blocking, longest: ServerSession) -> list[ServerSession]:
-    """The sessions that probably delay the longest wait: by the plugin's locks, or older and not waiting."""
+    """The sessions that probably delay the longest wait: by the plugin's locks, or older.
+
+    Those that wait for a row themselves are left out if there are others.
+    """
     held = [one for one in (blocking.session(number) for number, _ in blocking.holders) if one.waiting is None]
-    older = [one for one in blocking.sessions if one.waiting is None and _age(one) >= longest.seconds]
-    return sorted(held or older, key=lambda one: -_age(one))
+    older = [one for one in blocking.sessions if _age(one) >= longest.seconds]
+    free = [one for one in older if one.waiting is None]
+    return sorted(held or free or [one for one in older if one.waits_for_row], key=lambda one: -_age(one))
+
+
+def _older_statements(blocking: Blocking, longest: ServerSession) -> list[ServerSession]:
+    """The statements that began before the longest wait and run, or wait for a row; the oldest first."""
+    running = [
+        one for one in blocking.sessions if one.command != "Sleep" and (one.waiting is None or one.waits_for_row)
+    ]
+    return sorted((one for one in running if _age(one) >= longest.seconds), key=lambda one: -_age(one))
+
+
+def _probably_for(running: list[ServerSession]) -> str:
+    """A sentence on the oldest of these statements, for which others probably wait; empty without one."""
+    if not running:
+        return ""
+    others = len(running) - 1
+    more = f", or {'another' if others == 1 else f'one of {others:,} others'} that began before" if others else ""
+    return f" Probably for {session_name(running[0])}{_comma(doing(running[0]))}{more}."
 
 
 def _age(session: ServerSession) -> int:
@@ -203,11 +224,10 @@ def _younger_text(blocking: Blocking, holders: list[ServerSession]) -> str:
 
 def _engine_queue(context: RuleContext, waiting: list[ServerSession]) -> Finding:
     """The finding about a table whose engine locks it as a whole, which no server shows."""
-    running = [one for one in _likely_holders(blocking_of(context), waiting[0]) if one.command != "Sleep"]
-    who = f" Probably for {session_name(running[0])}{_comma(doing(running[0]))}." if running else ""
+    running = [one for one in _older_statements(blocking_of(context), waiting[0]) if one.waiting is None]
     return metadata_lock_queue.finding(
         f"{sessions_wait(len(waiting))} up to {format_duration(waiting[0].seconds)} for a table of MyISAM, MEMORY or "
-        f"another engine that locks whole tables.{who}",
+        f"another engine that locks whole tables.{_probably_for(running)}",
         help="let the statement that uses the table finish, or end it; InnoDB tables lock rows instead",
         confidence=Confidence.LIKELY,
         severity=Severity.ERROR if len(waiting) >= MANY_WAITERS else None,
@@ -282,7 +302,7 @@ def global_lock_blocks_sessions(context: RuleContext) -> Iterator[Finding]:
     shown = [blocking.session(number) for number, name in blocking.holders if not name]
     holder = roots[0].session if roots else shown[0] if shown else None
     lock = _held_words(roots[0]) if roots else "such a lock"
-    running = None if holder else _oldest_statement(blocking, waiting[0])
+    running = None if holder else next(iter(_older_statements(blocking, waiting[0])), None)
     who = (
         f"{sentence(session_name(holder))} holds {lock}{_comma(doing(holder))}."
         if holder
@@ -315,11 +335,6 @@ def _delayed_lock(context: RuleContext, waiting: list[ServerSession], roots: lis
         severity=Severity.ERROR if len(waiting) >= MANY_WAITERS else None,
         actions=present(look_action(context, first.session), cancel_action(context, waiter)),
     )
-
-
-def _oldest_statement(blocking: Blocking, longest: ServerSession) -> ServerSession | None:
-    """The oldest statement that began before the longest wait: a FLUSH among the waiting ones may wait for it."""
-    return next((one for one in _likely_holders(blocking, longest) if one.command != "Sleep"), None)
 
 
 def _flush_action(context: RuleContext) -> Action | None:
@@ -365,10 +380,10 @@ def flush_waits_for_statement(context: RuleContext) -> Iterator[Finding]:
     waiting = _waiting(context, FLUSH_STATE)
     if not waiting or waiting[0].seconds < LONG_WAIT:
         return
-    running = [one for one in _likely_holders(blocking_of(context), waiting[0]) if one.command != "Sleep"]
-    who = f" Probably for {session_name(running[0])}, {doing(running[0])}." if running else ""
+    running = _older_statements(blocking_of(context), waiting[0])
     yield flush_waits_for_statement.finding(
-        f"{sessions_wait(len(waiting))} up to {format_duration(waiting[0].seconds)} for a table flush.{who}",
+        f"{sessions_wait(len(waiting))} up to {format_duration(waiting[0].seconds)} for a table flush."
+        f"{_probably_for(running)}",
         help="let the oldest statement finish, or end it; do not flush tables while it runs",
         severity=Severity.ERROR if len(waiting) >= MANY_WAITERS else None,
         actions=(look_action(context, running[0]),) if running else (),

@@ -358,3 +358,39 @@ def test_a_copy_blocks_writes_before_mariadb_11_2(tmp_path: Path) -> None:
         case = Case("", "", target, file="alter_algorithm = COPY")
         (finding,) = find_rule("MOD007").check(context_of_case(case, folder))
         assert ("blocks writes" in finding.message) is blocks
+
+
+def test_a_session_that_waits_for_a_row_may_hold_the_lock_of_its_table(tmp_path: Path) -> None:
+    """Behind a prepared transaction, say: an UPDATE waits for its row, and keeps an ALTER or a FLUSH waiting."""
+    opened = {"state": "LOCK WAIT", "age": 21, "rows_locked": 1, "rows_modified": 0, "waiting": 21}
+    update = {
+        "id": 15,
+        "account": "app@h",
+        "command": "Query",
+        "seconds": 21,
+        "state": "Updating",
+        "transaction": opened,
+    }
+    for code, state, says in (
+        ("BLK004", "Waiting for table metadata lock", "The lock is probably held by connection 15 (app@h)"),
+        ("BLK005", "Waiting for backup lock", "waiting itself, for connection 15 (app@h), in state Updating for 21 s."),
+        ("BLK006", "Waiting for table flush", "Probably for connection 15 (app@h), in state Updating for 21 s."),
+    ):
+        waiter = {"id": 16, "account": "dba@h", "command": "Query", "seconds": 12, "state": state}
+        blocking = {"sessions": [update, waiter], "metadata_read": False}
+        case = Case("", "", "mariadb-10.11", server={"blocking": blocking})
+        (finding,) = find_rule(code).check(context_of_case(case, tmp_path))
+        assert says in finding.message
+
+
+def test_of_several_old_statements_the_oldest_is_named_as_one_of_them(tmp_path: Path) -> None:
+    """Which table a statement uses is not read: each that began before the wait may be the one."""
+    old = {"account": "app@h", "command": "Query", "state": "Sending data"}
+    waiter = {"id": 16, "account": "dba@h", "command": "Query", "seconds": 12}
+    for code, state in (("BLK004", "Waiting for table level lock"), ("BLK006", "Waiting for table flush")):
+        sessions = [old | {"id": 4, "seconds": 60}, old | {"id": 5, "seconds": 120}, waiter | {"state": state}]
+        case = Case("", "", "mysql-5.7", server={"blocking": {"sessions": sessions, "metadata_read": False}})
+        (finding,) = find_rule(code).check(context_of_case(case, tmp_path))
+        assert finding.message.endswith(
+            "Probably for connection 5 (app@h), in state Sending data for 2 min, or another that began before."
+        )
