@@ -139,7 +139,10 @@ MESSAGES = (
             r"Index for table '(?:\./)?([^'#]{1,200}?)\.M[YA]I' is corrupt; try to repair it",
             r"Got error '(?:126|127|145|176) [^']{1,100}' for '(?:\./)?([^']{1,200}?)(?:\.MA[ID])?'",
         ),
+        (),
+        "Incorrect key file for table %; try to repair it",
     ),
+    Message(CRASHED_TABLE, (), (), "Table % is marked as crashed and %"),
     Message(
         MISSING,
         (

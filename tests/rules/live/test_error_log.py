@@ -16,9 +16,13 @@ from process_checks import eventually
 from advisor.analysis import run_rules
 from advisor.analysis.context import build_context
 from advisor.collect.collect import CollectRequest, collect_from_account
+from advisor.collect.connection.connect import DEFAULT_LIMITS
 from advisor.collect.connection.options import Account
+from advisor.collect.connection.session import open_session
+from advisor.collect.logs import read_error_table
 from advisor.collect.pasted import facts_of_texts
 from advisor.collect.privileges import grants_for
+from advisor.collect.server.server import read_greeting
 from probes.sandbox import SandboxError
 from rules import all_rules
 
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
 
     from real_servers import Start
 
+    from advisor.collect.connection.session import Notes
     from advisor.core.model import Finding
     from advisor.facts import Facts
     from probes.sandbox import Sandbox
@@ -109,6 +114,34 @@ def test_the_table_is_enough(server_name: str, start: Start, tmp_path: Path) -> 
     assert {code: finding.message for code, finding in logged(facts).items()} == {
         code: finding.message for code, finding in by_file.items()
     }
+
+
+@pytest.mark.servers("mysql-9.7")
+def test_the_table_has_damaged_myisam_tables(server_name: str, start: Start) -> None:
+    """Their messages have no code of their own, and are found by their text in performance_schema.error_log too."""
+    server = start(server_name)
+    run(
+        server,
+        "CREATE DATABASE d",
+        "CREATE TABLE d.m (id INT PRIMARY KEY) ENGINE = MyISAM",
+        "INSERT INTO d.m VALUES (1), (2)",
+    )
+    run(server, "FLUSH TABLES")
+    with server.connect() as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT @@datadir")
+        index = Path(cursor.fetchall()[0][0]) / "d" / "m.MYI"
+        text = index.read_bytes()
+        index.write_bytes(text[:1024] + b"\xff" * (len(text) - 1024))
+        with pytest.raises(pymysql.err.MySQLError):
+            cursor.execute("SELECT * FROM d.m WHERE id = 1")
+    notes: Notes = []
+    session = open_session(Account(user="root", socket=server.socket), DEFAULT_LIMITS)
+    try:
+        log = read_error_table(session, read_greeting(session, notes), notes).error_log
+    finally:
+        session.close()
+    assert log is not None, notes
+    assert [event.kind for event in log.events] == ["crashed_table"]
 
 
 @pytest.mark.servers("mysql-9.7", "mariadb-11.8", whole="mysql-5.7 mysql-8.0 mariadb-10.11 mariadb-11.4")
