@@ -253,6 +253,12 @@ class Blocking(Struct, frozen=True):
         roots = [*first, *(root for root in roots if root.session.waits_for_row and root.waiters - reached)]
         return tuple(sorted(roots, key=lambda root: (-len(root.waiters), root.session.id)))
 
+    @property
+    def circular(self) -> tuple[int, ...]:
+        """The sessions that wait for each other, and those behind them: their chains have no end."""
+        ended = frozenset[int]().union(*(root.waiters for root in self.roots))
+        return tuple(sorted({wait.waiter for wait in self.waits} - ended))
+
 
 class RootBlocker(NamedTuple):
     """A session that others wait for, directly or through others, and that waits for none itself.

@@ -211,7 +211,8 @@ def _waits(context: RuleContext, root: RootBlocker) -> str:
         "statement without an index that locks every row it reads, or a replication applier. It may also be a commit "
         "that waits for a semi-synchronous replica, or the rollback after a KILL. The rule reports a transaction of 10 "
         "seconds or more that others have waited for as long; these are our thresholds. From ten sessions on it is a "
-        "warning.",
+        "warning, and so are sessions that wait for each other: InnoDB ends a deadlock only if all of them wait for "
+        "rows.",
         fix="Look at the statement. Usually it is best to let it finish, and to make it smaller next time: change rows "
         "in batches of some thousands, with an index for the WHERE. If the others cannot wait, KILL QUERY ends it.",
         risk="KILL QUERY rolls back what the statement changed, which can take longer than to let it finish. Do not "
@@ -232,6 +233,23 @@ def statement_blocks_rows(context: RuleContext) -> Iterator[Finding]:
                 severity=Severity.WARNING if len(root.waiters) >= MANY_WAITERS else None,
                 actions=(look_action(context, root.session),),
             )
+    yield from _deadlocks(blocking_of(context))
+
+
+def _deadlocks(blocking: Blocking) -> Iterator[Finding]:
+    """A finding about sessions that wait for each other; InnoDB ends deadlocks of row locks alone."""
+    sessions = [blocking.session(number) for number in blocking.circular]
+    longest = max((one.waiting or 0 for one in sessions), default=0)
+    if longest >= LONG_WAIT:
+        more = f" and {len(sessions) - MOST:,} more" if len(sessions) > MOST else ""
+        names = ", ".join(session_name(one) for one in sessions[:MOST])
+        yield statement_blocks_rows.finding(
+            f"A deadlock that InnoDB does not end: {names}{more} have waited for each other up to "
+            f"{format_duration(longest)}.",
+            help="end one of these sessions, or wait for its time limit; programs should take row locks and GET_LOCK "
+            "locks in one order",
+            severity=Severity.WARNING,
+        )
 
 
 def _statement_remedy(session: ServerSession) -> str:
