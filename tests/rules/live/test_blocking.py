@@ -257,6 +257,37 @@ def test_a_global_read_lock_is_probably_a_backup(server_name: str, live: Live) -
         assert not any((action.statement or "").startswith("KILL") for action in one.actions)
 
 
+@pytest.mark.servers("mysql-9.7")
+def test_a_global_read_lock_that_waits_is_ended_alone(live: Live) -> None:
+    """A FLUSH waits for a long UPDATE, and an INSERT behind it: the printed KILL QUERY is that of the FLUSH."""
+    with clients(live, 3) as (changer, backup, writer):
+        changer.begin("UPDATE a.t SET v = v + SLEEP(600) WHERE id = 1")
+        until(lambda: longest(live, f" AND id = {changer.id}") >= 1)
+        backup.begin("FLUSH TABLES WITH READ LOCK")
+        until(lambda: len(blocking(live).waits) == 1)
+        writer.begin("INSERT INTO a.t VALUES (3, 3)")
+        one = finding(live, "global-lock-blocks-sessions", LONG_WAIT)
+        assert f"Connection {backup.id} (root@localhost) asks for the global read lock" in one.message
+        assert f"and waits for connection {changer.id} " in one.message
+        assert printed(one, "KILL") == f"KILL QUERY {backup.id};"
+        live.run(printed(one, "KILL"))
+        until(writer.ended)
+        assert not changer.ended()
+
+
+@pytest.mark.servers("mysql-5.7", "mariadb-11.8")
+def test_a_queue_for_a_myisam_table_has_its_statement(live: Live) -> None:
+    """A change waits for a long SELECT on the table, which no server shows as the holder of a lock."""
+    live.run("CREATE TABLE a.m (id INT) ENGINE = MyISAM", "INSERT INTO a.m VALUES (1), (2), (3)")
+    with clients(live, 2) as (reader, changer):
+        reader.begin("SELECT SLEEP(600) FROM a.m")
+        until(lambda: longest(live, f" AND id = {reader.id}") >= 1)
+        changer.begin("UPDATE a.m SET id = 4")
+        one = finding(live, "metadata-lock-queue", LONG_WAIT)
+        assert "for a table of MyISAM" in one.message
+        assert f"Probably for connection {reader.id} (root@localhost)" in one.message
+
+
 def test_long_work_that_blocks_nobody_is_silent(live: Live) -> None:
     """A long SELECT, short transactions, the event scheduler and an open read view are no findings."""
     ((scheduler,),) = live.run("SELECT @@event_scheduler")
