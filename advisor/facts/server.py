@@ -284,6 +284,12 @@ class Server(Struct, frozen=True):
         """Seconds since the server started; 0 if unknown."""
         return self.counter("uptime") or 0
 
+    @property
+    def peak_seconds(self) -> int:
+        """Seconds in which Max_used_connections was counted: since the start, or since FLUSH STATUS reset it."""
+        reset = self.counter("uptime_since_flush_status")
+        return self.uptime if reset is None else min(self.uptime, reset)
+
 
 BITS = {"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "bigint": 64}
 Name = tuple[str, str]  # a schema and a table

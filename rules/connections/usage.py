@@ -5,6 +5,7 @@ from __future__ import annotations
 from advisor.core.model import Confidence, Severity, format_duration, format_size
 from rules.connections.threads import advised_thread_cache, uses_thread_pool
 from rules.core.advice import advise, help_line, present
+from rules.core.context import MissingFact
 from rules.core.counters import CONNECTIONS, counter_periods, hour_text, require_uptime, steady_window, window_text
 from rules.core.rule import Docs, rule
 from rules.core.subject import variable_subject
@@ -122,7 +123,7 @@ def _is_recent_peak(context: RuleContext) -> bool:
     """
     from datetime import UTC, datetime
 
-    if context.server.uptime <= WEEK:
+    if context.server.peak_seconds <= WEEK:
         return True
     reached = context.server.status.get("max_used_connections_time", "")
     now = context.host.os.time if context.has("host") and context.host.os else None
@@ -159,18 +160,34 @@ def oversized_connection_limit(context: RuleContext) -> Iterator[Finding]:
     if not limit or not peak or not context.is_set(LIMIT) or uses_thread_pool(context):
         return
     if limit >= LARGE_LIMIT and peak * TIMES_THE_PEAK < limit:
-        require_uptime(context.server.uptime, WEEK)
+        _require_week_of_peaks(context)
         action = advise(
             context, LIMIT, max(USUAL_LIMIT, 2 * peak), watch="Connection_errors_max_connections",
             risk="a burst beyond it is refused with error 1040",
         )  # fmt: skip
         yield oversized_connection_limit.finding(
-            f"{limit:,} connections are allowed, and at most {peak:,} were in use at once; server up "
-            f"{format_duration(context.server.uptime)}.",
+            f"{limit:,} connections are allowed, and at most {peak:,} were in use at once{_peak_period(context)}.",
             variable_subject(context, LIMIT),
             help=help_line(action),
             actions=present(action),
         )
+
+
+def _peak_period(context: RuleContext) -> str:
+    """The time in which the connection peak was counted, as the end of a sentence."""
+    counted, uptime = context.server.peak_seconds, context.server.uptime
+    if counted < uptime:
+        return f" since FLUSH STATUS {format_duration(counted)} ago"
+    return f"; server up {format_duration(uptime)}"
+
+
+def _require_week_of_peaks(context: RuleContext) -> None:
+    """Raise MissingFact if the connection peak was counted for less than a week."""
+    require_uptime(context.server.uptime, WEEK)
+    counted = context.server.peak_seconds
+    if counted < WEEK:
+        since = f"FLUSH STATUS reset it {format_duration(counted)} ago"
+        raise MissingFact(f"Max_used_connections of {format_duration(WEEK)} or more ({since})")
 
 
 @rule(

@@ -106,7 +106,7 @@ def _connections(context: RuleContext) -> str | None:
     most, limit = context.server.counter("max_used_connections"), context.number("max_connections")
     if most is None or not limit or most * 100 >= limit * NEAR_PERCENT:
         return None
-    return f"{most:,} of {limit:,} used at most, in {format_duration(context.server.uptime)}"
+    return f"{most:,} of {limit:,} used at most, in {format_duration(context.server.peak_seconds)}"
 
 
 def _rates(*counters: tuple[str, str], below: float, share: float = 100.0) -> Callable[[RuleContext], str | None]:

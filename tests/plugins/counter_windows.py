@@ -21,7 +21,9 @@ SECONDS = 6.0
 
 def lasting(facts: Facts, later: float = 0.0) -> Facts:
     """The facts as if their window had taken SECONDS, with `later` seconds added to the server's uptime."""
-    status = facts.server.status | {"uptime": str(int(facts.server.uptime + later))}
+    clocks = ("uptime", "uptime_since_flush_status")
+    ahead = {name: str(int((facts.server.counter(name) or 0) + later)) for name in clocks}
+    status = facts.server.status | ahead
     window = facts.workload
     if window is not None:
         first = replace(window.first, at=window.first.at + later)

@@ -77,3 +77,17 @@ def test_a_day_of_binary_log_is_not_known_in_the_first_hour(tmp_path: Path) -> N
         "less than the 186G of binary log that this server writes a day, at the mean rate of the 2 d since its start."
     )
     assert [skip.code for skip in audited(60, free=0).skipped] == []  # a full disk needs no rate
+
+
+def test_a_peak_that_was_reset_is_not_judged(tmp_path: Path) -> None:
+    """FLUSH STATUS resets Max_used_connections: a server of a month then has the peak of an hour."""
+    status = {"max_used_connections": 1, "uptime": 30 * 86400, "uptime_since_flush_status": 3600}
+    reset = asked("CON020", "max_connections = 1000", tmp_path, status)
+    assert reset.findings == ()
+    assert [skip.reason for skip in reset.skipped] == [
+        "Max_used_connections of 7 d or more (FLUSH STATUS reset it 1 h ago)"
+    ]
+    old = asked("CON020", "max_connections = 1000", tmp_path, status | {"uptime_since_flush_status": WEEK})
+    assert [found.message for found in old.findings] == [
+        "1,000 connections are allowed, and at most 1 were in use at once since FLUSH STATUS 7 d ago."
+    ]
