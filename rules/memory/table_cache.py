@@ -22,6 +22,8 @@ FLOOR_MARIADB = 200
 DEFAULT_TABLES = 2000  # the default of MySQL 5.7 and MariaDB; half the default of MySQL 8.0 and later
 FILES_A_TABLE = 2
 RESERVED = 33  # files that servers reserve for themselves: MySQL 10, MariaDB 33 (TAB-01)
+MOST_ENTRIES = 524288  # of each cache; every version accepts it
+NO_LARGER = "use fewer tables at a time: the cache cannot be larger"
 LEAST_FILES = 5000  # the minimum that MySQL requests from the system; it also requests five per connection
 FILES_A_CONNECTION = 5
 
@@ -89,12 +91,15 @@ def _is_overflowing(context: RuleContext) -> bool:
 def larger_table_cache(context: RuleContext, value: int) -> tuple[Action | None, str]:
     """The action that doubles the table cache, at least to the default and max_connections, and the advice as text.
 
-    If a running server has too few open files for that, the advice begins with open_files_limit and needs a restart.
+    If a running server has too few open files for that, the advice begins with LimitNOFILE and needs a restart. No
+    action if the cache cannot be larger.
     """
     connections = connection_limit(context) or 0
     line = context.file_verdict.effective.get(CACHE)
     asked = int(line.value) if line is not None and line.value and line.value.isdecimal() else 0
-    wanted = max(DEFAULT_TABLES, asked if asked > value else value * 2, connections)
+    wanted = min(max(DEFAULT_TABLES, asked if asked > value else value * 2, connections), _most_entries(context, CACHE))
+    if wanted <= value:
+        return None, NO_LARGER
     granted = context.number("open_files_limit") if context.has("server") else None
     fits = not granted or _least_files(connections, wanted) <= granted
     files = files_wanted(connections, wanted)
@@ -105,6 +110,12 @@ def larger_table_cache(context: RuleContext, value: int) -> tuple[Action | None,
     if fits or action is None:
         return action, help_line(action)
     return action, f"{service_setting_help(context, f'LimitNOFILE={files}')}, {help_line(action)}, and restart"
+
+
+def _most_entries(context: RuleContext, name: str) -> int:
+    """The largest size that the version allows for a cache."""
+    option = context.catalog.find_variable(name)
+    return int(option.max) if option is not None and option.max else MOST_ENTRIES
 
 
 def files_wanted(connections: int, tables: int) -> int:
@@ -121,7 +132,6 @@ DEFINITIONS = "table_definition_cache"
 FILES = "open_files_limit"
 OVERFLOWS = "table_open_cache_overflows"
 OPENED = 1.0  # tables a second; an old rule of thumb for the acceptable rate (TOC-03)
-MOST_DEFINITIONS = 524288  # a value that every version accepts
 NEARLY_ALL_PERCENT = 85  # percent of the open files; other tools begin to warn there as well
 
 
@@ -207,8 +217,9 @@ def overflowing_definition_cache(context: RuleContext) -> Iterator[Finding]:
     if rate is None or size is None or held is None or held < size:
         return
     action = None
-    if size < MOST_DEFINITIONS:
-        twice = min(size * 2, MOST_DEFINITIONS)
+    most = _most_entries(context, DEFINITIONS)
+    if size < most:
+        twice = min(size * 2, most)
         action = advise(
             context, DEFINITIONS, twice, risk="memory for each definition", watch="Opened_table_definitions"
         )
@@ -216,7 +227,7 @@ def overflowing_definition_cache(context: RuleContext) -> Iterator[Finding]:
         f"{rate:,.0f} definitions of tables a second are read {window_text(window)}, and the cache of {size:,} is "
         "full.",
         variable_subject(context, DEFINITIONS),
-        help=help_line(action) or "use fewer tables at a time: the cache cannot be larger",
+        help=help_line(action) or NO_LARGER,
         actions=present(action),
     )
 

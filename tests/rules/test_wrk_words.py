@@ -8,6 +8,7 @@ import pytest
 from rule_cases import Case, context_of_case
 
 from rules import find_rule
+from rules.memory.table_cache import NO_LARGER
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -120,6 +121,42 @@ def test_twice_the_definitions(size: int, advised: int | None, tmp_path: Path) -
     assert lines(found) == ([f"table_definition_cache = {advised}"] if advised else [])
     assert found.message.startswith("60 definitions")
     assert bool(advised) == found.help.startswith("write ")
+
+
+@pytest.mark.parametrize(
+    ("target", "size", "advised"),
+    [
+        ("mysql-9.7.4", 300000, 524288),
+        ("mysql-9.7.4", 524288, None),
+        ("mariadb-11.8", 524288, 1048576),
+        ("mariadb-11.8", 1048576, None),
+    ],
+)
+def test_a_table_cache_is_doubled_up_to_what_the_server_takes(
+    target: str, size: int, advised: int | None, tmp_path: Path
+) -> None:
+    """A cache that cannot be larger has other advice than a line that the server would lower."""
+    found = first(
+        "overflowing-table-cache",
+        target,
+        tmp_path,
+        server={"variables": {"table_open_cache": str(size), "open_files_limit": "9999999"}},
+        workload={"rises": {"table_open_cache_overflows": 5000}},
+    )
+    assert lines(found) == ([f"table_open_cache = {advised}"] if advised else [])
+    assert found.help == (f"write table_open_cache = {advised}" if advised else NO_LARGER)
+
+
+def test_mariadb_keeps_more_definitions_than_mysql(tmp_path: Path) -> None:
+    """The largest cache of definitions is the version's own."""
+    found = first(
+        "overflowing-definition-cache",
+        "mariadb-11.8",
+        tmp_path,
+        server={"variables": {"table_definition_cache": "524288"}, "status": {"open_table_definitions": 524288}},
+        workload={"rises": {"opened_table_definitions": 600}},
+    )
+    assert lines(found) == ["table_definition_cache = 1048576"]
 
 
 def test_files_are_told_apart(tmp_path: Path) -> None:
