@@ -322,7 +322,7 @@ def _period_rest(when: str) -> str:
     confidence=Confidence.LIKELY,
     summary="Many connection attempts fail before a session begins.",
     needs=("server", "workload"),
-    evidence=("CONA-10",),
+    evidence=("CONA-10", "CONA-21"),
     docs=Docs(
         why="Aborted_connects counts connections that ended before a session began: a wrong password, no privilege for "
         "the database, a broken handshake, a timeout. A constant share points to a program with old settings, password "
@@ -340,7 +340,7 @@ def _period_rest(when: str) -> str:
 def aborted_connects(context: RuleContext) -> Iterator[Finding]:
     """Report a high percentage of failed connection attempts in the window."""
     window = steady_window(context)
-    failed, attempts = window.delta("aborted_connects"), window.delta("connections")
+    failed, attempts = _failed_connections(context, window), window.delta("connections")
     if _is_high_share(failed, attempts):
         yield aborted_connects.finding(
             f"{failed:,} of {attempts:,} connections failed before a session began "
@@ -348,6 +348,13 @@ def aborted_connects(context: RuleContext) -> Iterator[Finding]:
             help="find the hosts they come from"
             + (", in the error log" if context.target.is_mariadb else " (performance_schema.host_cache)"),
         )
+
+
+def _failed_connections(context: RuleContext, window: Workload) -> int | None:
+    """Aborted_connects, without those that max_connections refused, which MariaDB counts too (CONA-21)."""
+    failed = window.delta("aborted_connects")
+    refused = window.delta(REFUSED_BY_LIMIT) or 0 if context.target.is_mariadb else 0
+    return None if failed is None else max(0, failed - refused)
 
 
 def _is_high_share(ended: int | None, attempts: int | None) -> bool:
