@@ -333,6 +333,7 @@ class Process(Struct, frozen=True):
 
     `allocator` is jemalloc, tcmalloc, mimalloc, glibc or musl as far as loaded libraries show; one that is
     linked in statically isn't seen. `huge_pages` are bytes in reserved huge pages, which `resident` leaves out.
+    `mapped_files` are the bytes of `resident` that map files: the kernel can write them out and take them back.
     `policy` is the scheduler's class (other, batch, idle, fifo, …), `nice` from -20, the most urgent, to 19.
     `thp` says whether the kernel may give it transparent huge pages; `memory_policy` from which memory nodes it takes
     its pages, in the kernel's words (interleave:0-1, bind:0, prefer:1, …), and `memory_nodes` which ones it may use.
@@ -357,6 +358,7 @@ class Process(Struct, frozen=True):
     policy: str | None = None
     thp: bool | None = None
     memory_policy: str | None = None
+    mapped_files: int | None = None
 
     def limit(self, name: str) -> Limit | None:
         """The limit with this ulimit name."""

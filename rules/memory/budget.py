@@ -113,16 +113,16 @@ def _others_first(context: RuleContext, usable_bytes: int, fits: int) -> str:
     summary="The server uses, or is likely to use, more memory than it may use.",
     needs=("host",),
     options=(*CHOSEN, *SCHEMA_SIZES),
-    evidence=("MEM-01", "MEM-02", "MEM-03", "CONN-04", "VM-03", "BP-05"),
+    evidence=("MEM-01", "MEM-02", "MEM-03", "MEM-04", "CONN-04", "VM-03", "BP-05"),
     docs=Docs(
-        why="Three numbers are compared with the memory: measured (the process's resident size), likely (the program, "
-        "shared buffers, the connections at the peak, and the active ones with the buffers that are in use) and loaded "
-        "(all max_connections open, and four active ones per processor with every buffer and a temporary table). "
-        "Measured near the limit is an error, likely above it a warning, loaded above it a note. The ceiling, with "
-        "every connection active, is not reached in practice. A note reports it from five times the memory on, because "
-        "sessions that pile up behind a lock can then end in an OOM kill. A session's buffers include "
-        "binlog_cache_size where the binary log is on. performance_schema allocates its memory at start-up: texts of "
-        "1M for 20,000 statements take 20G.",
+        why="Three numbers are compared with the memory: measured (the process's resident size without mapped files), "
+        "likely (the program, shared buffers, the connections at the peak, and the active ones with the buffers that "
+        "are in use) and loaded (all max_connections open, and four active ones per processor with every buffer and a "
+        "temporary table). Measured near the limit is an error, likely above it a warning, loaded above it a note. The "
+        "ceiling, with every connection active, is not reached in practice. A note reports it from five times the "
+        "memory on, because sessions that pile up behind a lock can then end in an OOM kill. A session's buffers "
+        "include binlog_cache_size where the binary log is on. performance_schema allocates its memory at start-up: "
+        "texts of 1M for 20,000 statements take 20G.",
         fix="Lower the largest part: the pool, max_connections, the buffers of each session, or the sizes of "
         "performance_schema, which need a restart.",
         risk="With fewer connections, clients may be refused; a smaller pool reads more from disk.",
@@ -299,12 +299,13 @@ def _reserved_free_pages(context: RuleContext, total: int) -> int:
     "idle-buffer-pool",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="More than half of the buffer pool has been empty for a week.",
+    summary="More than half of the buffer pool is empty, a week or more after the server started.",
     needs=("server",),
     options=(POOL,),
     evidence=("BP-01",),
     docs=Docs(
-        why="Pages that were never filled since the server started a week ago are memory that nothing uses.",
+        why="Pages that are free after a week are memory that nothing uses. Dropped tables leave free pages too, until "
+        "other data is read.",
         fix="Lower the pool where something else needs the memory.",
         risk="The data may grow. Shrinking the pool at run time can stall statements for seconds.",
         exceptions="Memory that nothing else needs costs nothing.",
@@ -320,9 +321,8 @@ def idle_buffer_pool(context: RuleContext) -> Iterator[Finding]:
     if free * 100 > total * IDLE_PERCENT:
         require_uptime(context.server.uptime, IDLE_AFTER)
         yield idle_buffer_pool.finding(
-            f"{free * 100 // total} % of the buffer pool of {format_size(pool)} has been empty "
-            "since the server started "
-            f"{context.server.uptime // 86400} days ago.",
+            f"{free * 100 // total} % of the buffer pool of {format_size(pool)} is empty, "
+            f"{context.server.uptime // 86400} days after the server started.",
             variable_subject(context, POOL),
             help="lower it if something else on this host needs the memory",
         )

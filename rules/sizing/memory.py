@@ -129,14 +129,15 @@ def expected_memory(context: RuleContext) -> int:
 
 
 def measured_memory(context: RuleContext) -> int | None:
-    """The resident memory of the server's process, else the memory that the server instruments itself.
+    """The resident memory of the server's process without mapped files, else the memory that the server instruments.
 
-    None if neither is known.
+    None if neither is known. The kernel can take back what maps files: Galera's gcache, TempTable's files (MEM-04).
     """
     process = context.host.process if context.has("host") else None
     if process is not None and process.resident:
         # The resident size leaves out huge pages, which no control group counts either.
-        return process.resident + (0 if memory_source(context.host) == IN_GROUP else process.huge_pages or 0)
+        huge_pages = 0 if memory_source(context.host) == IN_GROUP else process.huge_pages or 0
+        return process.resident - (process.mapped_files or 0) + huge_pages
     return context.server.instrumented_bytes if context.has("server") else None
 
 
@@ -243,9 +244,9 @@ def instances(context: RuleContext, size: int) -> int:
 
 
 def _peak_resident(context: RuleContext) -> int:
-    """The peak resident memory of the process; 0 if unknown."""
+    """The peak resident memory of the process without the files that it maps now; 0 if unknown."""
     process = context.host.process if context.has("host") else None
-    return process.peak_resident or 0 if process is not None else 0
+    return (process.peak_resident or 0) - (process.mapped_files or 0) if process is not None else 0
 
 
 KIB = 1 << 10

@@ -19,7 +19,8 @@ LACKING = "(not there)"
 MOVING = re.compile(
     r"memory\.(available|free|swap_total|swap_free|huge_pages_(total|free|reserved)|anonymous_huge|committed"
     r"|commit_limit|total)|cpu\.nodes\[\d+\]\.memory|os\.(time|uptime|aio_used)"
-    r"|cgroup\.(usage|oom_kills|periods|throttled)|process\.(resident|peak_resident|swapped)|devices\[loop\d+\].*"
+    r"|cgroup\.(usage|oom_kills|periods|throttled)|process\.(resident|peak_resident|swapped|mapped_files)"
+    r"|devices\[loop\d+\].*"
 )
 _KEYS = ("kernel_name", "name", "number", "variable")
 

@@ -72,6 +72,7 @@ def read_process(root: Root, pid: int) -> Process | None:
         policy=policy,
         thp={"0": False, "1": True}.get(status.get("THP_enabled", "")),
         memory_policy=memory_policy,
+        mapped_files=parse_size(status.get("RssFile")),
     )
 
 

@@ -36,7 +36,7 @@ def test_this_process_is_what_the_kernel_tells_it_of_itself() -> None:
     assert process.threads >= threading.active_count()
     assert (process.cwd, process.uid) == (os.getcwd(), os.getuid())
     assert os.path.samefile(process.executable, sys.executable)
-    assert 0 < process.resident <= process.peak_resident
+    assert 0 < process.mapped_files < process.resident <= process.peak_resident
 
 
 def maps(*libraries: str) -> str:
