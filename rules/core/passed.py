@@ -99,7 +99,7 @@ def _redo(context: RuleContext) -> str | None:
     if age and age[0] * 100 >= age[1] * FULL_PERCENT:
         return None
     rate_text = f"{format_size(rate * HOUR)} an hour into {format_size(capacity)}" + (f" {when}" if hour else "")
-    return f"{rate_text}, {format_percent(age[0] / age[1])} of it before the checkpoint" if age else rate_text
+    return f"{rate_text}, {format_percent(age[0] / capacity)} of it before the checkpoint" if age else rate_text
 
 
 def _connections(context: RuleContext) -> str | None:

@@ -27,6 +27,7 @@ FEW = 8  # BPI-01: stalls with 1 to 4, acceptable from 8
 MANY_PROCESSORS = 16  # BPI-01 was measured on 40 cores
 BUFFERED = frozenset({"FSYNC", "O_DSYNC", "FDATASYNC"})
 CACHED_TWICE = 4 * GIB
+CACHING = frozenset({"zfs", "tmpfs", "ramfs"})  # ZFS has a cache of its own, the others are in memory
 ROUNDED_PERCENT = 10
 SLOW_TO_WARM = GIB  # 65,536 pages of 16K; single reads from a spinning disk take minutes
 USUAL_TIME = 1000  # milliseconds: the default in every version
@@ -220,8 +221,8 @@ def few_buffer_pool_instances(context: RuleContext) -> Iterator[Finding]:
         "set innodb_data_file_buffering to OFF, which needs no restart.",
         risk="Reads that the page cache answered go to the disk: with a pool of 32M and the data in the page cache, "
         "direct I/O halved throughput. Make the pool large enough first.",
-        exceptions="Pools that are small compared with the memory, ZFS, and file systems without direct I/O such as "
-        "tmpfs.",
+        exceptions="Pools that are small compared with the memory. Data on ZFS, which has a cache of its own, or on a "
+        "file system in memory (tmpfs) is not reported.",
         reconsider_when="A run on this host that is faster with buffered files.",
         disagree="MariaDB's documentation notes that the page cache and its read-ahead can help a small pool.",
     ),
@@ -230,7 +231,9 @@ def double_buffering(context: RuleContext) -> Iterator[Finding]:
     """Report buffered data files with a pool that is large, or large in relation to memory."""
     pool = context.number(POOL)
     name = _buffering_option(context)
-    if pool is None or name is None or not context.is_set(POOL) or not _is_large(context, pool):
+    if pool is None or name is None or not context.is_set(POOL) or _caches_anyway(context):
+        return
+    if not _is_large(context, pool):
         return
     gone = name == METHOD and context.target.since("mariadb", 11, 0)
     value = "OFF" if name == BUFFERING else "O_DIRECT"
@@ -241,6 +244,16 @@ def double_buffering(context: RuleContext) -> Iterator[Finding]:
         help="remove the line: direct I/O is the default" if gone else help_line(action),
         actions=present(action),
     )
+
+
+def _caches_anyway(context: RuleContext) -> bool:
+    """Whether the data is on a file system that keeps it in memory whatever the server asks for."""
+    if not context.has("host"):
+        return False
+    from rules.core.storage import mount_under
+
+    mount = mount_under(context)
+    return mount is not None and mount.fs_type in CACHING
 
 
 def _buffering_option(context: RuleContext) -> str | None:

@@ -13,8 +13,11 @@ from rules.sizing.io import (
     CAPACITY,
     CAPACITY_MAX,
     FLUSHED,
+    LOW_MARK,
     SOLID_CAPACITY,
     dirty_percent,
+    earlier_writes_action,
+    flushes_late,
     highest_checkpoint_age,
     larger_io_capacity,
 )
@@ -30,13 +33,11 @@ if TYPE_CHECKING:
     from rules.sizing.io import CheckpointAge
 
 BATCH = "innodb_doublewrite_pages"
-AGE = "Innodb_checkpoint_age"
 LONG_HISTORY = 1_000_000  # transactions; INNA-12 measured what reading behind as many costs
 BATCHED_PAGES = 200  # pages a second through the doublewrite files: what 8.0 writes in the background by default
 SMALL_BATCH = 8  # DBLW-01: up to 10 % slower than LARGE_BATCH
 LARGE_BATCH = 128  # the default from 8.4 on
 HALF_PERCENT, BEYOND = 50, 2  # of the redo log, and times innodb_io_capacity: our choice
-LOW_MARK, LOW_PERCENT = "innodb_max_dirty_pages_pct_lwm", 10  # MySQL's default since 8.0
 MINUTE = 60
 LOOKUPS = 10_000  # in the window; below, percentages are not reliable
 FOUND_PERCENT = 50
@@ -84,7 +85,7 @@ def free_page_waits(context: RuleContext) -> Iterator[Finding]:
     summary="The redo log is nearly full, or the pool full of dirty pages, while innodb_io_capacity limits flushing.",
     needs=("server", "workload"),
     options=(CAPACITY, CAPACITY_MAX),
-    evidence=("INNA-13", "INNA-31", "INNA-32", "IOC-01", "IOC-02", "IOC-03"),
+    evidence=("INNA-13", "INNA-31", "INNA-32", "INNA-41", "IOC-01", "IOC-02", "IOC-03"),
     probe="io-capacity",
     docs=Docs(
         why="Changed pages must be written before their redo can be overwritten. innodb_io_capacity limits how many a "
@@ -200,12 +201,12 @@ def _full_of_dirty_pages(context: RuleContext, window: Workload) -> str:
 )
 def late_flushing(context: RuleContext) -> Iterator[Finding]:
     """Report a nearly full redo log on a server whose low-water mark of dirty pages is 0."""
-    window, mark = steady_window(context), context.settings.real(LOW_MARK)
+    window = steady_window(context)
     age = _highest_age(context, window)
     waits = age is not None and age.percent >= FULL_PERCENT
-    if not waits or mark != 0 or context.settings.on("innodb_adaptive_flushing") is False:
+    if not waits or not flushes_late(context) or context.settings.on("innodb_adaptive_flushing") is False:
         return
-    action = advise(context, LOW_MARK, LOW_PERCENT, risk="two to four times the page writes", watch=AGE)
+    action = earlier_writes_action(context)
     yield late_flushing.finding(
         f"{_full_log(context, window)} {window_text(window)}; {LOW_MARK} is 0, so pages are written only near that "
         "point.",

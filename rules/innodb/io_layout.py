@@ -27,6 +27,8 @@ LEAST_DEPTH, SCANS = 100, 16  # the minimum of the option; the advised target is
 MYSQL = (Span("mysql"),)
 LARGE_PAGE = 16384
 EVICTED_PERCENT = 20
+THRESHOLD, HIGHEST_THRESHOLD, RANDOM = "innodb_read_ahead_threshold", 64, "innodb_random_read_ahead"
+EVICTED = "Innodb_buffer_pool_read_ahead_evicted"  # unread, by linear or random read-ahead
 READ_AHEAD_EVENTS = 1000  # pages in the window; below, the percentage of evicted pages is not reliable
 DISK_READS = 100  # pages a second; below, storage is not the bottleneck
 ROWS = 1000  # rows in the window; below, pages per row are not reliable
@@ -45,13 +47,14 @@ ROW_READS = ("handler_read_key", "handler_read_next", "handler_read_prev", "hand
     confidence=Confidence.MEASURED,
     summary="Many pages that were read ahead are evicted without having been accessed.",
     needs=("server", "workload"),
-    options=("innodb_read_ahead_threshold",),
+    options=(THRESHOLD, RANDOM),
     evidence=("IO-01", "RA-01", "RA-02", "ASK-07"),
     probe="read-ahead",
     docs=Docs(
         why="A page that is read ahead and evicted unread costs a read and evicts another page. A higher "
         "innodb_read_ahead_threshold reads ahead less often; with 0, servers were observed not to read ahead at all.",
-        fix="Set innodb_read_ahead_threshold to 64, the highest, and look at the counters again; 0 switches it off.",
+        fix="Set innodb_read_ahead_threshold to 64, the highest, and look at the counters again; 0 switches it off. "
+        "Where random read-ahead reads more pages, switch innodb_random_read_ahead off.",
         risk="Scans of cold tables read page by page: with read-ahead off, long scans took a third longer on a virtual "
         "disk.",
         exceptions="A single large scan in the window.",
@@ -62,17 +65,22 @@ ROW_READS = ("handler_read_key", "handler_read_next", "handler_read_prev", "hand
 def wasted_read_ahead(context: RuleContext) -> Iterator[Finding]:
     """Report a high percentage of pages that were read ahead and evicted unused."""
     window = steady_window(context)
-    ahead = window.delta("innodb_buffer_pool_read_ahead")
-    evicted = window.delta("innodb_buffer_pool_read_ahead_evicted")
-    if ahead is None or evicted is None or ahead < READ_AHEAD_EVENTS or evicted * 100 < ahead * EVICTED_PERCENT:
+    linear, evicted = window.delta("innodb_buffer_pool_read_ahead"), window.delta(EVICTED.lower())
+    if linear is None or evicted is None:
         return
-    action = advise(
-        context, "innodb_read_ahead_threshold", 64, risk="scans of cold tables read page by page",
-        watch="Innodb_buffer_pool_read_ahead_evicted",
-    )  # fmt: skip
+    random = window.delta("innodb_buffer_pool_read_ahead_rnd") or 0
+    ahead = linear + random
+    if ahead < READ_AHEAD_EVENTS or evicted * 100 < ahead * EVICTED_PERCENT:
+        return
+    name = RANDOM if random > linear else THRESHOLD
+    better = 0 if context.number(THRESHOLD) == HIGHEST_THRESHOLD else HIGHEST_THRESHOLD
+    risk = "scans of cold tables read page by page"
+    action = advise(context, name, "OFF" if name == RANDOM else better, risk=risk, watch=EVICTED)
+    # Pages that were read before the window, or when the server loaded its pool, are counted as evicted too.
+    share = min(100, evicted * 100 // ahead)
     yield wasted_read_ahead.finding(
-        f"{evicted * 100 // ahead} % of {ahead:,} pages read ahead were evicted unread {window_text(window)}.",
-        variable_subject(context, "innodb_read_ahead_threshold"),
+        f"{share} % of {ahead:,} pages read ahead were evicted unread {window_text(window)}.",
+        variable_subject(context, name),
         help=help_line(action),
         actions=present(action),
     )
@@ -273,7 +281,7 @@ def misaligned_data(context: RuleContext) -> Iterator[Finding]:
     summary="Single rows are read at random from disk, and each brings a page of 16K into the pool with it.",
     needs=("server", "workload"),
     options=(PAGE,),
-    evidence=("PGSZ-01", "PGSZ-02", "PGSZ-03", "PGSZ-04", "COMP-01"),
+    evidence=("PGSZ-01", "PGSZ-02", "PGSZ-03", "PGSZ-04", "COMP-01", "INNA-42"),
     probe="cache-fit",
     docs=Docs(
         why="The pool keeps pages, not rows. With rows of 200 bytes read at random, 4K pages kept about "
@@ -295,7 +303,7 @@ def large_pages_for_single_rows(context: RuleContext) -> Iterator[Finding]:
     """Report two or more page reads per row from disk with a large page size."""
     window, page = steady_window(context), context.number(PAGE)
     pages_a_row = _pages_per_row(window)
-    reads = window.rate("innodb_buffer_pool_reads")
+    reads = _single_page_reads(context, window)
     if page is None or page < LARGE_PAGE or pages_a_row is None or reads is None:
         return
     if PAGES_A_ROW <= pages_a_row <= MOST_PAGES_A_ROW and reads >= DISK_READS:
@@ -305,6 +313,15 @@ def large_pages_for_single_rows(context: RuleContext) -> Iterator[Finding]:
             variable_subject(context, PAGE),
             help="enlarge the pool first; consider 4K or 8K pages when you set up a new server",
         )
+
+
+def _single_page_reads(context: RuleContext, window: Workload) -> float | None:
+    """Pages a second that were read from disk one by one; MariaDB counts those that are read ahead with them."""
+    reads = window.rate("innodb_buffer_pool_reads")
+    if reads is None or not context.target.is_mariadb:
+        return reads
+    ahead = (window.rate(f"innodb_buffer_pool_read_ahead{kind}") or 0 for kind in ("", "_rnd"))
+    return max(0.0, reads - sum(ahead))
 
 
 def _pages_per_row(window: Workload) -> float | None:

@@ -7,7 +7,7 @@ from advisor.verdict import Outcome
 from rules.core.advice import advise, help_line, present
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import find_line, variable_subject, written_name
-from rules.sizing.io import CAPACITY, checkpoint_age, larger_io_capacity
+from rules.sizing.io import background_write_help, checkpoint_age, flushes_late
 from rules.sizing.redo import (
     DEFAULT_LOG,
     HOUR,
@@ -141,29 +141,31 @@ def small_redo_log(context: RuleContext) -> Iterator[Finding]:
 
 def _log_was_full(context: RuleContext, capacity: int, waits: str) -> Finding:
     """The finding for a log that the server itself reported as full, with the write rate if one was measured."""
-    rates = rates_or_none(context)
-    wanted = _size_after_waits(context, rates, capacity)
-    action = larger_log_action(context, wanted) if wanted > capacity else None
-    highest = max(rates, key=lambda rate: rate.minimum, default=None)
+    actions, remedy = _pressure_help(context)
+    highest = max(rates_or_none(context), key=lambda rate: rate.minimum, default=None)
     fast = f" {format_size(highest.minimum)} of redo a second were written {highest.when}." if highest else ""
     return small_redo_log.finding(
         f"The redo log of {format_size(capacity)} was full, and statements waited for space in it: {waits}.{fast}",
         variable_subject(context, size_option(context)),
         severity=Severity.NOTE if _is_old_warning(context) else Severity.WARNING,
         confidence=Confidence.MEASURED,
-        help=help_line(action) or "write more pages in the background: raise innodb_io_capacity",
-        actions=present(action),
+        help=remedy,
+        actions=actions,
     )
 
 
 def _redo_wait_text(context: RuleContext) -> str:
-    """How often the server reported waits for redo log space, as text; empty if it did not."""
+    """How often the server reported waits for redo log space, as text; empty if it did not.
+
+    The counter keeps the waits for space in a log that was smaller, so the error log is preferred where it was read.
+    """
     warnings, counted = context.server.redo_waits, context.server.innodb_metrics.get(SPACE_WAITS)
-    if warnings is not None and warnings.count:
-        ago = "" if warnings.newest is None else f", the newest {format_duration(max(0, warnings.newest))} ago"
-        plural = "s" if warnings.count > 1 else ""
-        return f"{warnings.count:,} warning{plural} in the error log{ago}"
-    return f"{counted:,} waits by {SPACE_WAITS}" if counted else ""
+    if warnings is None:
+        return f"{counted:,} waits by {SPACE_WAITS}" if counted else ""
+    if not warnings.count:
+        return ""
+    ago = "" if warnings.newest is None else f", the newest {format_duration(max(0, warnings.newest))} ago"
+    return f"{warnings.count:,} warning{'s' if warnings.count > 1 else ''} in the error log{ago}"
 
 
 def _is_old_warning(context: RuleContext) -> bool:
@@ -196,13 +198,14 @@ def _require_busy_hour(context: RuleContext) -> None:
     summary="The redo log is nearly full of changes whose pages are not written yet.",
     needs=("server",),
     options=("innodb_redo_log_capacity", "innodb_log_file_size", "innodb_io_capacity"),
-    evidence=("REDO-01", "REDO-04", "REDO-05", "ASK-11"),
+    evidence=("REDO-01", "REDO-04", "REDO-05", "ASK-11", "INNA-33", "INNA-41"),
     docs=Docs(
         why="Near the limit the server writes pages as fast as it can and makes sessions wait for them.",
         fix="Enlarge the redo log to an hour of writes, as measured in the busiest hour, in the window or since the "
         "start; if the rate is unknown, double the log. If it already holds an hour, write more pages in the "
-        "background: double innodb_io_capacity if the disks can take it. Before MySQL 8.0.30 and MariaDB 10.9 a new "
-        "size of the log needs a restart.",
+        "background: double innodb_io_capacity if writes are at that limit and the disks can take more. MariaDB with a "
+        "low-water mark of 0 writes them earlier with innodb_max_dirty_pages_pct_lwm at 10. Before MySQL 8.0.30 and "
+        "MariaDB 10.9 a new size of the log needs a restart.",
         risk="Recovery after a crash takes longer with a larger log.",
         exceptions="A load that ends in minutes. MariaDB with innodb_max_dirty_pages_pct_lwm at 0, the default, leaves "
         "pages unwritten until the log is nearly full (INN047). There the finding is a note; act on it if commits "
@@ -215,7 +218,7 @@ def checkpoint_pressure(context: RuleContext) -> Iterator[Finding]:
     for ages, when in _checkpoint_ages(context):
         if ages is not None and ages[0] * 100 >= ages[1] * FULL_PERCENT:
             actions, remedy = _pressure_help(context)
-            usual = context.target.is_mariadb and context.settings.real("innodb_max_dirty_pages_pct_lwm") == 0
+            usual = flushes_late(context)
             near = (
                 "under writes MariaDB lets it come this near the limit, because innodb_max_dirty_pages_pct_lwm is 0, "
                 "and the age does not show whether sessions wait."
@@ -266,12 +269,10 @@ def _pressure_help(context: RuleContext) -> tuple[tuple[Action, ...], str]:
 
 def _background_write_help(context: RuleContext, capacity: int) -> tuple[tuple[Action, ...], str]:
     """What helps where the log holds an hour of writes."""
-    held = "holds an hour of that" if rates_or_none(context) else "is as large as mycnf advises"
-    log, actions = f"the log of {format_size(capacity)} {held}", larger_io_capacity(context)
-    if actions:
-        return actions, f"{log}: {help_line(actions[-1])}"
-    limit = f"a higher {CAPACITY} than {context.number(CAPACITY) or 0:,} is not advised for these disks"
-    return (), f"{log}, and {limit}: look at the latency of their writes"
+    hour = max((rate.maximum for rate in rates_or_none(context)), default=0) * HOUR
+    held = "holds an hour of that" if 0 < hour <= capacity else "is as large as mycnf advises"
+    actions, remedy = background_write_help(context)
+    return actions, f"the log of {format_size(capacity)} {held}{remedy}"
 
 
 def _checkpoint_ages(context: RuleContext) -> Iterator[tuple[tuple[int, int] | None, str]]:

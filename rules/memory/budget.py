@@ -216,7 +216,7 @@ def _is_near(measured: int, size: int) -> bool:
     summary="The buffer pool is full, pages are constantly read from disk, and there is memory to spare.",
     needs=("server", "workload", "host"),
     options=(POOL,),
-    evidence=("BP-01", "BP-02", "BP-05"),
+    evidence=("BP-01", "BP-02", "BP-05", "INNA-42"),
     probe="pool-size",
     docs=Docs(
         why="Throughput rises with the pool until it holds the data in use, about 70 percent of all data in the "
@@ -251,7 +251,8 @@ def small_buffer_pool(context: RuleContext) -> Iterator[Finding]:
         risk="resizing can stall statements for a moment",
         watch="Innodb_buffer_pool_reads",
     )
-    of_all = f", {format_percent(reads / asked)} of all page requests," if asked else ""
+    # MariaDB counts pages that are read ahead too, which no session requested.
+    of_all = f", {format_percent(reads / asked)} of all page requests," if asked and reads <= asked else ""
     yield small_buffer_pool.finding(
         f"{reads:,.0f} pages a second{of_all} are read from disk {window_text(window)}; the pool of "
         f"{format_size(pool)} is full, and the server may use {room[1]}.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from advisor.core.value_types import NamedTuple
-from rules.core.advice import advise, present
+from rules.core.advice import advise, help_line, present
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,10 +24,12 @@ LEAST_MAXIMUM = 2000  # the lowest default of innodb_io_capacity_max
 WRITTEN = 100  # pages a second, our choice: below, background writes cost a disk hardly anything
 AT_MAXIMUM_PERCENT = 80
 FLUSHED = "innodb_buffer_pool_pages_flushed"
+LOW_MARK, LOW_PERCENT = "innodb_max_dirty_pages_pct_lwm", 10  # MySQL's default since 8.0
 DIRTY, ALL_PAGES = "innodb_buffer_pool_pages_dirty", "innodb_buffer_pool_pages_total"
-# Before 8.0.30 MySQL has no counter for the checkpoint age. Its status text has, and sessions wait near nine tenths of
-# the log (INNA-32).
-OLD_LIMIT_PERCENT = 90
+# Sessions wait before the redo log is full: on MySQL 8.0.30 and later at 84 percent of its capacity; before, at nine
+# tenths of the files without a margin of a tenth, which is 16M at most since 8.0 (INNA-41).
+LIMIT_PERCENT, OLD_LIMIT_PERCENT = 84, 90
+LARGEST_MARGIN = 16 << 20
 POSITION = r"(?m)^Log sequence number\s+(\d{1,20})"
 CHECKPOINT = r"(?m)^Last checkpoint at\s+(\d{1,20})"
 
@@ -114,18 +116,57 @@ def _largest_capacity(context: RuleContext) -> float:
     return 0 if context.has("host") and is_spinning(context) else LARGEST_CAPACITY
 
 
-def pages_written(context: RuleContext) -> float | None:
-    """Pages written a second: the highest of the busiest sampled hour, the window and the time since the start.
+def flushes_late(context: RuleContext) -> bool:
+    """Whether the server writes changed pages only when the redo log is nearly full, as MariaDB does by default."""
+    most = context.settings.real("innodb_max_dirty_pages_pct")
+    marked = context.settings.real(LOW_MARK) != 0 or (most is not None and most <= LOW_PERCENT)
+    return context.target.is_mariadb and not marked
 
-    None if nothing was counted for long enough.
+
+def earlier_writes_action(context: RuleContext) -> Action | None:
+    """The action that lets such a server write pages before the redo log is nearly full."""
+    risk, watch = "two to four times the page writes", "Innodb_checkpoint_age"
+    return advise(context, LOW_MARK, LOW_PERCENT, risk=risk, watch=watch)
+
+
+def background_write_help(context: RuleContext) -> tuple[tuple[Action, ...], str]:
+    """The actions that let more pages be written in the background, and the advice as the end of a sentence.
+
+    Where fewer are written than innodb_io_capacity allows, a higher one changes nothing (INNA-33).
     """
-    from rules.core.counters import MINIMUM_UPTIME, MINIMUM_WINDOW, REDO
+    capacity, written = context.number(CAPACITY) or 0, flushing_rate(context)
+    if written is not None and written < capacity:
+        if flushes_late(context):
+            action = earlier_writes_action(context)
+            return present(action), f": if commits stall, {help_line(action)}"
+        rate = f"{written:,.0f} pages a second are written, fewer than {CAPACITY} ({capacity:,}) allows"
+        return (), f", and {rate}: look at the latency of these writes"
+    if actions := larger_io_capacity(context):
+        return actions, f": {help_line(actions[-1])}"
+    limit = f"a higher {CAPACITY} than {capacity:,} is not advised for these disks"
+    return (), f", and {limit}: look at the latency of their writes"
+
+
+def flushing_rate(context: RuleContext) -> float | None:
+    """Pages written a second in the busiest sampled hour or in the window, whichever is more; None without both."""
+    from rules.core.counters import MINIMUM_WINDOW, REDO
 
     rates: list[float | None] = []
     if context.has("sampled") and (hour := context.sampled.hour(REDO)):
         rates.append(hour.workload.rate(FLUSHED))
     if context.has("workload") and context.workload.seconds >= MINIMUM_WINDOW:
         rates.append(context.workload.rate(FLUSHED))
+    return max((rate for rate in rates if rate is not None), default=None)
+
+
+def pages_written(context: RuleContext) -> float | None:
+    """Pages written a second: the highest of the busiest sampled hour, the window and the time since the start.
+
+    None if nothing was counted for long enough.
+    """
+    from rules.core.counters import MINIMUM_UPTIME
+
+    rates = [flushing_rate(context)]
     if context.has("server") and context.server.uptime >= MINIMUM_UPTIME:
         ever = context.server.counter(FLUSHED)
         rates.append(None if ever is None else ever / context.server.uptime)
@@ -164,7 +205,7 @@ def checkpoint_age(counter: Callable[[str], int | None]) -> tuple[int, int] | No
     now, then, capacity = (
         counter(f"innodb_redo_log_{name}") for name in ("current_lsn", "checkpoint_lsn", "capacity_resized")
     )
-    return None if now is None or then is None or not capacity else (now - then, capacity)
+    return None if now is None or then is None or not capacity else (now - then, capacity * LIMIT_PERCENT // 100)
 
 
 def highest_checkpoint_age(context: RuleContext, window: Workload, capacity: int | None) -> CheckpointAge | None:
@@ -189,8 +230,16 @@ def _checkpoint_ages(context: RuleContext, window: Workload, capacity: int | Non
 
     position, checkpoint = re.search(POSITION, text), re.search(CHECKPOINT, text)
     if position and checkpoint and capacity and context.target.is_mysql and not context.target.since("mysql", 8, 0, 30):
-        limit = max(1, capacity * OLD_LIMIT_PERCENT // 100)
+        limit = _limit_of_files(context, capacity)
         yield CheckpointAge(max(0, int(position[1]) - int(checkpoint[1])), limit)
+
+
+def _limit_of_files(context: RuleContext, capacity: int) -> int:
+    """The checkpoint age at which sessions wait before MySQL 8.0.30, with redo log files of that size in all."""
+    margin = capacity // 10
+    if context.target.since("mysql", 8, 0):
+        margin = min(margin, LARGEST_MARGIN)
+    return max(1, (capacity - margin) * OLD_LIMIT_PERCENT // 100)
 
 
 def dirty_percent(window: Workload) -> float | None:

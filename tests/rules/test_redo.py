@@ -66,6 +66,27 @@ def test_a_log_that_holds_an_hour_grows_no_further(tmp_path: Path) -> None:
     )
 
 
+def test_a_capacity_that_is_not_reached_is_not_raised(tmp_path: Path) -> None:
+    """Where fewer pages are written than innodb_io_capacity allows, a higher one changes nothing."""
+
+    def pressed(flushed: int, file: str = "") -> Finding:
+        window = {"rises": {"innodb_buffer_pool_pages_flushed": flushed}}
+        status = PRESSED | {"uptime": 86400, "innodb_os_log_written": 864_000_000}
+        server = {"status": status}
+        return first("checkpoint-pressure", "mariadb-10.11", tmp_path, file=file, server=server, workload=window)
+
+    assert lines(pressed(2000)) == ["innodb_io_capacity = 400"]
+    late = pressed(1990)
+    assert lines(late) == ["innodb_max_dirty_pages_pct_lwm = 10"]
+    assert late.help.endswith("holds an hour of that: if commits stall, write innodb_max_dirty_pages_pct_lwm = 10")
+    early = pressed(1990, "innodb_max_dirty_pages_pct_lwm = 10")
+    assert lines(early) == []
+    assert early.help == (
+        "the log of 96M holds an hour of that, and 199 pages a second are written, fewer than innodb_io_capacity (200) "
+        "allows: look at the latency of these writes"
+    )
+
+
 def test_pressure_in_the_first_minutes(tmp_path: Path) -> None:
     """Before the counters since the start say something, the message says when they will."""
     status = PRESSED | {"uptime": 240, "innodb_os_log_written": 864_000_000}

@@ -394,3 +394,19 @@ def test_the_smaller_limit_in_memory_is_told(tmp_path: Path) -> None:
     )
     assert "more than 2M does not fit in memory, and on disk it may be only 1M" in found.message
     assert lines(found) == ["tmp_disk_table_size = 18446744073709551615"]
+
+
+@pytest.mark.parametrize(("reads", "says"), [(3594, "359 pages a second, 100 % of all page requests, are read"),
+                                             (3617, "362 pages a second are read")])  # fmt: skip
+def test_a_scan_on_mariadb_reads_more_pages_than_sessions_request(reads: int, says: str, tmp_path: Path) -> None:
+    """Pages that are read ahead are counted as read, so there is no share above 100 percent."""
+    found = first(
+        "small-buffer-pool",
+        "mariadb-11.8",
+        tmp_path,
+        file="innodb_buffer_pool_size = 1G",
+        server={"status": {"innodb_buffer_pool_pages_free": 100, "innodb_buffer_pool_pages_total": 65536}},
+        host={"memory": {"total": 16 << 30}},
+        workload={"rises": {"innodb_buffer_pool_reads": reads, "innodb_buffer_pool_read_requests": 3594}},
+    )
+    assert found.message.startswith(says)
