@@ -56,7 +56,7 @@ SHARED = (POOL, "innodb_log_buffer_size", "key_buffer_size", "aria_pagecache_buf
     summary="The buffer pool alone takes nearly all the memory that the server may use, or more.",
     needs=("host",),
     options=(POOL,),
-    evidence=("BP-05", "BP-04", "VM-03", "MEM-01", "MEM-02"),
+    evidence=("BP-05", "BP-04", "VM-03", "MEM-01", "MEM-02", "MEM-03", "MEM-05"),
     docs=Docs(
         why="Besides the pool the server needs memory for sessions, dictionaries and temporary tables, and the system "
         "for itself. When memory runs out the kernel swaps, or kills the largest process, which is usually the "

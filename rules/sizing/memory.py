@@ -163,7 +163,8 @@ def pool_that_fits(context: RuleContext, usable_bytes: int, *, sessions: int | N
     """
     resting = series_memory(context)
     own = session_total(context) if sessions is None else sessions
-    others = resting.at_rest + resting.schema + shared_without_pool(context) + own
+    program = max(resting.at_rest + resting.schema, memory_at_rest(context))
+    others = program + shared_without_pool(context) + own
     spare = usable_bytes * SPARE_PERCENT // 100
     return round_to_steps(
         context, _pool_within(context, usable_bytes - system_memory(context, usable_bytes) - spare - others)
@@ -283,7 +284,9 @@ SERIES = (
 )
 DEFAULT_POOL = 128 * MIB  # `at_rest` was measured with this pool and includes its overhead
 LEAST_TEMPTABLE = 1024 * MIB
+HELD = ("prepared_stmt_count", "open_table_definitions")
 PREPARED = 24 * KIB  # a prepared statement that joins two tables
+TABLE, FEW_TABLES = 32 * KIB, 200  # a table in use, with its definition (MEM-05); `at_rest` includes a few
 # A grouped derived table that is joined again is stored twice: once for grouping, once as a table.
 TABLES_AT_ONCE = 2
 
@@ -315,11 +318,14 @@ def series_memory(context: RuleContext) -> SeriesMemory:
 
 
 def memory_at_rest(context: RuleContext) -> int:
-    """The process without the buffers that variables size, but with the currently prepared statements."""
+    """The process without the buffers that variables size, but with the tables and prepared statements in use now."""
     resting = series_memory(context)
     schema = resting.schema + schema_growth(context) if context.settings.on("performance_schema") else 0
-    prepared = context.server.counter("prepared_stmt_count") or 0 if context.has("server") else 0
-    return resting.at_rest + schema + prepared * PREPARED
+    held = 0
+    if context.has("server"):
+        statements, tables = (context.server.counter(name) or 0 for name in HELD)
+        held = statements * PREPARED + max(0, tables - FEW_TABLES) * TABLE
+    return resting.at_rest + schema + held
 
 
 def shared_buffers(context: RuleContext) -> int:

@@ -11,7 +11,7 @@ from rules import find_rule
 from rules.core.context import MissingFact, RuleContext
 from rules.core.counters import steady_window, window_text
 from rules.core.subject import Subject, variable_subject
-from rules.sizing.memory import memory_budget, pool_that_fits
+from rules.sizing.memory import memory_at_rest, memory_budget, pool_that_fits
 
 MIB = 1 << 20
 
@@ -163,3 +163,13 @@ def test_the_largest_part_is_named(file: str, helps: str, tmp_path: Path) -> Non
     assert helps in found.help
     assert found.message.startswith("With all 151 connections open and 64 of them active, the server takes up to ")
     assert found.message.endswith(", and may use only 10G of memory.")
+
+
+@pytest.mark.parametrize(("tables", "more"), [(200, 0), (201, 32 << 10), (30_200, 30_000 << 15)])
+def test_tables_in_use_are_part_of_the_server_at_rest(tables: int, more: int, tmp_path: Path) -> None:
+    """What `at_rest` was measured with includes a few tables; each further one counts."""
+    bare, loaded = (
+        context_of_case(Case("", "", "mysql-9.7.4", server={"status": {"open_table_definitions": n}}), tmp_path)
+        for n in (0, tables)
+    )
+    assert memory_at_rest(loaded) - memory_at_rest(bare) == more

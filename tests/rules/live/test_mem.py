@@ -45,11 +45,12 @@ def facts_of(sandbox: Sandbox, window: float = 0.0, wait: Callable[[float], None
 
 
 def resident(facts: Facts) -> int:
-    """Bytes of the server's process."""
+    """Bytes of the server's process without the files that it maps, which the kernel can take back."""
     assert facts.host is not None
     assert facts.host.process is not None
     assert facts.host.process.resident is not None
-    return facts.host.process.resident
+    assert facts.host.process.mapped_files is not None
+    return facts.host.process.resident - facts.host.process.mapped_files
 
 
 def reckoned(facts: Facts) -> Budget:
