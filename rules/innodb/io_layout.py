@@ -48,7 +48,7 @@ ROW_READS = ("handler_read_key", "handler_read_next", "handler_read_prev", "hand
     summary="Many pages that were read ahead are evicted without having been accessed.",
     needs=("server", "workload"),
     options=(THRESHOLD, RANDOM),
-    evidence=("IO-01", "RA-01", "RA-02", "ASK-07"),
+    evidence=("IO-01", "RA-01", "RA-02", "ASK-07", "INNA-43"),
     probe="read-ahead",
     docs=Docs(
         why="A page that is read ahead and evicted unread costs a read and evicts another page. A higher "
@@ -72,7 +72,9 @@ def wasted_read_ahead(context: RuleContext) -> Iterator[Finding]:
     ahead = linear + random
     if ahead < READ_AHEAD_EVENTS or evicted * 100 < ahead * EVICTED_PERCENT:
         return
-    name = RANDOM if random > linear else THRESHOLD
+    # MariaDB 11.8 counts pages of both kinds as those of linear read-ahead (INNA-43).
+    both = context.target.since("mariadb", 11, 8) and context.settings.on(RANDOM)
+    name = RANDOM if both or random > linear else THRESHOLD
     better = 0 if context.number(THRESHOLD) == HIGHEST_THRESHOLD else HIGHEST_THRESHOLD
     risk = "scans of cold tables read page by page"
     action = advise(context, name, "OFF" if name == RANDOM else better, risk=risk, watch=EVICTED)

@@ -256,3 +256,10 @@ def test_versions() -> None:
 def test_what_takes_a_restart() -> None:
     """A rule says that its cure takes a restart where the option is read at start-up alone."""
     assert {r.name for r in OURS if r.docs.restart} == AT_START
+
+
+def test_no_more_pages_are_evicted_unread_than_were_read_ahead(tmp_path: Path) -> None:
+    """Pages that were read before the window count as evicted in it, but the share ends at 100 percent."""
+    rises = {"innodb_buffer_pool_read_ahead": 1000, "innodb_buffer_pool_read_ahead_evicted": 3000}
+    found = first("wasted-read-ahead", "mysql-9.7.4", tmp_path, server={}, workload={"rises": rises})
+    assert found.message.startswith("100 % of 1,000 pages read ahead were evicted unread")
