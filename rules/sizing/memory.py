@@ -6,7 +6,7 @@ from math import lcm
 
 from advisor.core.model import format_size
 from advisor.core.value_types import NamedTuple
-from rules.core.advice import connection_limit
+from rules.core.advice import DEFAULT_CONNECTIONS, connection_limit
 from rules.core.network import is_group_hidden
 from rules.sizing.performance_schema import schema_growth
 
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
 
-MIB = 1 << 20
-GIB = 1 << 30
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 # The memory that the operating system needs: kernel, services and page tables, and in a control group only what the
 # kernel counts to the group. Beyond that, an advised pool leaves a few percent to the page cache and to programs that
 # run for a while. All are our choice: the percentages in the manuals (50 to 80, BP-05) leave a hundred gigabytes idle
@@ -34,6 +33,7 @@ RUNNING_PER_CPU = 4
 LEAST_RUNNING = 16
 RUNNING = 64
 GROWTH_PERCENT = 25
+DAY = 86400
 CHUNK = 128 * MIB
 INSTANCES = "innodb_buffer_pool_instances"
 DEFAULT_INSTANCES = 8
@@ -217,9 +217,11 @@ def system_memory(context: RuleContext, usable_bytes: int) -> int:
 
 def session_total(context: RuleContext) -> int:
     """The memory of all sessions, at the connection peak or at max_connections, if they are idle."""
-    connections = connection_limit(context) or 0
+    sessions = connection_limit(context) or 0
     peak = context.server.counter("max_used_connections") if context.has("server") else None
-    return (connections if peak is None else min(connections, peak)) * idle_session(context)
+    if peak is not None:  # soon after a start, which may follow a kill, the peak says little
+        sessions = min(sessions, peak if context.server.peak_seconds >= DAY else max(peak, DEFAULT_CONNECTIONS))
+    return sessions * idle_session(context)
 
 
 def pool_that_holds(context: RuleContext, data_bytes: int) -> int:
@@ -248,9 +250,6 @@ def _peak_resident(context: RuleContext) -> int:
     """The peak resident memory of the process without the files that it maps now; 0 if unknown."""
     process = context.host.process if context.has("host") else None
     return (process.peak_resident or 0) - (process.mapped_files or 0) if process is not None else 0
-
-
-KIB = 1 << 10
 
 
 class SeriesMemory(NamedTuple):

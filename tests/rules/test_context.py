@@ -11,7 +11,7 @@ from rules import find_rule
 from rules.core.context import MissingFact, RuleContext
 from rules.core.counters import steady_window, window_text
 from rules.core.subject import Subject, variable_subject
-from rules.sizing.memory import memory_at_rest, memory_budget, pool_that_fits
+from rules.sizing.memory import idle_session, memory_at_rest, memory_budget, pool_that_fits, session_total
 
 MIB = 1 << 20
 
@@ -173,3 +173,17 @@ def test_tables_in_use_are_part_of_the_server_at_rest(tables: int, more: int, tm
         for n in (0, tables)
     )
     assert memory_at_rest(loaded) - memory_at_rest(bare) == more
+
+
+@pytest.mark.parametrize(("status", "sessions"), [
+    ({"max_used_connections": 3, "uptime": 86400}, 3),
+    ({"max_used_connections": 3, "uptime": 86399}, 151),
+    ({"max_used_connections": 3, "uptime": 9999999, "uptime_since_flush_status": 3600}, 151),
+    ({"max_used_connections": 400, "uptime": 60}, 400),
+    ({"max_used_connections": 900, "uptime": 60}, 500),
+    ({}, 500),
+])  # fmt: skip
+def test_sessions_of_a_server_that_has_just_started(status: dict[str, int], sessions: int, tmp_path: Path) -> None:
+    """After a restart or FLUSH STATUS the connection peak is too young to size the pool by it."""
+    here = known("mysql-9.7.4", tmp_path, file="max_connections = 500", server={"status": status})
+    assert session_total(here) == sessions * idle_session(here)
