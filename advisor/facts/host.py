@@ -331,12 +331,11 @@ class Limit(Struct, frozen=True):
 class Process(Struct, frozen=True):
     """The server's process: memory in bytes, the `cpus` that it may run on, and its malloc library.
 
-    `allocator` is jemalloc, tcmalloc, mimalloc, glibc or musl as far as loaded libraries show; one that is
-    linked in statically isn't seen. `huge_pages` are bytes in reserved huge pages, which `resident` leaves out.
-    `mapped_files` are the bytes of `resident` that map files: the kernel can write them out and take them back.
-    `policy` is the scheduler's class (other, batch, idle, fifo, …), `nice` from -20, the most urgent, to 19.
-    `thp` says whether the kernel may give it transparent huge pages; `memory_policy` from which memory nodes it takes
-    its pages, in the kernel's words (interleave:0-1, bind:0, prefer:1, …), and `memory_nodes` which ones it may use.
+    `allocator` is jemalloc, tcmalloc, mimalloc, glibc or musl as far as loaded libraries show, not one linked in
+    statically. `resident` leaves out `huge_pages`, the bytes in reserved ones, and includes `mapped_files`, which the
+    kernel can write out and take back. `policy` is the scheduler's class (other, batch, idle, fifo, …), `nice` from
+    -20, the most urgent, to 19. `thp`: whether the kernel may give it transparent huge pages. `memory_policy` says from
+    which nodes it takes pages (interleave:0-1, bind:0, prefer:1, …), `memory_nodes` which ones it may use.
     """
 
     pid: int
@@ -368,8 +367,7 @@ class Process(Struct, frozen=True):
 class OperatingSystem(Struct, frozen=True):
     """Distribution, kernel, and signs of a container or a cloud.
 
-    `time` is seconds since 1970 on the host's own clock, `uptime` seconds since boot. `product` is the
-    machine as its firmware names it.
+    `time` is seconds since 1970 on the host's clock, `uptime` since boot, `product` the machine as its firmware names it.
     """
 
     kernel: str | None = None

@@ -42,10 +42,9 @@ FAR_BEYOND = 5  # times the memory: a ceiling that is worth a note
 DISK_READS = 100  # pages a second; a spinning disk does about that many
 FEW_READS = 10  # pages a second; below, storage is not the bottleneck, whatever the percentage
 MISSED_PERCENT = 5  # of the page requests; a pool that holds the working set misses far fewer than 1 percent
-FREE_PERCENT = 5
+FREE_PERCENT, IDLE_PERCENT = 5, 50
 ROOM = 1.5  # times; a pool that fits must be this much larger to be worth a finding
 IDLE_AFTER = 7 * 86400  # seconds of uptime; after less, an empty pool means nothing
-IDLE_PERCENT = 50
 SWAPPED = 100 * MIB
 SHARED = (POOL, "innodb_log_buffer_size", "key_buffer_size", "aria_pagecache_buffer_size", "temptable_max_ram")
 

@@ -135,9 +135,8 @@ def measured_memory(context: RuleContext) -> int | None:
     """
     process = context.host.process if context.has("host") else None
     if process is not None and process.resident:
-        # The resident size leaves out huge pages, which no control group counts either.
         huge_pages = 0 if memory_source(context.host) == IN_GROUP else process.huge_pages or 0
-        return process.resident - (process.mapped_files or 0) + huge_pages
+        return process.resident - (process.mapped_files or 0) + huge_pages  # which no control group counts
     return context.server.instrumented_bytes if context.has("server") else None
 
 
