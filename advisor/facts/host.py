@@ -367,7 +367,7 @@ class Process(Struct, frozen=True):
 class OperatingSystem(Struct, frozen=True):
     """Distribution, kernel, and signs of a container or a cloud.
 
-    `time` is seconds since 1970 on the host's clock, `uptime` since boot, `product` the machine as its firmware names it.
+    `time` is seconds since 1970 on the host's clock, `uptime` since boot, `product` is the machine by its firmware.
     """
 
     kernel: str | None = None
