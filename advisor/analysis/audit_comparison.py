@@ -117,6 +117,7 @@ def _without(known: RuleContext, parts: Iterable[str]) -> RuleContext:
 # Variables that change on their own.
 RESTLESS = re.compile(
     r"timestamp|gtid_(executed|purged|owned|\w*_pos|\w*_state)|last_gtid|innodb_redo_log_capacity_\w+"
+    r"|innodb_thread_sleep_delay|wsrep_start_position"
 )
 COUNTER = re.compile(r"[A-Z]\w+")
 DAY = 86400  # seconds

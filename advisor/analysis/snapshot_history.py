@@ -6,12 +6,13 @@ from advisor.analysis.audit_comparison import compare
 from advisor.core.model import Origin
 from advisor.core.value_types import NamedTuple
 from advisor.verdict.settings import is_same_value
+from rules.core.counters import MINIMUM_UPTIME
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from advisor.analysis.audited import AuditResult
+    from advisor.analysis.audited import AuditComparison, AuditResult
     from advisor.core.model import Finding, Setting
     from advisor.facts import ProbeResult
 
@@ -30,9 +31,10 @@ class ChangedSetting(NamedTuple):
 class Change(NamedTuple):
     """The differences between one snapshot and the one before; times are UTC in ISO 8601.
 
-    `back` are findings that existed before and were gone in the previous snapshot. A finding whose rule was skipped, or
-    that a comment suppresses, is neither gone nor new afterwards. `restarted` means that the server was started in
-    between; `probes` are probe results saved since.
+    `back` are findings that existed before and were gone in the previous snapshot. A finding that could not be checked,
+    or that a comment suppresses, is neither gone nor new afterwards; it is gone once it is checked and not found.
+    `unseen` are the new findings that could not be checked in the previous snapshot. `restarted` means that the server
+    was started in between; `probes` are probe results saved since.
     """
 
     before: str
@@ -44,6 +46,7 @@ class Change(NamedTuple):
     still: int
     restarted: bool
     probes: tuple[ProbeResult, ...]
+    unseen: tuple[Finding, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -51,19 +54,50 @@ class Change(NamedTuple):
         return not (self.settings or self.new or self.gone or self.back or self.restarted or self.probes)
 
 
+class UncheckedFinding(NamedTuple):
+    """A finding that was not checked since it was found; `parts` are the facts that it needs and that were missing."""
+
+    finding: Finding
+    parts: frozenset[str] = frozenset()
+
+
 def changes_between(audits: Iterable[AuditResult]) -> Iterator[Change]:
     """Yield the changes from each audit of one server to the next, oldest first; holds only two audits at a time."""
     before: AuditResult | None = None
     ever: set[Key] = set()
-    held: set[Key] = set()
+    unchecked: dict[Key, UncheckedFinding] = {}
     for now in audits:
         present = {_key(finding) for finding in _all(now)}
-        unseen = {skip.code for skip in now.skipped}
         if before is not None:
-            yield _change(before, now, ever, held, unseen)
-        held = present | {key for key in held if key[0] in unseen} | {_key(finding) for finding in now.commented}
+            since = compare(before, now)
+            held = {_key(finding) for finding in _all(before)} | unchecked.keys()
+            waiting = {key: one for key, one in unchecked.items() if key not in present}
+            still_unchecked = {key: one for key, one in waiting.items() if not _is_checked(one, now)}
+            gone = [one.finding for key, one in waiting.items() if key in ever and key not in still_unchecked]
+            change = _change(before, now, since, ever, held)
+            yield change._replace(gone=(*change.gone, *gone))
+            unchecked = still_unchecked | _newly_unchecked(since, before, now)
+        commented = {_key(finding): UncheckedFinding(finding) for finding in now.commented}
+        unchecked = {key: one for key, one in (unchecked | commented).items() if key not in present}
         ever |= present
         before = now
+
+
+def _newly_unchecked(since: AuditComparison, before: AuditResult, now: AuditResult) -> dict[Key, UncheckedFinding]:
+    """Return what the audit before found and this one could not check."""
+    parts = frozenset(part for part in before.context.parts if before.context.has(part) and not now.context.has(part))
+    return {_key(finding): UncheckedFinding(finding, parts) for finding, _ in since.unjudged}
+
+
+def _is_checked(one: UncheckedFinding, now: AuditResult) -> bool:
+    """Whether this audit would have found it, if it still existed."""
+    code = one.finding.code
+    if now.rule_codes and code not in now.rule_codes:
+        return False
+    if any(skip.code == code for skip in now.skipped) or _key(one.finding) in map(_key, now.commented):
+        return False
+    just_started = 0 < now.facts.server.uptime < MINIMUM_UPTIME  # counters that it may be based on were reset
+    return not just_started and all(now.context.has(part) for part in one.parts)
 
 
 def merge_empty_changes(changes: Iterable[Change]) -> Iterator[Change]:
@@ -80,20 +114,23 @@ def merge_empty_changes(changes: Iterable[Change]) -> Iterator[Change]:
         yield held
 
 
-def _change(before: AuditResult, now: AuditResult, ever: set[Key], held: set[Key], unseen: set[str]) -> Change:
-    since = compare(before, now)
+def _change(before: AuditResult, now: AuditResult, since: AuditComparison, ever: set[Key], held: set[Key]) -> Change:
+    """Return the change; `held` are the findings before and those that could not be checked then."""
     present = {_key(finding): finding for finding in _all(now)}
     came = [finding for key, finding in present.items() if key not in held]
+    unseen = {_key(finding) for finding in since.unseen}
+    new = tuple(finding for finding in came if _key(finding) not in ever)
     return Change(
         before=before.facts.taken_at,
         at=now.facts.taken_at,
         settings=tuple(ChangedSetting(*setting, source=_source(now, setting.name)) for setting in since.settings),
-        new=tuple(finding for finding in came if _key(finding) not in ever),
-        gone=tuple(finding for finding in (*since.gone, *since.idle) if finding.code not in unseen),
+        new=new,
+        gone=(*since.gone, *since.idle),
         back=tuple(finding for finding in came if _key(finding) in ever),
         still=len(present) - len(came),
         restarted=_has_restarted(before, now),
         probes=_probes(before, now),
+        unseen=tuple(finding for finding in new if _key(finding) in unseen),
     )
 
 

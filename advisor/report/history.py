@@ -94,7 +94,12 @@ def _summary(change: Change) -> str:
 def _change(change: Change) -> Section:
     rows = [("started", "the server was started in between")] if change.restarted else []
     rows += [("set", _change_words(moved)) for moved in change.settings]
-    rows += [(name, _finding_label(finding)) for name, found in _findings(change) for finding in found]
+    unseen = " (not checked then)"
+    rows += [
+        (name, _finding_label(finding) + (unseen if name == "new" and finding in change.unseen else ""))
+        for name, found in _findings(change)
+        for finding in found
+    ]
     rows += [("measured", f"{result.probe} on {result.began_at[:10]}") for result in change.probes]
     rows += [("still", f"{plural(change.still, 'finding')} as before")] if change.still else []
     empty = (Paragraph("nothing has changed"),) if change.is_empty else ()

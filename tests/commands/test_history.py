@@ -76,6 +76,48 @@ def test_what_could_not_be_looked_at_is_not_gone(mycnf: Mycnf, snapshot: Any) ->
     assert not codes
 
 
+def test_what_was_not_checked_is_gone_once_it_is(mycnf: Mycnf, snapshot: Any) -> None:
+    """A finding of a window is gone when the next window doesn't show it, with a snapshot without one between."""
+    days = [snapshot(day) for day in (1, 2, 3, 4)]
+    _rewritten(days[0], _with_much_redo)
+    for path in days[1:3]:
+        _rewritten(path, lambda facts: facts | {"workload": None})
+    mycnf("history", "add", *days)
+    (server,) = json.loads(mycnf("history", "db1", "--isolated", "--format", "json").out)["servers"]
+    gone = [{f["code"] for f in change["gone"]} for change in reversed(server["changes"])]
+    assert gone[:2] == [set(), set()]
+    assert "LOG002" in gone[2]
+
+
+def test_what_a_restart_hides_is_not_back(mycnf: Mycnf, snapshot: Any) -> None:
+    """A snapshot right after a restart has no counters to judge: what is found before and after it stayed."""
+    days = [snapshot(day) for day in (1, 2, 3)]
+    _rewritten(days[1], _just_started)
+    mycnf("history", "add", *days)
+    (server,) = json.loads(mycnf("history", "db1", "--isolated", "--format", "json").out)["servers"]
+    after, at_start = server["changes"]
+    assert at_start["restarted"]
+    assert [after["new"], after["back"], at_start["gone"]] == [[], [], []]
+
+
+def test_what_was_not_checked_before_is_marked(mycnf: Mycnf, snapshot: Any) -> None:
+    """A finding that the snapshot before had no window for is new, with the remark that it may be older."""
+    days = [snapshot(day) for day in (1, 2)]
+    _rewritten(days[0], lambda facts: facts | {"workload": None})
+    _rewritten(days[1], _with_much_redo)
+    mycnf("history", "add", *days)
+    out = " ".join(mycnf("history", "db1", "--isolated").out.split())
+    assert "LOG002" in out
+    assert out.count("(not checked then)") == out.count(" new ")
+
+
+def _just_started(facts: dict[str, Any]) -> dict[str, Any]:
+    """The facts of a server that was started a minute ago, without a window."""
+    facts["server"]["status"] |= {name: "0" for name, value in facts["server"]["status"].items() if value.isdigit()}
+    facts["server"]["status"]["uptime"] = "60"
+    return facts | {"workload": None}
+
+
 def _rewritten(path: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
     Path(path).write_text(json.dumps(change(json.loads(Path(path).read_text("utf-8")))), "utf-8")
 
