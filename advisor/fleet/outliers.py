@@ -163,6 +163,13 @@ class Difference(NamedTuple):
     is_set: bool
 
 
+class AbsentVariables(NamedTuple):
+    """Variables that only some peers of one version have, as with a plugin, and the peers that lack them."""
+
+    variables: tuple[str, ...]
+    members: tuple[str, ...]
+
+
 class PeerGroup(NamedTuple):
     """Servers that should be alike, and their differences. `kind` is replicas, galera or group_replication."""
 
@@ -171,6 +178,7 @@ class PeerGroup(NamedTuple):
     members: tuple[str, ...]
     versions: tuple[str, ...]
     differences: tuple[Difference, ...]
+    absent: tuple[AbsentVariables, ...] = ()
 
 
 def outliers(members: Sequence[Member]) -> list[Outlier]:
@@ -180,6 +188,7 @@ def outliers(members: Sequence[Member]) -> list[Outlier]:
     because its members are more alike.
     """
     distinct: dict[tuple[str, str], Outlier] = {}
+    members = _with_variables(members)
     for group, series, alike in sorted(_groups(members), key=lambda one: (len(one[2]), one[0])):
         for variable in _comparable_variables(alike):
             counted = _majority(variable, alike)
@@ -191,6 +200,11 @@ def outliers(members: Sequence[Member]) -> list[Outlier]:
             chosen = any(m.values[variable].is_set for m in alike)
             distinct.setdefault(key, Outlier(group, series, variable, usual, len(alike), values, chosen))
     return [*_versions(members), *sorted(distinct.values(), key=_sort_key)]
+
+
+def _with_variables(members: Sequence[Member]) -> list[Member]:
+    """Return those whose variables were read: only what all members have is compared."""
+    return [member for member in members if member.plain]
 
 
 def _versions(members: Sequence[Member]) -> Iterator[Outlier]:
@@ -207,7 +221,7 @@ def _versions(members: Sequence[Member]) -> Iterator[Outlier]:
 def peer_groups(members: Sequence[Member]) -> list[PeerGroup]:
     """Replicas of one source, nodes of one cluster and members of one group, at least two, with their differences."""
     sets: dict[tuple[str, str], list[Member]] = {}
-    for member in members:
+    for member in _with_variables(members):
         for one in dict.fromkeys(member.peer_sets):
             sets.setdefault(one, []).append(member)
     return [_compare_peers(*key, alike) for key, alike in sorted(sets.items()) if len(alike) > 1]
@@ -217,7 +231,18 @@ def _compare_peers(kind: str, name: str, alike: list[Member]) -> PeerGroup:
     differences = [d for variable in _comparable_variables(alike) if (d := _difference(variable, alike)) is not None]
     differences.sort(key=lambda d: (not d.is_set, d.variable))
     versions = tuple(dict.fromkeys(m.target.label for m in alike))
-    return PeerGroup(kind, name, tuple(m.name for m in alike), versions, tuple(differences))
+    return PeerGroup(kind, name, tuple(m.name for m in alike), versions, tuple(differences), _absent_variables(alike))
+
+
+def _absent_variables(alike: list[Member]) -> tuple[AbsentVariables, ...]:
+    """Return the variables that not all of one version have, by who lacks them."""
+    absent: dict[tuple[str, ...], list[str]] = {}
+    for target in dict.fromkeys(m.target for m in alike):
+        same = [m for m in alike if m.target == target]
+        every = set.intersection(*(set(m.plain) for m in same))
+        for variable in sorted({name for m in same for name in m.plain} - every):
+            absent.setdefault(tuple(m.name for m in same if variable not in m.plain), []).append(variable)
+    return tuple(AbsentVariables(tuple(variables), members) for members, variables in absent.items())
 
 
 def _difference(variable: str, alike: list[Member]) -> Difference | None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from advisor.fleet.outliers import Outlier, PeerGroup
+    from advisor.fleet.outliers import AbsentVariables, Outlier, PeerGroup
     from advisor.fleet.run_directory import HostRow
     from advisor.report.document import Block, Words
     from advisor.report.fleet_survey import CommonFix, JudgedServer, Survey
@@ -201,22 +201,29 @@ def _outliers(outliers: Sequence[Outlier]) -> Iterator[Block]:
     yield from _followed_items(outlier.variable for outlier in outliers if outlier not in chosen)
 
 
-def _followed_items(variables: Iterable[str]) -> Iterator[Items]:
+def _followed_items(variables: Iterable[str], why: str = "sized by the servers themselves") -> Iterator[Items]:
     """Values that nobody set: the server sized them by others that are told above, or by its machine."""
     names = list(dict.fromkeys(variables))
     if names:
-        yield Items((f"sized by the servers themselves: {', '.join(names)}",))
+        yield Items((f"{why}: {', '.join(names)}",))
 
 
 def _equals(group: PeerGroup) -> Section:
     versions = f" · {', '.join(group.versions)}" if len(group.versions) > 1 else ""
     chosen = [d for d in group.differences if d.is_set] or group.differences
     lines = tuple(_difference(d.variable, d.values) for d in chosen)
-    alike = Paragraph("" if group.differences else "no unexpected differences")
-    rest = _followed_items(d.variable for d in group.differences if d not in chosen)
+    alike = Paragraph("" if group.differences or group.absent else "no unexpected differences")
+    absent = Items(tuple(map(_absent_words, group.absent)), grows=True)
+    why = f"{'defaults of their versions, or ' if versions else ''}sized by the servers themselves"
+    rest = _followed_items((d.variable for d in group.differences if d not in chosen), why)
     return Section(
-        group_name(group), (Paragraph(few(group.members) + versions), alike, Items(lines, grows=True), *rest)
+        group_name(group), (Paragraph(few(group.members) + versions), alike, Items(lines, grows=True), absent, *rest)
     )
+
+
+def _absent_words(absent: AbsentVariables) -> Words:
+    """`not on c: rpl_semi_sync_replica_enabled, rpl_semi_sync_replica_trace_level`."""
+    return f"not on {few(absent.members, NAMED)}: ", Code(few(absent.variables))
 
 
 def _difference(variable: str, values: Iterable[tuple[str, Sequence[str]]]) -> Words:
@@ -308,4 +315,5 @@ def _peer_group_fields(group: PeerGroup) -> dict[str, Any]:
             }
             for d in group.differences
         ],
+        "absent": [{"variables": list(one.variables), "hosts": list(one.members)} for one in group.absent],
     }

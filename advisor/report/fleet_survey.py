@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 RANK = {severity: number for number, severity in enumerate(Severity)}
 
+# Builds that are supported for as long as the series; cloud providers and others have dates of their own.
+VENDOR_BUILDS = frozenset({"", "enterprise", "percona", "pxc"})
+
 KINDS = {
     "replicas": "replicas of {name}",
     "galera": "nodes of Galera cluster {name}",
@@ -198,7 +201,8 @@ def by_series(judged: Iterable[JudgedServer], now: str) -> list[Series]:
         hosts.setdefault(server.target, []).append(server.row.name)
     versions = []
     for target, names in hosts.items():
-        end = END_OF_LIFE.get(target.flavour, {}).get(target.version[:2])
+        own = target.build in VENDOR_BUILDS
+        end = END_OF_LIFE.get(target.flavour, {}).get(target.version[:2]) if own else None
         ends = "-".join(f"{part:02}" for part in end if part) if end else ""
         versions.append((target, Series(target.label, ends, bool(ends) and ends < now[: len(ends)], tuple(names))))
     versions.sort(key=lambda pair: (not pair[1].ended, pair[0].flavour, pair[0].version))

@@ -10,7 +10,7 @@ from fleet_run import Ground, Servers
 from live_server import Live
 
 from advisor.core.model import Target
-from advisor.fleet.outliers import Member, MemberValue, outliers, peer_groups
+from advisor.fleet.outliers import AbsentVariables, Member, MemberValue, outliers, peer_groups
 from advisor.verdict.settings import normalise_value
 
 NAME = "mysql-8.0"
@@ -121,3 +121,20 @@ def test_secondaries_of_a_group_are_read_only() -> None:
     assert peer_groups(group)[0].differences == ()
     assert [one.variable for one in outliers(others)] == ["super_read_only"]
     assert [one.variable for one in outliers([*group[:2], others[2]])] == ["super_read_only"]
+
+
+def test_variables_that_only_some_have() -> None:
+    """Of peers of one version those without a plugin are named; another version has other variables by itself."""
+    newer = Target("mysql", (8, 4, 8))
+    fleet = [member("a", x="1", semi="ON"), member("b", x="1"), member("c", newer, x="1", other="1")]
+    (group,) = peer_groups(fleet)
+    assert (group.differences, group.absent) == ((), (AbsentVariables(("semi",), ("b",)),))
+    assert peer_groups([fleet[0], fleet[2]])[0].absent == ()
+
+
+def test_a_member_without_variables_hides_no_difference() -> None:
+    """Where a connection was lost before the variables, the other servers are compared all the same."""
+    fleet = [member(n, sync_binlog=value) for n, value in zip("abcd", "1110", strict=True)]
+    fleet.append(member("e"))
+    assert [one.variable for one in outliers(fleet)] == ["sync_binlog"]
+    assert [d.variable for d in peer_groups(fleet)[0].differences] == ["sync_binlog"]

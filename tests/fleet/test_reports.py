@@ -10,7 +10,7 @@ from hostile_findings import SECRET
 from markdown_it import MarkdownIt
 
 from advisor.core.model import Action, Confidence, Finding, Severity, SkippedCheck, Target
-from advisor.fleet.outliers import Difference, MemberValue, Outlier, PeerGroup
+from advisor.fleet.outliers import AbsentVariables, Difference, MemberValue, Outlier, PeerGroup
 from advisor.fleet.run_directory import HostRow, Status
 from advisor.report import formats
 from advisor.report.document import Document
@@ -59,7 +59,8 @@ def hostile() -> Survey:
     )
     secret = Outlier("db", "", "wsrep_sst_auth", SECRET, 3, (("db1", MemberValue(SECRET, True, "")),), is_set=True)
     apart = Difference("init_connect", ((HOSTILE, (HOSTILE,)), (f"SET PASSWORD = '{SECRET}'", ("b",))), is_set=True)
-    alike = PeerGroup("galera", HOSTILE, (HOSTILE, "b"), ("MySQL 8.0.36",), (apart,))
+    lacking = AbsentVariables((HOSTILE,), (HOSTILE,))
+    alike = PeerGroup("galera", HOSTILE, (HOSTILE, "b"), ("MySQL 8.0.36",), (apart,), (lacking,))
     absent = HostRow(name=HOSTILE, status=Status.FAILED, reason=HOSTILE)
     made = survey(judged(HOSTILE, "TST001", reason=HOSTILE), absent=(absent,))
     return made._replace(folder=HOSTILE, outliers=(lonely, secret), equals=(alike,))
@@ -179,7 +180,27 @@ def test_outliers_by_host() -> None:
 def test_end_of_support(version: tuple[int, ...], now: str, ends: str, ended: bool) -> None:
     """Support lasts to the end of the day, or of the month where only that is known."""
     (one,) = by_series([judged("a", target=Target("mysql", version))], now)
+    (managed,) = by_series([judged("a", target=Target("mysql", version, "rds"))], now)
+    assert (managed.ends, managed.ended) == ("", False)  # services support a series for longer
     assert (one.ends, one.ended) == (ends, ended)
+
+
+def test_peers_of_two_versions() -> None:
+    """Unset values of servers of two versions may be defaults; variables that a peer lacks are a difference too."""
+    values = (("1", ("a",)), ("2", ("b",)))
+    unset, chosen = Difference("innodb_io_capacity", values, False), Difference("sync_binlog", values, is_set=True)
+    lacking = AbsentVariables(("semi_a", "semi_b"), ("b",))
+    group = PeerGroup("replicas", "s:3306", ("a", "b"), ("MySQL 8.0.36", "MySQL 8.4.8"), (chosen, unset), (lacking,))
+    text = render(survey(judged("a"))._replace(equals=(group,)), "text")
+    assert "  not on b: semi_a, semi_b\n" in text
+    words = "defaults of their versions, or sized by the servers themselves: innodb_io_capacity"
+    assert words in " ".join(text.split())
+    alone = group._replace(versions=("MySQL 8.0.36",), differences=())
+    text = render(survey(judged("a"))._replace(equals=(alone,)), "text")
+    assert "no unexpected differences" not in text
+    assert "no unexpected differences" in render(
+        survey(judged("a"))._replace(equals=(alone._replace(absent=()),)), "text"
+    )
 
 
 def test_many_hosts() -> None:
