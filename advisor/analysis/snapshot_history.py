@@ -89,15 +89,15 @@ def _newly_unchecked(since: AuditComparison, before: AuditResult, now: AuditResu
     return {_key(finding): UncheckedFinding(finding, parts) for finding, _ in since.unjudged}
 
 
-def _is_checked(one: UncheckedFinding, now: AuditResult) -> bool:
+def _is_checked(unchecked: UncheckedFinding, now: AuditResult) -> bool:
     """Whether this audit would have found it, if it still existed."""
-    code = one.finding.code
+    code = unchecked.finding.code
     if now.rule_codes and code not in now.rule_codes:
         return False
-    if any(skip.code == code for skip in now.skipped) or _key(one.finding) in map(_key, now.commented):
+    if any(skip.code == code for skip in now.skipped) or _key(unchecked.finding) in map(_key, now.commented):
         return False
     just_started = 0 < now.facts.server.uptime < MINIMUM_UPTIME  # counters that it may be based on were reset
-    return not just_started and all(now.context.has(part) for part in one.parts)
+    return not just_started and all(now.context.has(part) for part in unchecked.parts)
 
 
 def merge_empty_changes(changes: Iterable[Change]) -> Iterator[Change]:
