@@ -56,6 +56,7 @@ def apply_formulas(held: Mapping[str, SideSetting], catalog: Catalog) -> dict[st
     settings = apply_bounds(held, catalog)
     if catalog.target.is_mariadb:
         _sync_binlog_expiry(settings)
+        _enable_query_cache(settings)
     for name, formula in formulas(catalog.target).items():
         mine = settings.get(name)
         if mine is not None and not mine.is_set:
@@ -84,6 +85,13 @@ def _sync_binlog_expiry(held: dict[str, SideSetting]) -> None:
         held[SECONDS] = seconds._replace(value=str(round(float(days.value) * DAY)))
     elif seconds.is_set and seconds.value:
         held[DAYS] = days._replace(value=f"{int(seconds.value) / DAY:.6f}")
+
+
+def _enable_query_cache(held: dict[str, SideSetting]) -> None:
+    """A size other than 0 switches MariaDB's query cache on."""
+    kind, size = held.get("query_cache_type"), held.get("query_cache_size")
+    if kind is not None and size is not None and size.is_set and not kind.is_set and size.value not in (None, "0"):
+        held["query_cache_type"] = kind._replace(value="ON")
 
 
 def _formula_value(

@@ -46,6 +46,8 @@ def two(folder: Path, one: str, other: str) -> tuple[Path, Path]:
         ("mariadb-10.11", "max_connec = 200", "max-connections=200"),
         ("mariadb-10.11", "long_query_time = 3", "log_slow_query_time = 3"),
         ("mariadb-11.4", "expire_logs_days = 7", "binlog_expire_logs_seconds = 604800"),
+        ("mariadb-11.8", "query_cache_size = 1M", "query_cache_size = 1M\nquery_cache_type = ON"),
+        ("mysql-5.7", "query_cache_size = 1M", "query_cache_size = 1M\nquery_cache_type = OFF"),
         ("mysql-5.7", "innodb_buffer_pool_size=512M\ninnodb_buffer_pool_instances=8", "innodb_buffer_pool_size=512M"),
     ],
 )  # fmt: skip
