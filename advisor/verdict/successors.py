@@ -331,6 +331,7 @@ CONVERTED: dict[str, Callable[[OldLine], Successor | None]] = {
     "innodb_undo_tablespaces": _undo_tablespaces,
     "master_info_repository": _replica_files,
     "relay_log_info_repository": _replica_files,
+    "super_read_only": _switch(on=(("read_only", "ON"),)),
     "symlink": _switch(on=(("symbolic_links", "ON"),), off=(("symbolic_links", "OFF"),)),
     "bootstrap": _advice_only("start the server once with --initialize on the command line, then remove the line"),
     "default_table_type": _same_value("default_storage_engine"),

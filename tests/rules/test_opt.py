@@ -55,6 +55,8 @@ SLOW = "slow_query_log_file=/s.log\nslow_query_log=ON"
         ("mariadb-11.8.9", "set-variable=max_allowed_packet=1M", "use max_allowed_pac", "max_allowed_packet=1M"),
         ("mysql-5.7.44", "log=/q.log", "use general_log_file = /q.log and", "general_log_file=/q.log\ngeneral_log=ON"),
         ("mariadb-10.11", "log", "use general_log = ON instead", "general_log=ON"),
+        ("mariadb-10.11", "super_read_only = 1", "use read_only = ON instead", "read_only"),
+        ("mariadb-10.11", "super_read_only = 0", "remove the line", ""),
         ("mysql-9.7.4", "log_warnings", "use log_error_verbosity = 3 instead", "log_error_verbosity=3"),
         ("mysql-9.7.4", "innodb_log_files_in_group = 4", "use innodb_redo_log_cap", "innodb_redo_log_capacity"),
         ("mysql-8.4.8", "skip-host-cache", "use host_cache_size = 0 instead", "host-cache-size=0"),
