@@ -49,13 +49,30 @@ class UpgradePath(NamedTuple):
 
 def path_between(before: Target, after: Target) -> UpgradePath:
     """Return the supported path from one server to another."""
+    before, after = (one._replace(build="") if one.build == "enterprise" else one for one in (before, after))
     if before == after:
         return UpgradePath(Support.NONE, "")
     if before.flavour != after.flavour:
         return _to_mariadb(before, after) if after.is_mariadb else _to_mysql(after)
     if before.is_mariadb:
         return _mariadb_path(before, after)
-    return _upgrade_path(before, after) if before < after else _downgrade_path(before, after)
+    if before.build != after.build:
+        return _across_builds(before, after)
+    return _path_by_version(before, after)
+
+
+def _path_by_version(before: Target, after: Target) -> UpgradePath:
+    return _upgrade_path(before, after) if before.version < after.version else _downgrade_path(before, after)
+
+
+def _across_builds(before: Target, after: Target) -> UpgradePath:
+    """MySQL's manual knows versions of MySQL alone; what another build does with the data is in its own manual."""
+    both = f"from {before.label} to {after.label}"
+    if before.version == after.version:
+        words = f"MySQL's manual says nothing of a move {both}: see the manuals of both, and try it on a copy."
+        return UpgradePath(Support.UNKNOWN, words, (), UPGRADES)
+    path = _path_by_version(before, after)
+    return path._replace(words=f"{path.words} Of the change of the build, see the manuals of both.")
 
 
 def _upgrade_path(before: Target, after: Target) -> UpgradePath:
@@ -94,22 +111,20 @@ def _step(before: Target, after: Target) -> str:
 
 def _downgrade_path(before: Target, after: Target) -> UpgradePath:
     old, new = before.version[:2], after.version[:2]
-    if old == new:
-        in_place = old != (8, 0) or after.version >= DOWNGRADED_IN_PLACE
-        if old in LONG_TERM and in_place:
+    if old == new and old in LONG_TERM:
+        if old != (8, 0) or after.version >= DOWNGRADED_IN_PLACE:
             words = f"MySQL supports the downgrade within {before.series} in place."
             return UpgradePath(Support.IN_PLACE, words, (), DOWNGRADES)
-        if old == (8, 0):
-            words = (
-                "MySQL 8.0 can be downgraded to 8.0.35 at the lowest: restore a backup that was made before the "
-                "upgrade."
-            )
-            return UpgradePath(Support.UNSUPPORTED, words, (), OLD_DOWNGRADES)
+        words = (
+            "MySQL 8.0 can be downgraded to 8.0.35 at the lowest: restore a backup that was made before the upgrade."
+        )
+        return UpgradePath(Support.UNSUPPORTED, words, (), OLD_DOWNGRADES)
     lower = max((s for s in LONG_TERM if s < old), default=None)
     if new >= (8, 0) and lower is not None and new >= lower:
+        numbers = (before.number, after.number) if old == new else (before.series, after.series)
         words = (
-            f"MySQL supports no in-place downgrade {_step(before, after)}: dump and load, or replicate, and only for a "
-            "rollback, while the data uses no new features."
+            f"MySQL supports no in-place downgrade {numbers[0]} → {numbers[1]}: dump and load, or replicate, and "
+            "only for a rollback, while the data uses no new features."
         )
         return UpgradePath(Support.DUMP, words, (), DOWNGRADES)
     words = f"MySQL supports no downgrade {before.series} → {after.series}: restore a backup that was made before."

@@ -46,6 +46,14 @@ mysql-5.7 mariadb-10.11 in-place
 mysql-8.0 mariadb-11.4 dump-and-load
 mariadb-11.8 mysql-8.4 dump-and-load
 mysql-8.4 mysql-8.4 same-version
+mysql-9.0.1 mysql-9.0.0 dump-and-load
+mysql-8.0.43 percona-8.0.43 unknown
+percona-8.0.20 mysql-8.0.20 unknown
+pxc-5.7 percona-5.7 unknown
+mysql-5.7 percona-8.0 in-place
+percona-8.0 mysql-5.7 unsupported
+mysql-8.0.43 mysql-enterprise-8.0.43 same-version
+mysql-enterprise-8.0.43 mysql-8.0.15 unsupported
 """
 GROUP = "[mysqld]\nplugin_load_add=group_replication.so\n"
 WEIGHTY = {
@@ -68,6 +76,16 @@ def test_the_way_that_the_vendor_supports(way: str) -> None:
     assert bool(path.words) == bool(pages) == (support != "same-version")
     assert all(page is not None and page.url.startswith("https://") for page in pages)
     assert all(step in path.words for step in steps)
+
+
+@pytest.mark.parametrize("way", [w for w in WAYS.split("\n") if "percona" in w or "9.0.0" in w])
+def test_of_builds_and_innovations_nothing_of_others_is_said(way: str) -> None:
+    """A move between builds is no downgrade and names the manuals of both; an innovation series is not 8.0."""
+    before, after, *_ = way.split()
+    path = path_between(parse_target(before), parse_target(after))
+    assert ("the manuals of both" in path.words) == ("percona" in way)
+    assert "downgrade" not in path.words or "unsupported" in way or "9.0.0" in way
+    assert "8.0.35" not in path.words
 
 
 @pytest.mark.parametrize("option", WEIGHTY)
