@@ -85,10 +85,13 @@ def _head(move: UpgradeChanges, heavy: list[DefaultChange], light: list[DefaultC
     stops = sum(c.severity is Severity.ERROR for c in move.lines)
     already = sum(c.kind is LineEffect.STILL_REFUSED for c in move.lines)
     other = sum(c.severity is Severity.WARNING for c in move.lines)
+    unjudged = sum(c.kind is LineEffect.NOT_EXAMINED for c in move.lines)
+    none = f"no line of the files {'is known to stop' if unjudged else 'stops'} the server"
     lines = [
-        f"{plural(stops, 'line stops', 'lines stop')} the server" if stops else "no line of the files stops the server",
+        f"{plural(stops, 'line stops', 'lines stop')} the server" if stops else none,
         f"{already:,} of them the old one too" if already else "",
         f"{plural(other, 'line is', 'lines are')} treated differently" if other else "",
+        f"{plural(unjudged, 'line')} cannot be judged" if unjudged else "",
     ]
     change = _changed_defaults(heavy, light)
     change += "".join(f"; what {label} changed is not known" for label in unread_versions(move))

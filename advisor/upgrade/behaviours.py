@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     When = Callable[[Target, Target], bool]
 
 GIB = 1 << 30
-NONE, GONE = "not known", "gone"
+NONE, GONE, OTHER_GTIDS = "not known", "gone", "MariaDB's"
 
 
 class BehaviourChange(NamedTuple):
@@ -49,7 +49,7 @@ def behaviour_changes(old: FileVerdict, new: FileVerdict) -> list[DefaultChange]
     """Return the changes that apply to the file; a line to add is only given if the new server accepts it."""
     given = names_set(old, new)
     met = [p for p in BEHAVIOUR_CHANGES if p.when(old.catalog.target, new.catalog.target) and _unset(p, given)]
-    met = [p for p in met if p.option != "innodb_buffer_pool_instances" or _large_pool(old)]
+    met = [p for p in met if p.option not in CONDITIONS or CONDITIONS[p.option](old)]
     verdicts = keep.judge_added_lines([p.keep for p in met if p.keep], new)
     taken = {line for line, verdict in verdicts.items() if verdict.outcome is Outcome.ACCEPTED}
     exact = old.catalog.exact and new.catalog.exact
@@ -64,6 +64,12 @@ def _large_pool(old: FileVerdict) -> bool:
     """Whether the pool is at least 1 GiB: below, every server has one instance."""
     line = old.effective.get("innodb_buffer_pool_size")
     return line is not None and (parse_digits(line.value) or 0) >= GIB
+
+
+def _caches_queries(old: FileVerdict) -> bool:
+    """Whether the file gives the query cache a size, which MariaDB takes as a wish to use it."""
+    line = old.effective.get("query_cache_size")
+    return line is not None and (parse_digits(line.value) or 0) > 0
 
 
 def _default_change(passage: BehaviourChange, new: FileVerdict, *, kept: bool, sure: bool) -> DefaultChange:
@@ -116,6 +122,8 @@ def _brings_sha2(target: Target) -> bool:
 SHA2_PLUGIN = ((11, 4, 9), (11, 8, 4), (12, 1))
 SNAPSHOTS = (11, 6, 2)  # MariaDB's innodb_snapshot_isolation is on by default
 GTIDS = (9, 7)  # the first long-term series with gtid_mode on by default
+# What the file must say besides, by option.
+CONDITIONS = {"innodb_buffer_pool_instances": _large_pool, "query_cache_type": _caches_queries}
 BEHAVIOUR_CHANGES: tuple[BehaviourChange, ...] = (
     BehaviourChange("binlog_error_action", "ABORT_SERVER", GONE, None, _to_mariadb((5, 7, 7)), asked=True),
     BehaviourChange(
@@ -144,7 +152,10 @@ BEHAVIOUR_CHANGES: tuple[BehaviourChange, ...] = (
         "xa_detach_on_prepare", NONE, "ON", "xa_detach_on_prepare = OFF", _from_older((8, 0, 29)), asked=True,
     ),
     BehaviourChange("mysql_native_password", "ON", "OFF", "mysql_native_password = ON", _from_older((8, 4), (9,))),
-    BehaviourChange("mysql_native_password", "ON", GONE, None, _from_older((9,)), asked=True),
+    BehaviourChange(
+        "mysql_native_password", "ON", GONE, None,
+        lambda old, new: new.since("mysql", 9) and not old.since("mysql", 8, 4), asked=True,
+    ),
     BehaviourChange(
         "authentication_policy", "mysql_native_password", "caching_sha2_password", None,
         lambda old, new: new.since("mysql", 8, 4) and not old.since("mysql", 8),
@@ -166,7 +177,7 @@ BEHAVIOUR_CHANGES: tuple[BehaviourChange, ...] = (
     BehaviourChange("mysqlx", "not loaded", "ON", "mysqlx = OFF", _from_older((8, 0, 11)), asked=True),
     BehaviourChange("gtid_mode", NONE, "ON", "gtid_mode = OFF", _from_mariadb(GTIDS), asked=True),
     BehaviourChange(
-        "gtid_mode", "ON", "MariaDB's", None, lambda old, new: old.since("mysql", *GTIDS) and new.is_mariadb, asked=True
+        "gtid_mode", "ON", OTHER_GTIDS, None, lambda old, new: old.since("mysql", *GTIDS) and new.is_mariadb, asked=True
     ),
     BehaviourChange(
         "enforce_gtid_consistency", NONE, "ON", "enforce_gtid_consistency = OFF", _from_mariadb(GTIDS), asked=True,
@@ -178,7 +189,7 @@ BEHAVIOUR_CHANGES: tuple[BehaviourChange, ...] = (
     ),
     BehaviourChange(
         "slave_connections_needed_for_purge", NONE, "1", "slave_connections_needed_for_purge = 0",
-        lambda old, new: old.is_mariadb and not old.since("mariadb", 11, 4) and new.since("mariadb", 11, 4),
+        lambda old, new: not old.since("mariadb", 11, 4) and new.since("mariadb", 11, 4),
         asked=True, needs=("binlog_expire_logs_seconds", "expire_logs_days"),
     ),
     BehaviourChange(
@@ -212,6 +223,11 @@ BEHAVIOUR_CHANGES: tuple[BehaviourChange, ...] = (
     ),
     BehaviourChange("table_open_cache", "2000", "4000", "table_open_cache = 2000", _from_older((8,)), ("table_cache",)),
     BehaviourChange("table_open_cache", "4000", "2000", "table_open_cache = 4000", _to_mariadb((8,)), ("table_cache",)),
+    BehaviourChange(
+        "query_cache_type", "OFF", "ON", "query_cache_size = 0",
+        lambda old, new: old.is_mysql and not old.since("mysql", 8) and new.is_mariadb,
+        asked=True, needs=("query_cache_size",),
+    ),
     BehaviourChange("optimizer_disk_read_cost", "the cost model before", "MariaDB 11's", None, _mariadb_11),
     BehaviourChange(
         "information_schema_stats_expiry", NONE, "86400", "information_schema_stats_expiry = 0",

@@ -19,15 +19,21 @@ if TYPE_CHECKING:
 
     from advisor.catalog.load import Catalog, Option
     from advisor.core.model import Target
-    from advisor.verdict import FileVerdict
+    from advisor.verdict import FileVerdict, LineVerdict
 
 
-# Defaults that servers derive from other options: if one of those is set, the default is unknown.
+# Defaults that servers derive from other options: where one of those is set, and not off, the value is another.
 MADE_FROM = {
+    "binlog_expire_logs_seconds": ("expire_logs_days",),
+    "binlog_format": ("flashback",),
     "innodb_buffer_pool_instances": ("innodb_buffer_pool_size",),
+    "innodb_flush_method": ("innodb_dedicated_server",),
     "innodb_io_capacity_max": ("innodb_io_capacity",),
+    "innodb_log_file_size": ("innodb_dedicated_server",),
     "innodb_open_files": ("table_open_cache", "open_files_limit"),
     "innodb_page_cleaners": ("innodb_buffer_pool_instances", "innodb_buffer_pool_size"),
+    "log_error_verbosity": ("log_warnings",),
+    "sql_mode": ("ansi",),
     "thread_cache_size": ("max_connections",),
     "collation_server": ("character_set_server",),  # reported by changed_collation
 }
@@ -40,6 +46,8 @@ OF_THE_BUILD = frozenset(
 # Options whose default on Windows and macOS is not the one of Linux, which the catalog has.
 OF_LINUX = frozenset({"innodb_flush_method"})
 GROUP = "group_replication"  # the plugin, and the prefix of its options
+SCHEMA = "performance_schema"  # the switch, and the prefix of its options
+LOG_UPDATES = frozenset({"log_slave_updates", "log_replica_updates"})
 UNKNOWN = "(none)"  # value of a switch that the server does not have
 
 
@@ -87,50 +95,104 @@ def root(name: str, catalog: Catalog) -> str:
 
 
 def changed_pairs(old: FileVerdict, new: FileVerdict) -> Iterator[DefaultPair]:
-    """Yield the options with a different default, each under the new server's primary name."""
+    """Yield the options with a different default, each under the new server's primary name, and switches left out."""
     given = names_set(old, new)
     plugins = plugins_loaded_by(old.resolved.options) & plugins_loaded_by(new.resolved.options)
     by_root: dict[str, list[DefaultPair]] = {}
     for name in new.catalog.options:
-        known = _default_pair(name, old.catalog, new.catalog, plugins)
+        known = _default_pair(name, old, new, plugins)
         if known is not None:
             by_root.setdefault(root(name, new.catalog), []).append(known)
     silent = (
-        *(_inapplicable_prefixes(old.catalog) or _inapplicable_prefixes(new.catalog)),
+        *(_inapplicable_prefixes(old) or _inapplicable_prefixes(new)),
         *_without_group(old, plugins),
     )
     for name, pairs in sorted(by_root.items()):
         names = {name, *(p.new.name for p in pairs), *(root(p.old.name, old.catalog) for p in pairs)}
-        if names & given or given & set(MADE_FROM.get(name, ())) or name.startswith(silent):
+        if names & given or _follows_file(name, old, new) or name.startswith(silent):
             continue
         # A default that differs only under some names of the variable is not reported.
         if all(p.flags or not is_equivalent(p.before, p.after, p.old, p.new) for p in pairs):
             best = pairs[0]
             under = new.catalog.get(name)
             yield best._replace(new=under) if under is not None else best
+    yield from _other_switches(old, new)
 
 
-def _default_pair(name: str, old: Catalog, new: Catalog, plugins: frozenset[str]) -> DefaultPair | None:
-    mine, other = old.get(name), new.get(name)
+def _default_pair(name: str, old: FileVerdict, new: FileVerdict, plugins: frozenset[str]) -> DefaultPair | None:
+    mine, other = old.catalog.get(name), new.catalog.get(name)
     if mine is None or other is None or name in OF_THE_BUILD:
         return None
-    if new.target.platform and name in OF_LINUX:
+    if new.catalog.target.platform and name in OF_LINUX:
         return None
     if any(o.ignored or o.host or is_plugin_state(o) or (o.plugin and o.plugin not in plugins) for o in (mine, other)):
         return None
-    before, after = default_value(mine), default_value(other)
+    before, after = _default_under(old, mine), _default_under(new, other)
     if before is None or after is None:
         return None
-    # Another flavour's optimizer has different switches throughout, so none of them is reported.
-    one_flavour = old.target.flavour == new.target.flavour
-    flags = new_flags(before, after, mine, other) if one_flavour and is_flags(after, other) else ()
-    return DefaultPair(mine, other, before, after, flags)
+    return _with_new_flags(DefaultPair(mine, other, before, after), old, new)
 
 
-def _inapplicable_prefixes(catalog: Catalog) -> tuple[str, ...]:
-    """Return name prefixes of options without effect on a server that has the Performance Schema off."""
-    schema = catalog.get("performance_schema")
-    return ("performance_schema_",) if schema is not None and default_value(schema) == "FALSE" else ()
+def _default_under(file: FileVerdict, option: Option) -> str | None:
+    """Return the default under this file: since MySQL 8.0 a replica logs its updates if there is a binary log."""
+    unlogged = option.name in LOG_UPDATES and file.catalog.target.since("mysql", 8) and not writes_binlog(file)
+    return "OFF" if unlogged else default_value(option)
+
+
+def writes_binlog(file: FileVerdict) -> bool:
+    """Whether the server writes a binary log with this file."""
+    line, option = file.effective.get("log_bin"), file.catalog.get("log_bin")
+    if line is not None:
+        return line.running != "OFF"
+    return option is not None and default_value(option) == "ON"
+
+
+def _with_new_flags(pair: DefaultPair, old: FileVerdict, new: FileVerdict) -> DefaultPair:
+    """Add the new switches; another flavour's optimizer has different ones throughout, so none is reported."""
+    if old.catalog.target.flavour != new.catalog.target.flavour or not is_flags(pair.after, pair.new):
+        return pair
+    return pair._replace(flags=new_flags(pair.before, pair.after, pair.old, pair.new))
+
+
+def _other_switches(old: FileVerdict, new: FileVerdict) -> Iterator[DefaultPair]:
+    """Yield the lists of switches that the file sets in part: those that its line does not name have their defaults."""
+    for name, after in new.effective.items():
+        before = old.effective.get(name)
+        if before is None or any(_is_unknown_list(line) for line in (before, after)):
+            continue
+        mine, other = before.option, after.option
+        was, is_now = (line.running or line.value for line in (before, after))
+        if mine is None or other is None or was is None or is_now is None:
+            continue
+        pair = _with_new_flags(DefaultPair(mine, other, was, is_now), old, new)
+        if pair.flags or not is_equivalent(was, is_now, mine, other):
+            yield pair
+
+
+def _is_unknown_list(line: LineVerdict) -> bool:
+    """Whether the line sets no list of switches, or one that is not known."""
+    flags = line.option is not None and line.option.kind == "flagset"
+    return not flags or line.outcome is not Outcome.ACCEPTED or line.placed.line.templated
+
+
+def _follows_file(name: str, old: FileVerdict, new: FileVerdict) -> bool:
+    """Whether the default follows from another option that the file sets, and does not switch off."""
+    others = set(MADE_FROM.get(name, ()))
+    return any(
+        line.value != "FALSE"
+        for file in (old, new) if others
+        for line in file.lines if line.canonical and others & {line.canonical, root(line.canonical, file.catalog)}
+    )  # fmt: skip
+
+
+def _inapplicable_prefixes(file: FileVerdict) -> tuple[str, ...]:
+    """Return name prefixes of options that change nothing: without the Performance Schema, or with it on MariaDB.
+
+    MariaDB has it off by default; if it is on, the server chooses the sizes that are -1 by default.
+    """
+    line, schema = file.effective.get(SCHEMA), file.catalog.get(SCHEMA)
+    values = (line.value if line is not None else None, default_value(schema) if schema is not None else None)
+    return (f"{SCHEMA}_",) if "FALSE" in values else ()
 
 
 def _without_group(old: FileVerdict, plugins: frozenset[str]) -> tuple[str, ...]:

@@ -7,9 +7,20 @@ from typing import TYPE_CHECKING
 from advisor.core.model import Confidence, Severity
 from advisor.optionfile.lines import LineKind, PlacedLine
 from advisor.redaction import redact_text, redact_value
-from advisor.upgrade.behaviours import behaviour_changes
+from advisor.upgrade.behaviours import GONE, OTHER_GTIDS, behaviour_changes
 from advisor.upgrade.change import Area, LineChange, LineEffect, UpgradeChanges, path_between
-from advisor.upgrade.defaults import by_weight, changed_collation, changed_defaults, default_value, needs_binlog
+from advisor.upgrade.defaults import (
+    CHARSET,
+    COLLATION,
+    by_weight,
+    changed_collation,
+    changed_defaults,
+    consequence_of,
+    default_value,
+    needs_binlog,
+    root,
+    writes_binlog,
+)
 from advisor.upgrade.keep import (
     file_notation,
     is_equivalent,
@@ -21,6 +32,7 @@ from advisor.upgrade.keep import (
 )
 from advisor.verdict import REFUSED, Outcome
 from advisor.verdict.number import parse_digits
+from advisor.verdict.words import charset_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,6 +59,13 @@ POSITION_LOST = (
     "A replica's position in files is not read: stop replication on the old server and set both repositories to TABLE "
     "with SET GLOBAL first."
 )
+# Options whose removal has a consequence if a line switches them on, with the word for it, by the new flavour.
+LOST = {"mysql": {"mysql_native_password": GONE}, "mariadb": {"gtid_mode": OTHER_GTIDS}}
+SWITCHED_ON = ("ON", "TRUE", "FORCE", "FORCE_PLUS_PERMANENT", "ON_PERMISSIVE")
+TABLES_UNREAD = (
+    "A replica's position in tables is not read: stop replication on the old server and set both repositories to FILE "
+    "with SET GLOBAL first."
+)
 # MySQL's --verbose --help prints only the start of the value.
 CUT_IN_HELP = frozenset({"performance_schema_instrument"})
 ROUNDING = 1.3
@@ -56,26 +75,28 @@ ACCEPTED = (Outcome.ACCEPTED, Outcome.ADJUSTED)
 def compare_verdicts(old: FileVerdict, new: FileVerdict, paths: tuple[str, ...]) -> UpgradeChanges:
     """Return all changes of the move; `old` and `new` are the servers' verdicts on the files at `paths`."""
     collation = changed_collation(old, new)
+    lines = changed_lines(old, new, paths)
     defaults = [*changed_defaults(old, new), *behaviour_changes(old, new), *([collation] if collation else [])]
-    if not _writes_binlog(new):
+    written = _written_options(lines, new)
+    defaults = [change for change in defaults if root(change.option, new.catalog) not in written]
+    if not writes_binlog(new):
         defaults = [_without_binlog(change) if needs_binlog(change.option) else change for change in defaults]
     return UpgradeChanges(
         before=old.catalog.target,
         after=new.catalog.target,
         paths=paths,
         lines_read=max(len(old.lines), len(new.lines)),
-        lines=tuple(changed_lines(old, new, paths)),
+        lines=tuple(lines),
         defaults=tuple(by_weight(defaults)),
         problems=new.resolved.problems,
         path=path_between(old.catalog.target, new.catalog.target),
     )
 
 
-def _writes_binlog(new: FileVerdict) -> bool:
-    line, option = new.effective.get("log_bin"), new.catalog.get("log_bin")
-    if line is not None:
-        return line.running != "OFF"
-    return option is not None and default_value(option) == "ON"
+def _written_options(lines: list[LineChange], new: FileVerdict) -> frozenset[str]:
+    """Return the options that the lines to write set: with these their defaults do not matter."""
+    texts = [change.write for change in lines if change.write and change.kind is not LineEffect.STILL_REFUSED]
+    return frozenset(root(text.partition("=")[0].strip(), new.catalog) for text in texts)
 
 
 def _without_binlog(change: DefaultChange) -> DefaultChange:
@@ -167,13 +188,31 @@ def _refused_change(before: LineVerdict, after: LineVerdict, old: FileVerdict, n
     also = f" {old.catalog.target.label} refuses it too." if _stops(before) else ""
     if after.outcome not in (Outcome.REMOVED, Outcome.UNKNOWN):
         kind = LineEffect.STILL_REFUSED if also else LineEffect.REFUSED
-        return _change(kind, before, after, f"{why}{also}", shortened_line(after, new))
-    if before.canonical in REPOSITORIES and before.value == "FILE" and not also:
-        return _change(LineEffect.REMOVED, before, after, f"{why} {POSITION_LOST}")
+        needs = "" if also else _charset_needed(after, new)
+        return _change(kind, before, after, f"{why}{also}{needs}", shortened_line(after, new))
+    if not also and (lost := _lost_with(before, new.catalog.target)):
+        return _change(LineEffect.REMOVED, before, after, f"{why} {lost}")
     change = _replaced_change(LineEffect.REMOVED, before, after, f"{why}{also}", (old, new))
     if also:
         return change._replace(kind=LineEffect.STILL_REFUSED)
     return change._replace(kind=LineEffect.RENAMED) if change.write else change
+
+
+def _charset_needed(after: LineVerdict, new: FileVerdict) -> str:
+    """Return the line that a collation needs whose character set was the old server's default; empty for the rest."""
+    charset = charset_of(after.placed.line.value or "")
+    if after.canonical != COLLATION or CHARSET in new.effective or not charset:
+        return ""
+    return f" Add {CHARSET} = {charset}, which was the default."
+
+
+def _lost_with(before: LineVerdict, target: Target) -> str:
+    """Return what a removed line did that nothing does on the new server; empty for most."""
+    name = before.canonical or ""
+    if name in REPOSITORIES:
+        return POSITION_LOST if before.value == "FILE" and target.is_mysql else ""
+    after = LOST[target.flavour].get(name)
+    return consequence_of(name, after)[1] if after and before.value in SWITCHED_ON else ""
 
 
 def _replaced_change(
@@ -213,9 +252,12 @@ def _accepted_change(before: LineVerdict, after: LineVerdict, old: FileVerdict, 
     """Return the change of a line that both servers accept."""
     if after.outcome in (Outcome.UNEXAMINED, Outcome.IGNORED) and before.outcome is not Outcome.IGNORED:
         kind = LineEffect.NOT_EXAMINED if after.outcome is Outcome.UNEXAMINED else LineEffect.IGNORED
-        return _replaced_change(kind, before, after, after.reason, (old, new))
+        tables = before.canonical in REPOSITORIES and before.value == "TABLE" and _keeps_data(old, new)
+        why = f"{after.reason} {TABLES_UNREAD}" if tables else after.reason
+        return _replaced_change(kind, before, after, why, (old, new))
     if after.outcome in REFUSED and before.outcome not in REFUSED:
-        why = f"{after.reason} Its loose prefix lets the server start without it."
+        lost = _lost_with(before, new.catalog.target)
+        why = f"{after.reason} Its loose prefix lets the server start without it. {lost}".rstrip()
         return _change(LineEffect.IGNORED, before, after, why)
     differs = _differs(before, after, old, new)
     if after.outcome is Outcome.ADJUSTED and (before.outcome is not Outcome.ADJUSTED or differs):
@@ -229,6 +271,11 @@ def _accepted_change(before: LineVerdict, after: LineVerdict, old: FileVerdict, 
         why = f"Deprecated since {option.deprecated}." if option and documented else "Deprecated."
         return _replaced_change(LineEffect.DEPRECATED, before, after, why, (old, new))
     return None
+
+
+def _keeps_data(old: FileVerdict, new: FileVerdict) -> bool:
+    """Whether the new server is MariaDB and can take over the old one's data directory."""
+    return new.catalog.target.is_mariadb and not old.catalog.target.since("mysql", 8)
 
 
 def _differs(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileVerdict) -> bool:

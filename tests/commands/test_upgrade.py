@@ -143,6 +143,13 @@ def test_a_move_that_changes_nothing(mycnf: Mycnf, tmp_path: Path) -> None:
     assert ended.out.splitlines()[3:] == ["  no line of the files stops the server", "  no default changes"]
 
 
+def test_a_line_that_cannot_be_judged_is_counted(mycnf: Mycnf, tmp_path: Path) -> None:
+    """Where a line is left unjudged, nobody is told that no line stops the server."""
+    out = " ".join(ran(mycnf, tmp_path, "[mysqld]\nthread_pool_oversubscribe = 4\n").out.split())
+    assert "no line of the files is known to stop the server, 1 line cannot be judged" in out
+    assert "Lines that mycnf cannot judge" in out
+
+
 @pytest.mark.parametrize("way", [WAY, ("--from", "mariadb-10.11", "--to", "mysql-9.7")])
 @pytest.mark.parametrize("file", ["bad.cnf", "refused.cnf"])
 def test_json_keeps_to_the_schema(

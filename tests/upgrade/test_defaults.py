@@ -79,11 +79,57 @@ def test_values_and_line(moved: Moved, way: str, option: str, values: tuple[str,
         ("mysql-5.7", "mysql-9.7", "slow_query_log = 1", "lower_case_table_names"),  # the host's own
         ("mysql-5.7", "mysql-9.7", "slow_query_log = 1", "group_replication_ssl_mode"),  # of a plugin not loaded
         ("mysql-5.7.22", "mysql-5.7", "slow_query_log = 1", "optimizer_switch"),  # what was done before
+        ("mysql-8.0", "mariadb-11.8", "expire_logs_days = 7", "binlog_expire_logs_seconds"),  # one expiry, two names
+        ("mariadb-10.11", "mysql-8.0", "expire_logs_days = 7", "binlog_expire_logs_seconds"),
+        ("mariadb-10.11", "mysql-9.7", "expire_logs_days = 7", "binlog_expire_logs_seconds"),  # a line to write sets it
+        ("mysql-5.7", "mysql-8.0", "log_warnings = 1", "log_error_verbosity"),
+        ("mysql-5.7", "mysql-8.4", "skip_ssl", "tls_version"),
+        ("mysql-8.0", "mysql-9.7", "innodb_dedicated_server = ON", "innodb_flush_method"),
+        ("mysql-9.7", "mariadb-11.8", "ansi", "sql_mode"),
+        ("mysql-5.7", "mysql-8.0", "skip_log_bin", "log_replica_updates"),  # OFF without a binary log
+        ("mysql-8.0", "mariadb-11.8", "skip_log_bin", "log_slave_updates"),
+        ("mysql-5.7", "mysql-8.0", "performance_schema = OFF", "performance_schema_max_mutex_classes"),
+        ("mysql-8.0", "mariadb-11.8", "performance_schema = ON", "performance_schema_digests_size"),  # it chooses one
+        ("mysql-8.4", "mysql-9.7", "slow_query_log = 1", "mysql_native_password"),  # off in 8.4 already
+        ("mysql-5.7", "mariadb-10.11", "query_cache_size = 0", "query_cache_type"),
     ],
 )
 def test_what_is_not_told(moved: Moved, before: str, after: str, lines: str, silent: str) -> None:
     """Nothing is said of what the file sets, by whatever name, what follows from it, or another notation."""
     assert silent not in told(moved, before, after, lines)
+
+
+@pytest.mark.parametrize(
+    ("way", "lines", "option", "values"),
+    [
+        ("mysql-8.0 mysql-9.7", "innodb_dedicated_server = OFF", "innodb_flush_method", ("fsync", "O_DIRECT")),
+        ("mysql-5.7 mysql-8.0", "log_bin = b\nserver_id = 1", "log_replica_updates", ("OFF", "ON")),
+        ("mysql-5.7 mariadb-10.11", "query_cache_size = 64M", "query_cache_type", ("OFF", "ON")),
+        ("mysql-5.7 mariadb-11.8", "expire_logs_days = 7", "slave_connections_needed_for_purge", (NONE, "1")),
+    ],
+)
+def test_what_is_told_beside_such_lines(
+    moved: Moved, way: str, lines: str, option: str, values: tuple[str, str]
+) -> None:
+    """A line that leaves the default as it is hides no change, and a line may be what makes it matter."""
+    before, after = way.split()
+    change = told(moved, before, after, lines)[option]
+    assert (change.before, change.after) == values
+    assert change.keep
+
+
+def test_switches_that_the_file_leaves_out(moved: Moved) -> None:
+    """A line of some switches sets these alone: the others change as without it, and the file's stay as they are."""
+    line = "optimizer_switch = 'index_merge_intersection=off'"
+    change = told(moved, "mysql-5.7", "mysql-8.0", line)["optimizer_switch"]
+    assert (change.before, change.after) == (
+        "skip_scan=(none),derived_condition_pushdown=(none)", "skip_scan=on,derived_condition_pushdown=on"
+    )  # fmt: skip
+    assert str(change.keep).endswith("skip_scan=off,derived_condition_pushdown=off")
+    assert "index_merge_intersection=on" not in str(change.keep)
+    assert "optimizer_switch" not in told(moved, "mysql-9.7", "mysql-9.7", line)
+    named = "optimizer_switch = 'mrr=off,mrr_cost_based=off'"
+    assert "optimizer_switch" not in told(moved, "mysql-9.7", "mariadb-11.8", named)
 
 
 def test_collation_follows_the_character_set(moved: Moved) -> None:
@@ -171,7 +217,7 @@ def test_each_passage_is_met(moved: Moved, passage: BehaviourChange) -> None:
     for old, new in ways:
         assert passage.option in (*NO_OPTIONS, *load(old).options, *load(new).options)
         file = "innodb_buffer_pool_size = 8G" if passage.option == "innodb_buffer_pool_instances" else ""
-        file = f"log_bin = b\n{passage.needs[0]} = 5" if passage.needs else file
+        file = f"log_bin = b\n{passage.needs[0]} = 5M" if passage.needs else file
         change = told(moved, str(old), str(new), file)[passage.option]
         assert (change.after, change.keep) == (passage.after, passage.keep)
 

@@ -58,6 +58,9 @@ def only(moved: Moved, line: str, before: str, after: str, group: str = "mysqld"
         ("innodb_flush_log_at_trx_commit = 3", "mariadb-10.11 mysql-8.0", LineEffect.ADJUSTED, None),
         ("query_cache_size = {{ size }}", "mysql-5.7 mysql-8.0", LineEffect.REMOVED, None),
         ("admin_port = 33062", "mysql-5.7 mysql-8.0", LineEffect.NOW_ACCEPTED, None),
+        ("super_read_only = 1", "mysql-8.0 mariadb-11.8", LineEffect.RENAMED, "read_only = ON"),
+        ("super_read_only = 0", "mysql-8.0 mariadb-11.8", LineEffect.REMOVED, None),
+        ("mysql_native_password = OFF", "mysql-8.4 mysql-9.7", LineEffect.REMOVED, None),
     ],
 )  # fmt: skip
 def test_kinds(moved: Moved, line: str, way: str, kind: LineEffect, write: str | None) -> None:
@@ -74,6 +77,13 @@ def test_kinds(moved: Moved, line: str, way: str, kind: LineEffect, write: str |
         ("log_syslog = 1", "mysql-5.7 mysql-8.0", "Run INSTALL COMPONENT"),
         ("innodb_undo_tablespaces = 4", "mysql-5.7 mysql-8.0", "Run CREATE UNDO TABLESPACE"),
         ("max_execution_time = 1000", "mysql-8.0 mariadb-11.8", "Use max_statement_time, in seconds"),
+        ("mysql_native_password = ON", "mysql-8.4 mysql-9.7", "can neither log in nor be created"),
+        ("loose_mysql_native_password = ON", "mysql-8.4 mysql-9.7", "can neither log in nor be created"),
+        ("enforce_gtid_consistency = ON\ngtid_mode = ON", "mysql-8.0 mariadb-11.8", "have to be set up again"),
+        ("master_info_repository = FILE", "mysql-5.7 mysql-8.4", "set both repositories to TABLE"),
+        ("master_info_repository = TABLE", "mysql-5.7 mariadb-10.11", "set both repositories to FILE"),
+        ("collation_server = latin1_bin", "mysql-5.7 mysql-8.0", "Add character_set_server = latin1"),
+        ("collation_server = latin1_bin", "mariadb-10.11 mariadb-11.8", "Add character_set_server = latin1"),
     ],
 )
 def test_replacements_that_are_no_line(moved: Moved, line: str, way: str, words: str) -> None:

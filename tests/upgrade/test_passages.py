@@ -22,7 +22,7 @@ from probes.sandbox import Sandbox
 
 SERVERS = ("mysql-5.7", "mysql-8.0", "mysql-9.7", "mariadb-10.11", "mariadb-11.4", "mariadb-11.8")
 # Passages that tests of their own ask about.
-APART = {"binlog_error_action", "master_info_repository", "slave_connections_needed_for_purge"}
+APART = {"binlog_error_action", "master_info_repository", "query_cache_type", "slave_connections_needed_for_purge"}
 ASKED_HERE = [p for p in BEHAVIOUR_CHANGES if p.asked and p.option not in APART]
 
 # No question is about Performance Schema, which takes a third of a start of MySQL.
@@ -265,11 +265,12 @@ def test_a_binary_log_that_cannot_be_opened(name: str, binaries: Binaries, start
         assert "Turning logging off" in server.read_log()
 
 
-@pytest.mark.parametrize("name", [name for name in SERVERS if name.startswith("mariadb")])
+@pytest.mark.parametrize("name", SERVERS)
 def test_an_expiry_without_a_replica(name: str, binaries: Binaries, start: Start) -> None:
     """From MariaDB 11.4 on no old binary log is removed while no replica is connected; the line brings it back."""
     waits = target_of(name, binaries).since("mariadb", 11, 4)
-    server = start(name, arguments=[*STARTED, "--log-bin=b", "--binlog-expire-logs-seconds=60"], small=False)
+    expiry = "--expire-logs-days=1" if name == "mysql-5.7" else "--binlog-expire-logs-seconds=60"
+    server = start(name, arguments=[*STARTED, "--log-bin=b", expiry], small=False)
     first = os.path.join(server.datadir, "b.000001")
     with session(server) as one:
         one("FLUSH BINARY LOGS")
@@ -282,6 +283,17 @@ def test_an_expiry_without_a_replica(name: str, binaries: Binaries, start: Start
         assert not os.path.exists(first)
 
 
+@pytest.mark.parametrize("name", [name for name in SERVERS if name not in ("mysql-8.0", "mysql-9.7")])
+def test_a_query_cache_with_a_size(name: str, binaries: Binaries, start: Start) -> None:
+    """A size alone switches MariaDB's query cache on and MySQL's not, and the line switches it off again."""
+    is_mariadb = target_of(name, binaries).is_mariadb
+    for last, expected in (([], "ON" if is_mariadb else "OFF"), (["--query-cache-size=0"], "OFF")):
+        server = start(name, arguments=[*STARTED, "--query-cache-size=16M", *last])
+        with session(server) as one:
+            assert variable(one, "query_cache_type") == expected
+        server.close()
+
+
 def test_an_expiry_is_needed(moved: Moved) -> None:
     """Without an expiry in the file nothing was removed before, and nothing is said."""
     for text, expected in (("", False), ("expire_logs_days = 5", True)):
@@ -290,8 +302,8 @@ def test_an_expiry_is_needed(moved: Moved) -> None:
 
 
 def test_a_replicas_files(binaries: Binaries, start: Start, tmp_path: Path) -> None:
-    """MySQL 8.0 takes a replica's connection over from the files that 5.7 wrote, and 9.7 no longer reads them."""
-    for name in ("mysql-5.7", "mysql-8.0", "mysql-9.7"):
+    """MySQL 8.0 and MariaDB take a replica's connection over from the files of 5.7; 9.7 no longer reads them."""
+    for name in ("mysql-5.7", "mysql-8.0", "mysql-9.7", "mariadb-10.11"):
         target_of(name, binaries)
     files = ("master.info", "relay-log.info")
     old = start("mysql-5.7", arguments=STARTED)
@@ -300,6 +312,7 @@ def test_a_replicas_files(binaries: Binaries, start: Start, tmp_path: Path) -> N
     for file in files:
         shutil.copy(os.path.join(old.datadir, file), tmp_path / file)
     assert host(with_files("mysql-8.0", files, start, tmp_path), "SHOW SLAVE STATUS") == "source.example"
+    assert host(with_files("mariadb-10.11", files, start, tmp_path), "SHOW SLAVE STATUS") == "source.example"
     assert host(with_files("mysql-9.7", files, start, tmp_path), "SHOW REPLICA STATUS") is None
 
 

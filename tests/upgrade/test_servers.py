@@ -9,11 +9,13 @@ import pytest
 from real_servers import Binaries, Server, Start
 from upgrade_comparison import verdict_on
 
+from advisor.catalog.load import Option
 from advisor.catalog.targets import EXAMINED
 from advisor.report.upgrade import fragment
+from advisor.upgrade.behaviours import BEHAVIOUR_CHANGES
 from advisor.upgrade.change import DefaultChange
 from advisor.upgrade.defaults import changed_pairs
-from advisor.upgrade.keep import judge_added_lines
+from advisor.upgrade.keep import file_notation, judge_added_lines
 from advisor.upgrade.move import compare_verdicts
 from probes.sandbox import Binary, Sandbox, ask_help, help_values
 
@@ -72,6 +74,8 @@ FILES = {
     "nothing": "",
     "some": "[mysqld]\nserver_id = 7\nlog_bin = here\nbinlog_format = ROW\ncharacter_set_server = utf8mb4\n"
     "innodb_io_capacity = 1000\nmax_connections = 77\noptimizer_switch = 'mrr=off'\nsync_binlog = 1\n",
+    "less": "[mysqld]\nserver_id = 7\nskip_log_bin\nperformance_schema = OFF\n"
+    "optimizer_switch = 'index_merge_intersection=off'\n",
 }
 
 
@@ -195,6 +199,36 @@ def test_the_lines_to_add_keep_the_old_values(
     assert len(changes) > 3
     was, is_now = run_with(way[0], FILES[text]), run_with(way[1], FILES[text] + fragment(move, every=True))
     assert {c.keep: values for c in changes if (values := lost(c, was, is_now))} == {}
+
+
+@pytest.mark.parametrize("text", ["some", "less"])
+@pytest.mark.parametrize("way", STARTED, ids="-".join)
+def test_the_values_told_are_those_under_the_file(
+    way: tuple[str, str], text: str, binaries: Binaries, run_with: RunWith
+) -> None:
+    """With one file the old server has the values told as old, and the new one those told as new."""
+    known(*map(binaries, way))
+    verdicts = [verdict_on(FILES[text], binaries(name).target) for name in way]
+    behaviours = HOST | {passage.option for passage in BEHAVIOUR_CHANGES}
+    changes = [
+        c for c in compare_verdicts(verdicts[0], verdicts[1], ("my.cnf",)).defaults if c.option not in behaviours
+    ]
+    was, is_now = (run_with(name, FILES[text]) for name in way)
+    sides = [((c.formerly or c.option, c.before, was), (c.option, c.after, is_now)) for c in changes]
+    wrong = {
+        name: (told, values[name])
+        for at, both in enumerate(zip(*sides, strict=True)) for name, told, values in both
+        if name in values and not is_told(told, values[name], verdicts[at].catalog.get(name))
+    }  # fmt: skip
+    assert wrong == {}
+
+
+def is_told(told: str, printed: str, option: Option | None) -> bool:
+    """Whether a server's value is the one that is told; of switches, whether those that are told are so."""
+    if "=" in told:
+        state = dict(part.split("=") for part in printed.split(","))
+        return all(state.get(flag, "(none)") == value for flag, value in (part.split("=") for part in told.split(",")))
+    return plain(told) == plain(printed if option is None else file_notation(printed, option))
 
 
 def lost(change: DefaultChange, was: dict[str, str], is_now: dict[str, str]) -> tuple[str, str] | None:
