@@ -12,7 +12,7 @@ from advisor.verdict import FileVerdict, Outcome, accepted_parts, judge_file, ju
 from advisor.verdict.names import LOADERS
 from advisor.verdict.settings import normalise_value
 from advisor.verdict.special import NO_DEFAULT, PLUGIN_STATES
-from advisor.verdict.successors import find_successor, name_without_loose, other_names
+from advisor.verdict.successors import CONVERTED, find_successor, name_without_loose, other_names
 from advisor.verdict.words import charset_of, full_charset_name, split_flags
 
 if TYPE_CHECKING:
@@ -273,10 +273,11 @@ def _successors(
     line: LineVerdict, after: LineVerdict, old: FileVerdict, new: FileVerdict
 ) -> Iterator[tuple[str, str | None]]:
     equivalent = _equivalent(line, after, old, new)
-    if equivalent is not None and equivalent.lines:
+    name = line.canonical or after.canonical or ""
+    if equivalent is not None and (equivalent.lines or name in CONVERTED):
+        # Words without a line say that the value does not fit the other name.
         yield from equivalent.lines if len(equivalent.lines) == 1 else ()
         return
-    name = line.canonical or after.canonical or ""
     presence = find_presence(name)
     named = (after.replaced_by, line.replaced_by, presence.replaced_by if presence else None)
     for other in dict.fromkeys([*named, *other_names(name, new.catalog)]):

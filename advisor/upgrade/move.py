@@ -221,6 +221,8 @@ def _replaced_change(
     """Return a change with the line that replaces it, or else with the words of what does."""
     write = successor(before, after, *files)
     words = "" if write else replacement_words(before, after, *files)
+    reason, use, name = why.rpartition(" Use ")
+    why = reason if use and name.rstrip(".") in words else why
     return _change(kind, before, after, f"{why} {words[0].upper()}{words[1:]}." if words else why, write)
 
 

@@ -226,6 +226,8 @@ def _authentication_policy(old: OldLine) -> Successor | None:
         return None
     if old.value in BUILT_IN:
         return Successor((("authentication_policy", f"{old.value},,"),))
+    if old.value == "mysql_native_password" and old.file.catalog.target.since("mysql", 9):
+        return Successor(words="use authentication_policy with another plugin: MySQL 9.0 removed this one")
     return Successor(words="use authentication_policy; the server must have loaded its plugins")
 
 

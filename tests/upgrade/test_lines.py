@@ -8,6 +8,8 @@ from upgrade_comparison import Moved
 from advisor.core.model import Confidence, Severity
 from advisor.upgrade.change import LineChange, LineEffect
 
+PLUGIN = "default_authentication_plugin"
+
 
 def only(moved: Moved, line: str, before: str, after: str, group: str = "mysqld") -> LineChange | None:
     """What is told of the last line of a group, None where nothing is."""
@@ -48,7 +50,8 @@ def only(moved: Moved, line: str, before: str, after: str, group: str = "mysqld"
          "ssl_cipher = ECDHE-RSA-AES128-GCM-SHA256"),
         ("default_authentication_plugin = caching_sha2_password", "mysql-8.0 mysql-9.7", LineEffect.RENAMED,
          "authentication_policy = caching_sha2_password,,"),
-        ("default_authentication_plugin = mysql_native_password", "mysql-8.0 mysql-9.7", LineEffect.REMOVED, None),
+        (f"{PLUGIN} = mysql_native_password", "mysql-8.0 mysql-8.4", LineEffect.REMOVED, None),
+        (f"{PLUGIN} = mysql_native_password", "mysql-8.0 mysql-9.7", LineEffect.REMOVED, None),
         ("no_such_thing = 1", "mysql-5.7 mysql-8.0", LineEffect.STILL_REFUSED, None),
         ("innodb_buffer_pool_instances = 8", "mysql-8.0 mariadb-10.11", LineEffect.IGNORED, None),
         ("loose_query_cache_size = 1M", "mysql-5.7 mysql-8.0", LineEffect.IGNORED, None),
@@ -81,6 +84,8 @@ def test_kinds(moved: Moved, line: str, way: str, kind: LineEffect, write: str |
         ("loose_mysql_native_password = ON", "mysql-8.4 mysql-9.7", "can neither log in nor be created"),
         ("enforce_gtid_consistency = ON\ngtid_mode = ON", "mysql-8.0 mariadb-11.8", "have to be set up again"),
         ("master_info_repository = FILE", "mysql-5.7 mysql-8.4", "set both repositories to TABLE"),
+        (f"{PLUGIN} = mysql_native_password", "mysql-8.0 mysql-8.4", "must have loaded its plugins"),
+        (f"{PLUGIN} = mysql_native_password", "mysql-8.0 mysql-9.7", "with another plugin: MySQL 9.0"),
         ("master_info_repository = TABLE", "mysql-5.7 mariadb-10.11", "set both repositories to FILE"),
         ("collation_server = latin1_bin", "mysql-5.7 mysql-8.0", "Add character_set_server = latin1"),
         ("collation_server = latin1_bin", "mariadb-10.11 mariadb-11.8", "Add character_set_server = latin1"),
@@ -91,6 +96,7 @@ def test_replacements_that_are_no_line(moved: Moved, line: str, way: str, words:
     change = only(moved, line, *way.split())
     assert change is not None
     assert words in change.message
+    assert change.message.count("Use ") < 2
 
 
 @pytest.mark.parametrize(
