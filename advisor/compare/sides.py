@@ -11,7 +11,15 @@ from advisor.compare.values import Side, SideKind, SideSetting, values_equal
 from advisor.core.model import Origin
 from advisor.facts import OptionFiles
 from advisor.optionfile.lines import ResolvedFiles
-from advisor.preflight.autosized import Inputs, apply_coupled_values, evaluate, formulas, size_defaults
+from advisor.preflight.autosized import (
+    NOT_ZERO,
+    SCHEMA,
+    Inputs,
+    apply_coupled_values,
+    evaluate,
+    formulas,
+    size_defaults,
+)
 from advisor.preflight.limits import apply_file_limits
 from advisor.preflight.next_values import (
     MIRRORS,
@@ -62,6 +70,8 @@ def apply_formulas(held: Mapping[str, SideSetting], catalog: Catalog) -> dict[st
         if mine is not None and not mine.is_set:
             value = _formula_value(mine, settings, formula, catalog)
             settings[name] = mine if value is None else mine._replace(value=value)
+    if catalog.target.is_mysql:
+        _zero_instruments(settings)
     return settings
 
 
@@ -92,6 +102,16 @@ def _enable_query_cache(held: dict[str, SideSetting]) -> None:
     kind, size = held.get("query_cache_type"), held.get("query_cache_size")
     if kind is not None and size is not None and size.is_set and not kind.is_set and size.value not in (None, "0"):
         held["query_cache_type"] = kind._replace(value="ON")
+
+
+def _zero_instruments(held: dict[str, SideSetting]) -> None:
+    """MySQL shows 0 for all sizes of a Performance Schema that is off."""
+    schema = held.get(SCHEMA)
+    if schema is None or schema.value != "OFF":
+        return
+    for name, size in held.items():
+        if name.startswith(f"{SCHEMA}_") and name not in NOT_ZERO and (size.value or "").lstrip("-").isdecimal():
+            held[name] = size._replace(value="0")
 
 
 def _formula_value(

@@ -48,6 +48,7 @@ def two(folder: Path, one: str, other: str) -> tuple[Path, Path]:
         ("mariadb-11.4", "expire_logs_days = 7", "binlog_expire_logs_seconds = 604800"),
         ("mariadb-11.8", "query_cache_size = 1M", "query_cache_size = 1M\nquery_cache_type = ON"),
         ("mysql-5.7", "query_cache_size = 1M", "query_cache_size = 1M\nquery_cache_type = OFF"),
+        ("mysql-8.0", "performance_schema = 0", "performance_schema = 0\nperformance_schema_digests_size = 100"),
         ("mysql-5.7", "innodb_buffer_pool_size=512M\ninnodb_buffer_pool_instances=8", "innodb_buffer_pool_size=512M"),
     ],
 )  # fmt: skip
