@@ -62,8 +62,8 @@ BOUNDS = {
 def apply_formulas(held: Mapping[str, SideSetting], catalog: Catalog) -> dict[str, SideSetting]:
     """Derive defaults from the settings that are set; a default that its formula does not explain is unchanged."""
     settings = apply_bounds(held, catalog)
+    _sync_binlog_expiry(settings, catalog)
     if catalog.target.is_mariadb:
-        _sync_binlog_expiry(settings)
         _enable_query_cache(settings)
     for name, formula in formulas(catalog.target).items():
         mine = settings.get(name)
@@ -86,14 +86,17 @@ def apply_bounds(held: Mapping[str, SideSetting], catalog: Catalog) -> dict[str,
     return settings
 
 
-def _sync_binlog_expiry(held: dict[str, SideSetting]) -> None:
-    """MariaDB's binary log expiry in days and in seconds is one setting under two names."""
+def _sync_binlog_expiry(held: dict[str, SideSetting], catalog: Catalog) -> None:
+    """MariaDB's binary log expiry in days and in seconds is one setting under two names.
+
+    On MySQL 8.0 days replace the default in seconds, of which the server then shows 0.
+    """
     days, seconds = held.get(DAYS), held.get(SECONDS)
     if days is None or seconds is None or days.is_set == seconds.is_set:
         return
     if days.is_set and days.value:
         held[SECONDS] = seconds._replace(value=str(round(float(days.value) * DAY)))
-    elif seconds.is_set and seconds.value:
+    elif seconds.is_set and seconds.value and catalog.target.is_mariadb:
         held[DAYS] = days._replace(value=f"{int(seconds.value) / DAY:.6f}")
 
 

@@ -115,6 +115,13 @@ def test_renames_across_flavours(mycnf: Mycnf, tmp_path: Path) -> None:
     assert [pairs["slave_exec_mode"][side]["value"] for side in "ab"] == ["IDEMPOTENT", "STRICT"]
 
 
+def test_an_expiry_in_days_is_one_in_seconds(mycnf: Mycnf, tmp_path: Path) -> None:
+    """Days replace the seconds that MySQL 8.0 has by default, as on MariaDB."""
+    a, b = two(tmp_path, "expire_logs_days = 7", "binlog_expire_logs_seconds = 604800")
+    report = diff(mycnf, a, b, "--target", "mysql-8.0", "--target", "mariadb-11.8", root=False)
+    assert not {"expire_logs_days", "binlog_expire_logs_seconds"} & differing(report)
+
+
 def test_only_one_side_knows(mycnf: Mycnf, tmp_path: Path) -> None:
     """A variable that the other version lacks stands apart from what differs, and counts where somebody set it."""
     a, b = two(tmp_path, "query_cache_size = 1M", "")
