@@ -95,7 +95,8 @@ GALERA_FIX: dict[tuple[int, ...], int] = {(10, 6): 27, (10, 11): 18, (11, 4): 12
         fix="Plan the move to a supported series; mycnf lint --target reports what the option file needs for it.",
         risk="An upgrade changes defaults and removes options.",
         restart=True,
-        exceptions="Vendors and distributions that still fix defects of the series, such as long-term Linux releases.",
+        exceptions="Vendors and distributions that still fix defects of the series, such as long-term Linux releases. "
+        "Managed platforms have dates of their own, and are not reported.",
         reconsider_when="A support contract for the series.",
     ),
 )
@@ -105,17 +106,26 @@ def end_of_life(context: RuleContext) -> Iterator[Finding]:
     now = context.host.os.time if context.host.os else None
     if now is None:
         raise MissingFact("the host's clock")
-    if end is None:
+    if end is None or context.server.managed:
         return
     left = _days_since_epoch(end) - now / 86400
     when = "-".join(f"{part:02}" for part in end if part)
     if left < SOON:
         state = f"ended {_period_text(-left)} ago" if left < 0 else f"ends in {_period_text(left)}"
         yield end_of_life.finding(
-            f"The vendor's support for {context.target.label.rpartition('.')[0]} {state} ({when}).",
+            f"{_supported_series(context)} {state} ({when}).",
             severity=None if left < 0 else Severity.NOTE,
             help="plan the move to a supported series",
         )
+
+
+def _supported_series(context: RuleContext) -> str:
+    """Whose support it is, and for which series: another vendor's build is as old as what it is based on."""
+    if _is_vendors_build(context):
+        return f"The vendor's support for {context.target.label.rpartition('.')[0]}"
+    series = ".".join(map(str, context.target.version[:2]))
+    name = "MariaDB" if context.target.is_mariadb else "MySQL"
+    return f"The support for {name} {series}, on which this build is based,"
 
 
 def _days_since_epoch(date: tuple[int, int, int]) -> float:

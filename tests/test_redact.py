@@ -234,6 +234,9 @@ LINES = {
     "init_connect = \"SET @a = 'hunter2'\"": "init_connect = \"SET @a = '********'\"",
     "# passwords are kept elsewhere": "# passwords are kept elsewhere",
     "validate_password.policy = STRONG": "validate_password.policy = STRONG",
+    "automountServiceAccountToken: true": "automountServiceAccountToken: true",
+    '  - MARIADB_ALLOW_EMPTY_ROOT_PASSWORD: "false"': '  - MARIADB_ALLOW_EMPTY_ROOT_PASSWORD: "false"',
+    '{"name": "X_PASSWORD", "value": "null"}': '{"name": "X_PASSWORD", "value": "null"}',
 }
 
 

@@ -121,7 +121,7 @@ class Catalog:
 
     def names_starting_with(self, beginning: str) -> list[str]:
         """Return the option names that start like this, sorted; none for an empty beginning."""
-        names = self._sorted = self._sorted or sorted(self.options)
+        names = self._names()
         low, high = 0, len(names) if beginning else 0
         while low < high:  # bisection; an index by letters took longer than all else in the catalog
             middle = (low + high) // 2
@@ -131,11 +131,16 @@ class Catalog:
             end += 1
         return names[low:end]
 
+    def _names(self) -> list[str]:
+        if not self._sorted:
+            self._sorted = sorted(self.options)
+        return self._sorted
+
     def names_of_similar_length(self, length: int, off: int) -> list[str]:
         """Return the option names, sorted, whose lengths differ by at most `off` characters."""
         if (length, off) not in self._similar_length:
-            found = sorted(name for name in self.options if abs(len(name) - length) <= off)
-            self._similar_length[length, off] = found
+            least, most = length - off, length + off
+            self._similar_length[length, off] = [name for name in self._names() if least <= len(name) <= most]
         return self._similar_length[length, off]
 
     def get(self, name: str) -> Option | None:

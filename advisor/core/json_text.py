@@ -26,11 +26,15 @@ class _Defaults:
     parse_int, parse_float, parse_constant = int, float, float
 
 
+# One for all calls, as json.loads has.
+_scan = make_scanner(_Defaults) if make_scanner is not None else None  # type: ignore[arg-type]
+
+
 def loads(text: str) -> Any:
     """The value of a text that begins with it, as `json.loads` returns it; raises ValueError for invalid JSON."""
-    if make_scanner is not None:
+    if _scan is not None:
         try:
-            return make_scanner(_Defaults)(text, 0)[0]  # type: ignore[arg-type]
+            return _scan(text, 0)[0]
         except StopIteration:  # no value begins here, which json.loads can explain
             pass
     import json

@@ -75,6 +75,8 @@ _SECRET_WORDS = (
     *("pas", "pwd", "secret", "token", "credential", "identified", "role_id", "role-id"),
     *("_key", "-key", "_auth", "-auth", "filek", "apikey", "accesskey", "encryptkey", "encryptionkey", "_headers"),
 )
+# In documents a name such as automountServiceAccountToken or X_ALLOW_EMPTY_PASSWORD may be that of a switch.
+_SWITCHES = frozenset({"true", "false", "null"})
 # Words before a name and its value, in Dockerfiles and shells.
 _SETTERS = frozenset({"env", "arg", "export", "setenv"})
 
@@ -243,7 +245,7 @@ def _mask_apart(text: str) -> str:
         return text
     from advisor.redaction.documents import mask_apart
 
-    return mask_apart(text, is_secret)
+    return mask_apart(text, is_secret, mask_quoted)
 
 
 def _redact_line(line: str, *, sure: bool = False) -> str:
@@ -275,7 +277,7 @@ def _rest_after_name(line: str, *, sure: bool) -> str:
         return ""
     name, rest = words[0], words[1].strip()
     if name.endswith(":"):
-        name = "" if sure or rest[0] in "'\"{[|>" else name.strip(":'\"")
+        name = "" if sure or rest[0] in "'\"{[|>" or rest.lower() in _SWITCHES else name.strip(":'\"")
     elif rest[0] in "=:" or (sure and len(rest.split()) > 1):
         return ""
     return rest if _is_name(name) and is_secret(name) else ""
@@ -386,23 +388,26 @@ def _mask_pairs(text: str, equals: str) -> str:
         value = re.compile(_VALUE_IN_QUOTES).match(text, named.end()) if is_inside else None
         value = value or re.compile(_VALUE).match(text, named.end())
         if value and value[0].rstrip("-+0123456789") not in ("|", ">"):  # a block of YAML: the value is below
-            kept += [text[done : named.end()], _mask(value[0])]
+            kept += [text[done : named.end()], mask_quoted(value[0])]
             done = value.end()
     return "".join(kept) + text[done:]
 
 
 def _mask_after_lead(match: re.Match[str]) -> str:
-    return match["lead"] + _mask(match["value"])
+    return match["lead"] + mask_quoted(match["value"])
 
 
 def _mask_match(match: re.Match[str]) -> str:
-    return _mask(match[0])
+    return mask_quoted(match[0])
 
 
-def _mask(value: str) -> str:
-    """Return the mask in the value's own quotes; an empty value stays, since it hides nothing."""
+def mask_quoted(value: str) -> str:
+    """Return the mask in the value's own quotes; an empty value stays, since it hides nothing, and so does a switch."""
     bare = value.lstrip("\\")
     quote = value[: len(value) - len(bare) + 1] if bare[:1] in ("'", '"') else ""
-    closed = quote if len(value) > len(quote) and value.endswith(quote) else ""
-    inner = value[len(quote) : len(value) - len(closed)]
-    return f"{quote}{MASK}{closed}" if inner else value
+    rest = value[len(quote) :]
+    closed = quote if quote and rest.endswith(quote) else ""
+    inner = rest.removesuffix(closed)
+    if not inner.strip() or inner.strip().lower() in _SWITCHES:
+        return value
+    return f"{quote}{MASK}{closed}{inner[-1:] if inner.endswith(chr(13)) else ''}"

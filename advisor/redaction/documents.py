@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-MASK = "********"
-
 # Quotes may be escaped: JSON is also written within JSON. No value here reaches beyond its line.
 _MARK = r"\\{0,3}[\"']?"
 _ABOUT = r"(?i)(?<![\w.-])(?:parameter_?|option_?|variable_?|env_?|flag_?)?"
@@ -35,23 +33,23 @@ _LONGEST_KEY = 200  # lines
 _ENCODED = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{32,}={0,2}(?![A-Za-z0-9+/=])")
 
 
-def mask_apart(text: str, is_secret: Callable[[str], bool]) -> str:
+def mask_apart(text: str, is_secret: Callable[[str], bool], mask: Callable[[str], str]) -> str:
     """Mask such secrets in a text; the number of its lines stays the same, and masking again changes nothing.
 
-    `is_secret` says whether a name is that of a secret.
+    `is_secret` says whether a name is that of a secret, `mask` masks one within its own quotes.
     """
     if "value" in text.lower():
-        text = _mask_entries(text, is_secret)
+        text = _mask_entries(text, is_secret, mask)
     if "\n" in text and ("|" in text or ">" in text):
-        text = _mask_blocks(text, is_secret)
+        text = _mask_blocks(text, is_secret, mask)
     if "PRIVATE KEY-----" in text:
-        text = _mask_private_keys(text)
+        text = _mask_private_keys(text, mask)
     if "data:" not in text:
         return text
-    return _ENCODED.sub(lambda match: MASK if _holds_secret(match[0], is_secret) else match[0], text)
+    return _ENCODED.sub(lambda match: mask(match[0]) if _holds_secret(match[0], is_secret) else match[0], text)
 
 
-def _mask_entries(text: str, is_secret: Callable[[str], bool]) -> str:
+def _mask_entries(text: str, is_secret: Callable[[str], bool], mask: Callable[[str], str]) -> str:
     """Mask the value in `name: X_PASSWORD` and `value: x`, as lists of variables and parameters have them."""
     places: list[tuple[int, int]] = []
     for named in _NAME.finditer(text):
@@ -66,7 +64,7 @@ def _mask_entries(text: str, is_secret: Callable[[str], bool]) -> str:
     kept, done = [], 0
     for begin, end in sorted(places):
         if begin >= done:
-            kept += [text[done:begin], _mask(text[begin:end])]
+            kept += [text[done:begin], mask(text[begin:end])]
             done = end
     return "".join(kept) + text[done:]
 
@@ -77,16 +75,7 @@ def _place(text: str, start: int, end: int) -> tuple[int, int]:
     return start, whole.end() if whole else end
 
 
-def _mask(value: str) -> str:
-    bare = value.lstrip("\\")
-    quote = value[: len(value) - len(bare) + 1] if bare[:1] in ("'", '"') else ""
-    rest = value[len(quote) :]
-    closed = quote if quote and rest.endswith(quote) else ""
-    inner = rest.removesuffix(closed)
-    return f"{quote}{MASK}{closed}{inner[-1:] if inner.endswith(chr(13)) else ''}" if inner.strip() else value
-
-
-def _mask_blocks(text: str, is_secret: Callable[[str], bool]) -> str:
+def _mask_blocks(text: str, is_secret: Callable[[str], bool], mask: Callable[[str], str]) -> str:
     """Mask the lines of a block whose key is a secret's name; an option file in one is masked line by line."""
     lines = text.split("\n")
     for at, line in enumerate(lines):
@@ -97,7 +86,7 @@ def _mask_blocks(text: str, is_secret: Callable[[str], bool]) -> str:
         while end < len(lines) and (not lines[end].strip() or _indent(lines[end]) > len(opens["indent"])):
             end += 1
         if not any(map(_GROUP.match, lines[at + 1 : end])):
-            lines[at + 1 : end] = map(_mask_line, lines[at + 1 : end])
+            lines[at + 1 : end] = (_mask_line(line, mask) for line in lines[at + 1 : end])
     return "\n".join(lines)
 
 
@@ -105,12 +94,12 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip(" \t"))
 
 
-def _mask_line(line: str) -> str:
+def _mask_line(line: str, mask: Callable[[str], str]) -> str:
     inner = line.strip()
-    return line.replace(inner, MASK, 1) if inner else line
+    return line.replace(inner, mask(inner), 1) if inner else line
 
 
-def _mask_private_keys(text: str) -> str:
+def _mask_private_keys(text: str, mask: Callable[[str], str]) -> str:
     """Mask what is between the first and the last line of a private key, or between its marks on one line."""
     lines, last = text.split("\n"), 0
     for at, line in enumerate(lines):
@@ -119,11 +108,12 @@ def _mask_private_keys(text: str) -> str:
             continue
         end = line.find(_KEY_ENDS, begins.end())
         if end >= 0 or "\\n" in line[begins.end() :]:
-            lines[at] = line[: begins.end()] + MASK + (line[end:] if end >= 0 else "")
+            end = end if end >= 0 else len(line)
+            lines[at] = line[: begins.end()] + mask(line[begins.end() : end]) + line[end:]
             continue
         rest = range(at + 1, min(len(lines), at + _LONGEST_KEY))
         last = next((number for number in rest if _KEY_ENDS in lines[number]), 0)
-        lines[at + 1 : last] = map(_mask_line, lines[at + 1 : last])
+        lines[at + 1 : last] = (_mask_line(line, mask) for line in lines[at + 1 : last])
     return "\n".join(lines)
 
 

@@ -15,16 +15,16 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import psutil
 import pytest
+from process_checks import eventually
 from skip_list import pytest_terminal_summary  # noqa: F401  pytest finds its hooks here
 
 from advisor.collect.host.cgroup import read_cgroup
 from advisor.collect.host.root import LiveRoot
-from probes.sandbox import Binary, Sandbox, describe_binary
-from probes.sandbox import start_server as start_sandbox
+from probes.sandbox import Binary, Sandbox, SandboxError, describe_binary, start_server
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "servers"))
 
@@ -36,8 +36,25 @@ AT_ONCE = 6  # servers per worker; half a gigabyte each, and MariaDB 11.4 takes 
 MEMORY = "/dev/shm"  # where data directories go: the start of a server waits for a disk as long as it computes
 MEMORY_NEEDED = 8 << 30  # bytes: a server's files take 0.2 GiB, and six workers may have 40 servers
 IDLE = 240.0  # seconds of an idle MySQL 8 or later, which uses half a percent of a CPU: as much as a start costs
+CONTEXTS = 3000  # asynchronous I/O contexts that one server takes at most; 24 of MySQL take all of 65,536
 PARAMETRISED = "server_name"
 WHOLE = "MYCNF_WHOLE"
+
+
+def start_sandbox(binary: Binary, **how: Any) -> Sandbox:
+    """As `probes.sandbox.start_server`; waits where the servers of other workers take all contexts of the host."""
+    while True:
+        try:
+            return start_server(binary, **how)
+        except SandboxError as error:
+            if "asynchronous I/O contexts are used up" not in str(error):
+                raise
+        eventually(lambda: _free_contexts() >= CONTEXTS, what="the end of servers that take the I/O contexts")
+
+
+def _free_contexts() -> int:
+    most, used = (int(Path(f"/proc/sys/fs/aio-{name}").read_text("ascii")) for name in ("max-nr", "nr"))
+    return most - used
 
 
 class Binaries(Protocol):
