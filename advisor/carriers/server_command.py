@@ -286,7 +286,7 @@ class _ArgumentReader:
         return alone.strip("'\"") == option
 
     def _stray(self, word: Piece, before: str = "") -> NonOption:
-        """What is reported of a word that is no option; after a mistyped `--report-password` it is a secret."""
+        """The error for a word that is no option, masked after a mistyped `--report-password`."""
         number, column = self.document.place(word.start)
         path, line = self.document.file_line(number)
         last, end = self.document.place(word.end)

@@ -296,7 +296,7 @@ class Cgroup(Struct, frozen=True):
     sets the limit. `high` throttles instead of killing. `cpus` is a share of processor time in processors; of `periods`
     in which the group ran it had used up its share in `throttled`, both since the group was made. `tasks` is how many
     threads it may have. A group of version 1 has a `swappiness` of its own. None is "no limit" for limits
-    and "not told" for the rest.
+    and "unknown" for the rest.
     """
 
     version: int

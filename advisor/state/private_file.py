@@ -44,7 +44,7 @@ def replace_private(path: str, data: bytes) -> None:
 def follow_link(path: str) -> str:
     """Return where a file to be written really lies, links followed; raises PermissionError for a trap.
 
-    That is a link of somebody else in a directory in which everybody may create files, such as /tmp. Linux refuses to
+    That is another user's link in a directory in which all users may create files, such as /tmp. Linux refuses to
     follow it if fs.protected_symlinks is set, but not if a program resolves the path by itself.
     """
     for _ in range(MAX_LINKS):

@@ -73,8 +73,8 @@ def find_other_servers() -> tuple[OtherServer, ...]:
 def running_programs() -> Iterator[str]:
     """The programs of those servers if they are files of this host; programs inside containers are not.
 
-    A process may have any name: a program that somebody but root or the present user could have written is left out,
-    since it will be executed.
+    A process may have any name: a program that other users than root and the present one could have written is left
+    out, since it will be executed.
     """
     for neighbour in find_other_servers():
         with contextlib.suppress(OSError):

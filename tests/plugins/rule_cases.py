@@ -350,9 +350,8 @@ def _service(unit: str) -> Service:
 
 def _sampled(table: dict[str, dict[str, Any]]) -> SampledHours:
     """The busiest hour of each kind in a case, written like a workload; its gauges may have several values."""
-    return SampledHours(
-        "2026-11-07T00:00:00+00:00", "2026-11-20T23:50:00+00:00", 2016, tuple(starmap(_hour, table.items()))
-    )
+    hours = tuple(starmap(_hour, table.items()))
+    return SampledHours("2026-11-07T00:00:00+00:00", "2026-11-20T23:50:00+00:00", 2016, hours)
 
 
 def _hour(of: str, table: dict[str, Any]) -> BusyHour:
@@ -405,14 +404,12 @@ def host_of(table: dict[str, Any]) -> Host:
 def _cpu(table: dict[str, Any]) -> Cpu:
     nodes = tuple(NumaNode(i, (i,), size) for i, size in enumerate(table.get("nodes", ())))
     hypervisor = Hypervisor(table["hypervisor"], "full") if "hypervisor" in table else None
-    fields = {"nodes": nodes, "hypervisor": hypervisor, **table.get("cpu", {})}
-    count = table.get("cpus", 4)
+    fields, count = {"nodes": nodes, "hypervisor": hypervisor, **table.get("cpu", {})}, table.get("cpus", 4)
     return Cpu(logical=count, online=tuple(range(count)), kinds=(), cores=count, sockets=1, **fields)
 
 
 def _cgroup(table: dict[str, Any]) -> Cgroup:
-    fields: dict[str, Any] = {"version": 2, "path": "/mysql"} | _with_parts(table, "io", IoLimit)
-    return Cgroup(**fields)
+    return Cgroup(**_with_parts({"version": 2, "path": "/mysql", **table}, "io", IoLimit))
 
 
 def _with_parts(table: dict[str, Any], part: str, kind: Callable[..., object]) -> dict[str, Any]:

@@ -76,7 +76,7 @@ def _owner(path: str) -> str:
         number = os.stat(path).st_uid
         return f"user {pwd.getpwuid(number).pw_name}"
     except OSError:
-        return "somebody"
+        return "another user"
     except KeyError:
         return f"user {number}"
 
