@@ -133,6 +133,16 @@ TEXTS = {
     '"socket.ssl_password=hunter2;gcs.fc_limit=1"': '"socket.ssl_password=********;gcs.fc_limit=1"',
     '"password=hunter2 user=me"': '"password=******** user=me"',
     "mysql -h db -P 3306 -e x": "mysql -h db -P 3306 -e x",
+    "ExecStartPost=/bin/curl -sS -u app:hunter2 https://h/x": "ExecStartPost=/bin/curl -sS -u app:******** https://h/x",
+    "curl -su 'app:hunter2' https://h": "curl -su 'app:********' https://h",
+    "curl --user-agent a:b --user app:hunter2 h": "curl --user-agent a:b --user app:******** h",
+    "curl -u app https://h:443/x": "curl -u app https://h:443/x",
+    "sshpass -phunter2 ssh h": "sshpass -p******** ssh h",
+    "sshpass -p 'hunter2' ssh h": "sshpass -p '********' ssh h",
+    "curl -H 'Authorization: Bearer hunter2' h": "curl -H 'Authorization: Bearer ********' h",
+    "https://h/c?sv=2020&sig=hunter2%3D&se=1": "https://h/c?sv=2020&sig=********&se=1",
+    "https://h/c?X-Amz-Signature=hunter2": "https://h/c?X-Amz-Signature=********",
+    "authorization: RBAC": "authorization: RBAC",
 }
 
 

@@ -75,6 +75,8 @@ _SECRET_WORDS = (
     *("pas", "pwd", "secret", "token", "credential", "identified", "role_id", "role-id"),
     *("_key", "-key", "_auth", "-auth", "filek", "apikey", "accesskey", "encryptkey", "encryptionkey", "_headers"),
 )
+# Signs of other secrets: logins in addresses and of commands, headers, signed addresses.
+_SIGNS = ("@", " -p", "curl", "authorization", "sig=", "signature=")
 # In documents a name such as automountServiceAccountToken or X_ALLOW_EMPTY_PASSWORD may be that of a switch.
 _SWITCHES = frozenset({"true", "false", "null"})
 # Words before a name and its value, in Dockerfiles and shells.
@@ -229,7 +231,7 @@ def _mask_named_values(text: str, equals: str) -> str:
         if word in lower:
             named = True
             break
-    for sign in ("@", " -p", *(("identified", "passw", *equals) if named else ())):  # most texts need no pattern
+    for sign in (*_SIGNS, *(("identified", "passw", *equals) if named else ())):  # most texts need no pattern
         if sign in lower:
             return mask_passwords(text, lower, equals if named else "")
     return text
@@ -324,6 +326,15 @@ _CLIENT = (  # -P is the port
     r"(?P<lead>\b(?i:mysql|maria)[\w.-]{0,40}(?:\s{1,9}(?!-p)[^\s;|&]{1,200}){0,20}\s{1,9}-p)"
     rf"(?!rint|rune|ath\b|erm\b)(?P<value>{_IN_TEXT}|[^\s'\"]+)"
 )
+# Of other programs in units and scripts: curl -u user:password, sshpass -p password; the tokens of requests.
+_BARE = r"(?P<value>[^\s'\"]+)"
+_OTHER_LOGINS = (
+    r"(?P<lead>\bcurl\b(?:\s{1,9}[^\s;|&]{1,200}){0,20}?\s{1,9}(?:-\w{0,8}u|--user[\s=])\s{0,9}[\"']?[^\s:'\"]{0,80}:)"
+    + _BARE,
+    rf"(?P<lead>\bsshpass\b(?:\s{{1,9}}-v)?\s{{1,9}}-p\s{{0,9}})(?P<value>{_IN_TEXT}|[^\s'\"]+)",
+    r"(?i)(?P<lead>\bauthorization[\"']?\s{0,9}[:=]\s{0,9}[\"']?(?:bearer|basic|token)\s{1,9})" + _BARE,
+    r"(?i)(?P<lead>[?&;](?:x-(?:amz|goog)-signature|signature|sig)=)(?P<value>[^\s'\"&;]+)",
+)
 _NO_SECRET = r"(?i)(?:names|set|charset|collate|_mode|time_zone|isolation)\s{0,9}=?\s{0,9}$"  # noqa: S105 - a pattern
 _BEFORE = 40  # characters before a literal that show what it is
 
@@ -340,6 +351,9 @@ def mask_passwords(text: str, lower: str, equals: str) -> str:
         text = "".join(map(_mask_login, re.split(r"(\s+)", text)))
     if " -p" in text and ("mysql" in lower or "maria" in lower):
         text = re.sub(_CLIENT, _mask_after_lead, text)
+    if "curl" in lower or "sshpass" in lower or "authorization" in lower or "sig" in lower:
+        for pattern in _OTHER_LOGINS:
+            text = re.sub(pattern, _mask_after_lead, text)
     if not equals:
         return text
     if "identified" in lower and (match := re.search(_IDENTIFIED, text)):
