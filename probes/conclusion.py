@@ -276,9 +276,10 @@ def _inconclusive_sentence(result: ProbeResult, metric: Metric, comparisons: tup
     needed = _rounds_needed(result, metric, comparisons[0].baseline)
     if result.rounds < FEW_ROUNDS or needed > MANY_ROUNDS:
         return f"Inconclusive: noise may hide {hidden}; {MORE_TIME}."
+    rounds = math.ceil(needed)
     minutes = math.ceil(needed * result.seconds / result.rounds / 60)
     return (
-        f"Inconclusive: noise may hide {hidden}; {MORE_TIME}. With this noise, about {minutes} min "
+        f"Inconclusive: noise may hide {hidden}; {MORE_TIME}. With this noise, --rounds {rounds} (about {minutes} min) "
         f"would detect or exclude a difference of {format_percent(INCONCLUSIVE_BOUND)}."
     )
 

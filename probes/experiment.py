@@ -71,6 +71,8 @@ class RunPlan:
 
     `seconds` is the measuring time without preparation, `rounds` the number of rounds. `overhead` is the time of a
     block besides measuring (a restart) in seconds, `warm_up` the additional time of the first block of a variant.
+    A run that is longer than planned has more rounds, because these differ by more than the noise within their blocks;
+    with `long_blocks` it has longer blocks instead, because the effect takes minutes to show.
     `shortest` is the minimum measuring time of a block, `grain` the time resolution of the driver, 0 for any. The
     first of `metrics` answers the question. `limits` are sentences on what such a run cannot show.
     """
@@ -91,6 +93,7 @@ class RunPlan:
     parameters: dict[str, str] = field(default_factory=dict)
     limits: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    long_blocks: bool = False
 
 
 class Turn(NamedTuple):

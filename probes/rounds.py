@@ -137,6 +137,11 @@ def _bench_findings(bench: Bench, result: ProbeResult) -> tuple[dict[str, float 
         return {}, (f"No facts besides the samples: {error}",)
 
 
+def _count_rounds(plan: RunPlan, seconds: float) -> int:
+    """The number of rounds of a run of so many seconds: one longer than planned has more of them."""
+    return plan.rounds if plan.long_blocks else int(plan.rounds * max(1.0, seconds / plan.seconds))
+
+
 class _RoundPlan(NamedTuple):
     """The next round: the measuring time of its blocks, and whether it is the last."""
 
@@ -163,7 +168,7 @@ class _Measurement:
         self._seed, self._force = request.seed * SEEDS_PER_RUN, request.force
         self._random = random.Random(request.seed)  # noqa: S311 - an order, no secret
         self._order = list(plan.variants)
-        self._rounds = request.rounds or plan.rounds
+        self._rounds = request.rounds or _count_rounds(plan, request.seconds or plan.seconds)
         self._may_stop_early = request.rounds is None and request.seconds is None
         self._budget = request.budget(plan.seconds, plan.rounds)
         self._overhead = plan.overhead

@@ -83,6 +83,7 @@ class PoolInstances:
             cost=table.cost(seconds),
             seconds=SECONDS,
             rounds=ROUNDS,
+            long_blocks=True,
             overhead=RESTART + WARM + table.pool / FILL_RATE,
             shortest=SHORTEST,
             grain=1.0,

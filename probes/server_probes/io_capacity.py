@@ -112,6 +112,7 @@ class IoCapacity:
             cost=cost._replace(disk=cost.disk + redo),
             seconds=SECONDS,
             rounds=ROUNDS,
+            long_blocks=True,
             overhead=OVERHEAD,
             shortest=SHORTEST,
             grain=1.0,

@@ -97,6 +97,7 @@ class RedoCapacity:
             ),
             seconds=SECONDS,
             rounds=ROUNDS,
+            long_blocks=True,
             overhead=RESTART,
             shortest=SHORTEST,
             grain=1.0,

@@ -134,30 +134,33 @@ def test_blind_run_says_so() -> None:
     )
 
 
-def test_a_blind_run_says_how_long_it_needs() -> None:
-    """So many rounds of the same scatter have an answer; of two rounds the scatter isn't known, so no time is named."""
+def test_a_blind_run_says_how_many_rounds_it_needs() -> None:
+    """So many rounds of the same scatter have an answer; of two rounds the scatter is unknown, so none are named."""
     row = {"a": [100.0, 40, 150, 90], "b": [60.0, 120, 90, 70]}
     blind = replace(_result(METRIC, **row), seconds=240.0)  # a minute for each of the four rounds
-    minutes = re.search(r"about (\d+) min would detect or exclude a difference of 50 %", conclude(blind).sentences[0])
-    assert minutes is not None
-    times = math.ceil(int(minutes[1]) / 4)
+    named = re.search(
+        r"--rounds (\d+) \(about (\d+) min\) would detect or exclude a difference of 50 %", conclude(blind).sentences[0]
+    )
+    assert named is not None
+    assert named[1] == named[2]
+    times = math.ceil(int(named[1]) / 4)
     assert 1 < times < 100
     longer = _result(METRIC, **{name: values * times for name, values in row.items()})
     assert conclude(longer).verdict != "unknown"
     shorter = conclude(_result(METRIC, **{name: values[:2] for name, values in row.items()})).sentences[0]
     assert "give it more time" in shorter
-    assert " min " not in shorter
+    assert "--rounds" not in shorter
 
 
-def test_the_time_that_a_blind_run_names_is_enough() -> None:
-    """Most runs of that length tell that three variants are equal within 50 %."""
+def test_the_rounds_that_a_blind_run_names_are_enough() -> None:
+    """Most runs of so many rounds tell that three variants are equal within 50 %."""
     draw, told, enough = random.Random(3), 0, 0  # noqa: S311 - noise, no secret
     while told < 60:
         rounds = 5
         for again in (False, True):
             row = {name: [100 * math.exp(draw.gauss(0, 0.3)) for _ in range(rounds)] for name in "abc"}
             answer = conclude(replace(_result(METRIC, **row), seconds=60.0 * rounds))  # a minute a round
-            named = re.search(r"about (\d+) min would detect or exclude", answer.sentences[0])
+            named = re.search(r"--rounds (\d+) .* would detect or exclude", answer.sentences[0])
             if again:
                 told += 1
                 enough += answer.verdict != "unknown"

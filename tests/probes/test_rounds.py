@@ -144,6 +144,19 @@ def test_rounds_alone_take_their_share_of_the_plan() -> None:
     assert result.ended == "finished"
 
 
+@pytest.mark.parametrize(("seconds", "rounds"), [(30.0, 5), (60.0, 5), (180.0, 15), (10_800.0, 900)])
+def test_a_longer_time_adds_rounds(seconds: float, rounds: int) -> None:
+    """Three times the plan's time has three times its rounds, and its blocks are as long."""
+    assert ran(Timed(), seconds=seconds).rounds == rounds
+
+
+def test_rounds_and_a_time_give_the_length_of_blocks() -> None:
+    """Four variants in three rounds share two minutes."""
+    result = ran(Timed(), seconds=120.0, rounds=3)
+    assert result.rounds == 3
+    assert result.arms[0].blocks[0].seconds == pytest.approx(10.0, rel=0.1)
+
+
 def test_too_short_a_time_says_what_it_takes() -> None:
     """A time in which no round fits is refused, with one that does, before anything is prepared."""
     timed = Timed(variants=8, told_extra=1.0)

@@ -174,6 +174,20 @@ def test_cache_fit_has_new_servers_in_each_round(binary: Binary, templates: Path
 
 
 @pytest.mark.servers("mysql-8.0")
+def test_short_blocks_of_compressed_pages_are_a_limit(binary: Binary, templates: Path, tmp_path: Path) -> None:
+    """InnoDB takes a minute to settle which pages to keep uncompressed; 660 s are three rounds of 33 blocks of 7 s."""
+    ground, cache_fit = ground_of(templates, tmp_path, binary), load("cache-fit")
+    request = ProbeRequest(str(tmp_path), seconds=660.0)
+
+    def limit(layouts: str, **changed: float) -> str:
+        return cache_fit.plan(ground, replace(request, choices={"layouts": layouts}, **changed)).limits[0]
+
+    assert limit("16K,4K,compressed").startswith("Blocks of 7 s cache fewer compressed rows than longer ones: ")
+    assert limit("16K,4K").startswith("All rows are equally likely")
+    assert limit("16K,4K,compressed", seconds=6000.0).startswith("All rows are equally likely")
+
+
+@pytest.mark.servers("mysql-8.0")
 def test_a_stopped_block_gives_nothing(binary: Binary, templates: Path, tmp_path: Path) -> None:
     """Told to stop, each experiment's block ends without figures."""
     ground, stop = ground_of(templates, tmp_path, binary), StopSignal()
