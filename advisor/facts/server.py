@@ -173,6 +173,7 @@ class Accounts(Struct, frozen=True):
     (a host with a wildcard). `passwordless` log in without a password; `supreme` have SUPER,
     `files` the FILE privilege, `grants` GRANT OPTION on *.*; `plain` need no TLS; `admin` have a privilege that
     replaces SUPER (MySQL's SYSTEM_VARIABLES_ADMIN and others, MariaDB's SET USER). These are None if not read.
+    `plugin` joins the names by ` or ` where any of several MariaDB plugins lets the accounts in.
     """
 
     plugin: str

@@ -216,6 +216,9 @@ def test_accounts_of_system_users_come_from_here(live: Live) -> None:
         live.run(f"DROP USER {', '.join(user.partition(' ')[0] for user in users)}")
     reach = {k.names: k.reach for k in kinds}
     assert [reach.get("job@%"), reach.get("either@%")] == ["here", "anywhere" if live.is_mariadb else None]
+    plugins = {k.names: k.plugin for k in kinds}
+    assert plugins["job@%"] == ways
+    assert plugins.get("either@%") == ("unix_socket or ed25519" if live.is_mariadb else None)  # in the server's order
 
 
 def test_privileges_and_tls_are_told_apart(live: Live) -> None:

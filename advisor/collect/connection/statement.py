@@ -71,7 +71,9 @@ ACCOUNTS_DYNAMIC_SQL = _kinds(_ACCOUNTS_MYSQL.replace("{admin}", _DYNAMIC), _SOC
 ACCOUNTS_USER_SQL = _kinds(_ACCOUNTS_MYSQL.replace("{admin}", "NULL"), _SOCKET)
 
 ACCOUNTS_GLOBAL_PRIV_SQL = _kinds(
-    "SELECT DISTINCT User, Host, COALESCE(JSON_VALUE(Priv, '$.plugin'), 'mysql_native_password') AS plugin, "
+    "SELECT DISTINCT User, Host, CONCAT_WS(' or ', COALESCE(JSON_VALUE(Priv, '$.plugin'), 'mysql_native_password'), "
+    "REPLACE(TRIM(BOTH '\"' FROM REPLACE(REPLACE(JSON_EXTRACT(Priv, '$.auth_or[*].plugin'), '[', ''), ']', '')), "
+    "'\", \"', ' or ')) AS plugin, "
     "User = '' AS anonymous, COALESCE(JSON_VALUE(Priv, '$.authentication_string'), '') = '' AND "
     "COALESCE(JSON_VALUE(Priv, '$.plugin'), 'mysql_native_password') IN "
     "('mysql_native_password', 'mysql_old_password') AS bare, "
