@@ -161,14 +161,18 @@ def oversized_connection_limit(context: RuleContext) -> Iterator[Finding]:
         return
     if limit >= LARGE_LIMIT and peak * TIMES_THE_PEAK < limit:
         _require_week_of_peaks(context)
+        enough = max(USUAL_LIMIT, 2 * peak)
         action = advise(
-            context, LIMIT, max(USUAL_LIMIT, 2 * peak), watch="Connection_errors_max_connections",
+            context, LIMIT, enough, watch="Connection_errors_max_connections",
             risk="a burst beyond it is refused with error 1040",
         )  # fmt: skip
+        help_text, each = help_line(action), context.number("max_user_connections")
+        if help_text and each and each >= enough:  # CON001 would follow
+            help_text += ", and set max_user_connections below it"
         yield oversized_connection_limit.finding(
             f"{limit:,} connections are allowed, and at most {peak:,} were in use at once{_peak_period(context)}.",
             variable_subject(context, LIMIT),
-            help=help_line(action),
+            help=help_text,
             actions=present(action),
         )
 
@@ -177,7 +181,7 @@ def _peak_period(context: RuleContext) -> str:
     """The time in which the connection peak was counted, as the end of a sentence."""
     counted, uptime = context.server.peak_seconds, context.server.uptime
     if counted < uptime:
-        return f" since FLUSH STATUS {format_duration(counted)} ago"
+        return f" since the counter was reset {format_duration(counted)} ago"
     return f"; server up {format_duration(uptime)}"
 
 
@@ -186,7 +190,7 @@ def _require_week_of_peaks(context: RuleContext) -> None:
     require_uptime(context.server.uptime, WEEK)
     counted = context.server.peak_seconds
     if counted < WEEK:
-        since = f"FLUSH STATUS reset it {format_duration(counted)} ago"
+        since = f"it was reset {format_duration(counted)} ago"
         raise MissingFact(f"Max_used_connections of {format_duration(WEEK)} or more ({since})")
 
 

@@ -253,7 +253,7 @@ def _since_reset(context: RuleContext) -> str:
     except ValueError:
         return ""
     known = 0 < share <= 1
-    return f" Since the last FLUSH STATUS or start: {format_percent(share)}." if known else ""
+    return f" Since the counters were reset or the server started: {format_percent(share)}." if known else ""
 
 
 @rule(
