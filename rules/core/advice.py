@@ -259,7 +259,7 @@ def _pod_setting(name: str, value: str) -> str:
     if name == "TasksMax":
         return f"podPidsLimit to {value} in the kubelet's configuration"
     if name == "OOMScoreAdjust":
-        return "the container's memory request equal to its limit"
+        return "the requests of memory and CPU equal to the limits, in each container of the pod (class Guaranteed)"
     return f"{name}={value} for the container runtime of the node"
 
 

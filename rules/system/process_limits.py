@@ -260,8 +260,8 @@ def saving_frequency_governor(context: RuleContext) -> Iterator[Finding]:
         why="The kernel kills the process with the highest score, which is based on its memory; a database usually has "
         "the highest anyway. An oom_score_adj of N counts as an additional N thousandths of all memory.",
         fix="Set OOMScoreAdjust in the unit to 0 or, on a host dedicated to the server, to -600, and restart; echo 0 > "
-        "/proc/PID/oom_score_adj changes the running process. In Kubernetes set the container's memory request equal "
-        "to its limit.",
+        "/proc/PID/oom_score_adj changes the running process. In Kubernetes set the requests of memory and CPU equal "
+        "to the limits in each container of the pod: the class Guaranteed has a negative score, others 2 at least.",
         risk="Another process is killed instead.",
         exceptions="Servers that may be killed so that something else on the host survives.",
         reconsider_when="Nothing: the owner of the host decides which process may be killed.",

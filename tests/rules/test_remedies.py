@@ -154,7 +154,8 @@ def test_a_pod_has_no_arguments_of_a_runtime(tmp_path: Path) -> None:
     files = remedy("limited-by-the-system", tmp_path, host={"os": POD}, **CROWD)
     assert files == "set LimitNOFILE=25000 for the container runtime of the node, and restart"
     killed = remedy("first-to-be-killed", tmp_path, host={"process": {"oom_score_adj": 500}, "os": POD})
-    assert killed == "set the container's memory request equal to its limit, and restart"
+    requests = "the requests of memory and CPU equal to the limits, in each container of the pod (class Guaranteed)"
+    assert killed == f"set {requests}, and restart"
     few = {"cgroup": {"tasks": 500}, "os": POD}
     threads = remedy("fewer-threads-than-connections", tmp_path, host=few, file=CROWD["file"])
     assert "podPidsLimit to 5500 in the kubelet's configuration" in threads
