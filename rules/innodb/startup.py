@@ -30,7 +30,8 @@ SIZES = (POOL, "innodb_redo_log_capacity", "innodb_log_file_size")
     docs=Docs(
         why="With innodb_fast_shutdown = 2 the server writes its redo log and ends, without writing changed pages. No "
         "committed transaction is lost, but the next start is a crash recovery, and a copy of the data files or an "
-        "upgrade to another version finds them unclean. MariaDB's documentation recommends it only for emergencies.",
+        "upgrade to another version finds them unclean. MariaDB's documentation calls it extremely fast in "
+        "emergencies, and says that it risks corruption.",
         fix="Remove the line; the default is 1.",
         risk="A shutdown takes as long as writing the changed pages.",
         exceptions="An emergency, set by hand right before it.",
