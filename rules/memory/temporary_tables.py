@@ -244,8 +244,8 @@ def temporary_tables_too_large_for_disk(context: RuleContext) -> Iterator[Findin
     docs=Docs(
         why="Sorts, temporary tables, index creation and large transactions write files there, and no setting of the "
         "server limits the memory that they take. When the file system is full, statements fail, and it is far smaller "
-        "than a disk. According to MySQL's manual, a replica must keep the files of LOAD DATA on a disk, so that they "
-        "survive a restart of the machine.",
+        "than a disk. According to MySQL's manual, a replica should keep the files of LOAD DATA on a disk, where "
+        "they survive a restart of the machine.",
         fix="Use a directory on a disk with room for the largest sort or index creation.",
         risk="Temporary files are written to the disk: watch its load.",
         restart=True,
