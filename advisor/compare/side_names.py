@@ -7,7 +7,7 @@ import re
 import stat
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.catalog.targets import SERIES, parse_target
+from advisor.catalog.targets import NAMES, SERIES, parse_target
 from advisor.compare.values import SideKind
 from advisor.core.errors import MycnfError
 
@@ -57,12 +57,17 @@ def _no_path(word: str) -> NamedSide:
     parts = word.split(",")
     if len(parts) > 1 and all(part == STDIN or os.path.isfile(part) for part in parts):
         return NamedSide(SideKind.FILE, word, tuple(parts))
-    if word.partition("-")[0].lower() in SERIES:
+    if _is_target(word):
         return NamedSide(SideKind.DEFAULTS, word, target=parse_target(word))
     found = re.fullmatch(_HOST_PORT, word)
     if found and found["port"] and "/" not in word:
         return _tcp(word, word)
     raise MycnfError(f"{word}: no such file, server or target; {SIDE_FORMS}")
+
+
+def _is_target(word: str) -> bool:
+    """Whether a word is meant as a target: its flavour, build or service is one, whatever the version."""
+    return word.partition("-")[0].lower() in SERIES or word.rpartition("-")[0].lower() in NAMES
 
 
 def _by_path(word: str, path: str) -> NamedSide:
@@ -112,7 +117,7 @@ def _tcp(word: str, text: str) -> NamedSide:
 
 def _defaults(word: str, text: str) -> NamedSide:
     """Parse `defaults:`, which may be followed by a client's option file or by a target."""
-    if text.partition("-")[0].lower() in SERIES and not os.path.exists(text):
+    if _is_target(text) and not os.path.exists(text):
         return _target(word, text)
     return NamedSide(SideKind.SERVER, word, place={**_NO_PLACE, "defaults_file": text})
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from advisor.catalog.targets import NAMES
 from advisor.core.errors import did_you_mean
 from advisor.core.value_types import NamedTuple
 from advisor.report.formats import names
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 SEVERITIES = ("error", "warning", "note")
 FAIL_ON = (*SEVERITIES, "never")
 DISKS = ("hdd", "ssd", "nvme")
-TARGET = r"^(mysql|mariadb)-[0-9]{1,4}\.[0-9]{1,4}(\.[0-9]{1,4})?$"
+# As --target takes them: builds and services too. Aurora counts its own releases: aurora-mysql-3.
+_SERVERS = "|".join(name for name in NAMES if name != "aurora-mysql")
+TARGET = rf"^(({_SERVERS})-[0-9]{{1,4}}\.[0-9]{{1,4}}|aurora-mysql-[0-9]{{1,4}}(\.[0-9]{{1,4}})?)(\.[0-9]{{1,4}})?$"
 TARGET_SPAN = r"^(mysql|mariadb)(-[0-9]{1,4}\.[0-9]{1,4}(\.[0-9]{1,4})?)?$"
 RAM = r"^[0-9]+(\.[0-9]+)?[KMGTkmgt]?(i?[Bb])?$"
 BOUND = r"^-?[0-9]+(\.[0-9]+|[KMGTPEkmgtpe])?$"

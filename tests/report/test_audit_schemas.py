@@ -140,3 +140,15 @@ def test_every_schema_is_named_in_the_page() -> None:
     page = (CHECKOUT / "docs" / "formats.md").read_text()
     missing = [name for name in sorted(os.listdir(CHECKOUT / "schemas")) if f"schemas/{name})" not in page]
     assert missing == []
+
+
+@pytest.mark.parametrize("comment", ["Percona Server (GPL), Release 35, Revision 1", "MySQL Enterprise Server - GPL"])
+def test_vendors_builds(comment: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """The audit of a server of another vendor names its build, and keeps to the schema."""
+    recorded = json.loads(OLD[0].read_text(encoding="utf-8"))
+    recorded["server"] |= {"flavour": "mysql", "version": "8.0.36", "version_comment": comment}
+    recorded["server"]["variables"] |= {"version": "8.0.36", "version_comment": comment}
+    (tmp_path / "other.json").write_text(json.dumps(recorded), encoding="utf-8")
+    audit = printed(capsys, "audit", "--isolated", "--snapshot", str(tmp_path / "other.json"))
+    assert audit["server"]["target"] in ("percona-8.0.36", "mysql-enterprise-8.0.36")
+    validator("audit").validate(audit)

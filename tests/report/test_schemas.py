@@ -17,7 +17,12 @@ from mycnf_command import CHECKOUT
 from referencing import Registry, Resource
 
 from advisor.__main__ import main
+from advisor.catalog.targets import NAMES
+from advisor.core.model import Origin
+from advisor.preflight.item import RestartEffect
 from advisor.report.formats import render_lint as render
+from advisor.upgrade.change import Area, LineEffect
+from advisor.verdict.outcome import Outcome
 
 SCHEMAS = ("lint", "lint-line", "show", "rules")
 
@@ -25,7 +30,8 @@ SCHEMAS = ("lint", "lint-line", "show", "rules")
 @cache
 def validator(name: str) -> Draft202012Validator:
     """The published schema of that name, with the others at hand for what it refers to."""
-    contents = {s: json.loads((CHECKOUT / "schemas" / f"{s}.schema.json").read_text()) for s in SCHEMAS}
+    paths = (CHECKOUT / "schemas").glob("*.schema.json")
+    contents = {path.name.partition(".")[0]: json.loads(path.read_text()) for path in paths}
     known: Registry[Any] = Registry().with_resources(
         (f"{s}.schema.json", Resource.from_contents(c)) for s, c in contents.items()
     )
@@ -58,6 +64,51 @@ def test_lint_and_show(capsys: pytest.CaptureFixture[str], target: str, file: st
     for line in lines:
         validator("lint-line").validate(json.loads(line))
     validator("show").validate(json.loads(printed(capsys, "show", "--format", "json", *words)))
+
+
+@pytest.mark.parametrize("target", [*(f"{name}-8.0" for name in NAMES if "mariadb" not in name), "rds-mariadb-10.11"])
+def test_every_target(capsys: pytest.CaptureFixture[str], target: str) -> None:
+    """The reports about each vendor's build and managed service keep to the schemas, which name the server."""
+    path = str(CHECKOUT / "examples" / "bad.cnf")
+    old = "mariadb-10.6" if "mariadb" in target else "mysql-5.7"
+    for name, words in {
+        "lint": ("--target", target, path),
+        "show": ("--target", target, path),
+        "upgrade": ("--from", old, "--to", target, path),
+        "diff": (target, path),
+        "suggest": ("--target", target, "--ram", "64G", "--cpus", "8", "--disk", "ssd"),
+        "explain": ("sort_buffer_size", "--target", target),
+    }.items():
+        validator(name).validate(json.loads(printed(capsys, name, "--format", "json", *words)))
+
+
+def test_options_of_every_build(capsys: pytest.CaptureFixture[str]) -> None:
+    """An option that Percona XtraDB Cluster has otherwise is explained for each, by the name of the target."""
+    report = json.loads(printed(capsys, "explain", "--format", "json", "wsrep_sst_method"))
+    assert any(name.startswith("pxc-") for name in report["option"]["targets"])
+    validator("explain").validate(report)
+
+
+def test_a_line_at_which_the_server_stops(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """What the parser takes and the start refuses has an outcome of its own, which the schema knows."""
+    (tmp_path / "my.cnf").write_text("[mysqld]\ndefault_time_zone = +25:00\n")
+    words = ("--from", "mysql-5.7", "--to", "mysql-8.0", str(tmp_path / "my.cnf"))
+    report = json.loads(printed(capsys, "upgrade", "--format", "json", *words))
+    assert report["lines"][0]["to"]["outcome"] == "stops"
+    validator("upgrade").validate(report)
+
+
+@pytest.mark.parametrize(("name", "place", "words"), [
+    ("upgrade", ("verdict", "outcome"), Outcome),
+    ("upgrade", ("line", "change"), LineEffect),
+    ("upgrade", ("default", "area"), Area),
+    ("diff", ("held", "origin"), Origin),
+    ("preflight", ("item", "kind"), RestartEffect),
+])  # fmt: skip
+def test_words_are_those_of_the_program(name: str, place: tuple[str, str], words: Any) -> None:
+    """A schema that lists words lists every one that the program may print."""
+    part, field = place
+    assert set(validator(name).schema["$defs"][part]["properties"][field]["enum"]) == {str(word) for word in words}
 
 
 def test_nasty_findings() -> None:

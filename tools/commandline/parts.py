@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from advisor.catalog.targets import SERIES
+from advisor.catalog.targets import BUILD_SERIES, NAMES, SERIES
 from advisor.cli.parser import build_parser
 from probes.registry import MODULES
 from rules import all_rules
@@ -76,8 +76,10 @@ def description() -> tuple[str, str]:
 
 
 def targets() -> list[str]:
-    """The supported series, as `--target` accepts them."""
-    return [f"{flavour}-{s[0]}.{s[1]}" for flavour, series in SERIES.items() for s in sorted(series)]
+    """The supported series, as `--target` accepts them: those of the flavours, then those of vendors' builds."""
+    known = [(flavour, series) for flavour, series in SERIES.items()]
+    known += [(name, BUILD_SERIES[build]) for name, (_, build) in NAMES.items() if build in BUILD_SERIES]
+    return [f"{name}-{s[0]}.{s[1]}" for name, series in known for s in sorted(series)]
 
 
 def rules() -> list[str]:
