@@ -63,7 +63,8 @@ def main(argv: list[str] | None = None) -> int:
         _discard_stdout()
         return errors.INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the one place where the unexpected becomes a line and a file
-        return _exit_with_message(_stdout_error_message(error) or _crash_message(error), errors.USAGE)
+        message = _stdout_error_message(error) or _directory_error_message(error) or _crash_message(error)
+        return _exit_with_message(message, errors.USAGE)
     return code
 
 
@@ -79,6 +80,17 @@ def _stdout_error_message(error: Exception) -> str:
         return ""
     _discard_stdout()
     return f"cannot write the report to stdout: {error.strerror}; name a file on another disk with -o"
+
+
+def _directory_error_message(error: Exception) -> str:
+    """The message for a relative path below a working directory that was removed; empty for any other error."""
+    if not isinstance(error, FileNotFoundError):
+        return ""
+    try:
+        os.getcwd()
+    except OSError:
+        return "the working directory no longer exists; change to another one (cd), or name all files by absolute paths"
+    return ""
 
 
 def _crash_message(error: Exception) -> str:

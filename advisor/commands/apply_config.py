@@ -62,12 +62,25 @@ def merge_arguments(args: argparse.Namespace, config: Configuration, *, one_host
     return type(args)(**given)
 
 
+def configured_root(args: argparse.Namespace, config: Configuration) -> str | None:
+    """Return the root of --root, else of the configuration, for commands that read option files.
+
+    Raises MycnfError if that of the configuration is no directory: absolute includes would look like missing files.
+    """
+    if args.root is None and config.root is not None and not os.path.isdir(config.root):
+        raise MycnfError(
+            f"{config.path}: root: {config.root} is not a directory; name the directory that stands for /, relative to "
+            "this file"
+        )
+    return args.root if args.root is not None else config.root
+
+
 def configure_reading(args: argparse.Namespace, folder: str) -> None:
     """Set `target`, if the configuration names exactly one, and `root`, for commands that only read files."""
     config = find_and_read_configuration(args, folder)
     if config is None:
         return
-    args.root = args.root or config.root
+    args.root = configured_root(args, config)
     if hasattr(args, "target") and not args.target and len(config.target or ()) == 1:
         (args.target,) = config.target or ()
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
 from advisor.analysis import run_rules, sort_by_place
 from advisor.commands.lint_plan import LintPlan, LintResult
-from advisor.commands.read_files import read_carrier, read_resolved, replace_stdin, require_root
+from advisor.commands.read_files import folder_of, read_carrier, read_resolved, replace_stdin, require_root
 from advisor.redaction import redact_text
 from advisor.report import CheckedFile
 from advisor.verdict import judge_file
@@ -40,31 +38,25 @@ def make_plans(paths: Sequence[str], args: argparse.Namespace) -> list[LintPlan]
         return [_make_plan(args.config, args)] * len(paths)
     from advisor.config import find_configuration
 
-    folders = [_folder(args.stdin_filename if path == "-" else path) for path in paths]
+    folders = [folder_of(args.stdin_filename if path == "-" else path) for path in paths]
     configurations = {folder: find_configuration(folder) for folder in dict.fromkeys(folders)}
     plans = {config: _make_plan(config, args) for config in dict.fromkeys(configurations.values())}
     return [plans[configurations[folder]] for folder in folders]
 
 
-def _folder(path: str) -> str:
-    try:
-        return os.path.dirname(os.path.abspath(path))
-    except OSError:  # the working directory was removed; stdin can still be checked
-        return os.sep
-
-
 def _make_plan(config: str | None, args: argparse.Namespace) -> LintPlan:
     if config is None and not (args.isolated and args.baseline):
         return LintPlan(args)
-    from advisor.commands.apply_config import merge_arguments, refuse_contradictions, warn_unused_house_rules
+    from advisor.commands import apply_config
     from advisor.config.read import read_configuration
 
-    refuse_contradictions(args)
+    apply_config.refuse_contradictions(args)
     if config is None:
         return LintPlan(args)
     read_ = read_configuration(config)
-    plan = LintPlan(merge_arguments(args, read_), read_)
-    warn_unused_house_rules(args, read_, plan.rules)
+    apply_config.configured_root(args, read_)  # a wrong one is reported
+    plan = LintPlan(apply_config.merge_arguments(args, read_), read_)
+    apply_config.warn_unused_house_rules(args, read_, plan.rules)
     return plan
 
 

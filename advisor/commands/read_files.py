@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
 
-from advisor.core.errors import MycnfError
+from advisor.core.errors import MycnfError, stdin_buffer
 from advisor.optionfile import MAX_BYTES, load, resolve
 from advisor.optionfile.lines import LineKind, is_template
 
@@ -71,13 +70,20 @@ def require_root(args: Namespace) -> None:
         raise MycnfError(f"--root {args.root} is not a directory; name the directory that stands for /")
 
 
+def folder_of(path: str) -> str:
+    """Return the folder in which the configuration of a file is searched first; stdin is a file of the working one."""
+    try:
+        return os.path.dirname(os.path.abspath(path))
+    except OSError:  # the working directory was removed; stdin can still be checked
+        return os.sep
+
+
 def configure(args: Namespace) -> None:
     """Set target and root from the configuration closest to the first file; raises MycnfError for an invalid --root."""
     from advisor.config import find_configuration
 
     require_root(args)
-    first = args.files[0] if args.files[0] != "-" else ""
-    folder = os.path.dirname(os.path.abspath(first or "stdin"))
+    folder = folder_of(args.files[0])
     if args.config or (not args.isolated and find_configuration(folder)):
         from advisor.commands.apply_config import configure_reading
 
@@ -86,7 +92,7 @@ def configure(args: Namespace) -> None:
 
 def stdin_bytes() -> bytes:
     """Read all of stdin; raises MycnfError if it is larger than any option file."""
-    data = sys.stdin.buffer.read(MAX_BYTES + 1)
+    data = stdin_buffer().read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise MycnfError(
             f"stdin is larger than {MAX_BYTES >> 20}M, which is too large for an option file; name the file that you "

@@ -8,6 +8,7 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from typing import BinaryIO
 
 
 OK = 0
@@ -67,6 +68,13 @@ def print_notice(message: str) -> None:
         return
     sys.stdout.flush()
     print_stderr(f"mycnf: {line}")
+
+
+def stdin_buffer() -> BinaryIO:
+    """Return the bytes of stdin; raises MycnfError if the caller closed it: nothing read is no empty input."""
+    if sys.stdin is None:
+        raise MycnfError("stdin is closed, so nothing can be read from it (-); name a file, or pipe the text in")
+    return sys.stdin.buffer
 
 
 def print_stderr(line: str) -> None:

@@ -182,8 +182,8 @@ def _read_password(prompt: str) -> str:
     try:
         os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
     except OSError:
-        if not sys.stdin.isatty():
-            if not (line := sys.stdin.readline()):
+        if sys.stdin is None or not sys.stdin.isatty():
+            if sys.stdin is None or not (line := sys.stdin.readline()):
                 raise EOFError from None
             return line.rstrip("\r\n")
     return getpass.getpass(prompt)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import os
 import re
-import sys
 import time
 from contextlib import contextmanager
 from itertools import chain
@@ -25,6 +24,7 @@ from advisor.collect.pasted.process_list import ProcessListReader, sessions_in
 from advisor.collect.pasted.replicas import ReplicaSources, replicas_in
 from advisor.collect.pasted.samples import NO_FIRST, DifferenceRounds, InnodbStatusReader, add_sample
 from advisor.collect.pasted.tables import tables
+from advisor.core.errors import stdin_buffer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -130,7 +130,7 @@ class Text(NamedTuple):
 def open_text(path: str) -> Iterator[Text]:
     """Open the text of a file (- is stdin); lines are read lazily. Raises TextError, also while reading."""
     if path == STDIN:
-        yield _text(path, sys.stdin.buffer, time.time())
+        yield _text(path, stdin_buffer(), time.time())
         return
     if not os.path.exists(path):
         raise TextError(f"{path} does not exist; give {FORMS}")
