@@ -20,6 +20,8 @@ MAX_BYTES = (
     16 << 20
 )  # bytes; enough for a hundred thousand findings, and invalid JSON of that size takes 25 times the memory
 FIELDS = ("path", "code", "group", "option", "value")
+SERVER = "<server>"  # the file of an audit's finding without one
+OUTSIDE = os.pardir + os.sep
 Key = tuple[str, str, str | None, str | None, str | None]
 
 
@@ -53,11 +55,12 @@ def key_of(finding: Finding, home: str, folder: str) -> Key:
     """Return the parts of a finding that do not change when lines move: no line, message or target version.
 
     The option is the canonical one, so another spelling is not a new finding; its value is masked as in every report.
-    `home` is the file of a finding without a location.
+    `home` is the file of a finding without a location, SERVER in an audit: paths of the server's host stay as they are,
+    wherever the baseline is.
     """
     path = finding.location.path if finding.location else home
     return (
-        relative_path(path, folder),
+        path if home == SERVER else relative_path(path, folder),
         finding.code,
         finding.group,
         finding.canonical or finding.option,
@@ -66,10 +69,19 @@ def key_of(finding: Finding, home: str, folder: str) -> Key:
 
 
 def relative_path(path: str, folder: str) -> str:
-    """Return a path relative to the baseline's directory; pseudo files such as <stdin> stay as they are."""
+    """Return a path relative to the baseline's directory; pseudo files such as <stdin> stay as they are.
+
+    A file that only seems to lie elsewhere, because one of the two directories is named by a link, counts as within.
+    """
     if path.startswith("<"):
         return path
-    return os.path.relpath(os.path.abspath(path), os.path.abspath(folder)).replace(os.sep, "/")
+    path, folder = os.path.abspath(path), os.path.abspath(folder)
+    relative = os.path.relpath(path, folder)
+    if relative.startswith(OUTSIDE):
+        real = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
+        within = os.path.relpath(real, os.path.realpath(folder))
+        relative = relative if within.startswith(OUTSIDE) else within
+    return relative.replace(os.sep, "/")
 
 
 def render_baseline(readings: Iterable[BaselineReading], path: str) -> str:

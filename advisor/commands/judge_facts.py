@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
@@ -65,8 +64,10 @@ def make_request(args: argparse.Namespace, *, one_host: bool = True) -> AuditReq
     The keys of the configuration that describe a host count only with `one_host`: other commands have several servers.
     """
     from advisor.commands.apply_config import find_and_read_configuration, merge_arguments
+    from advisor.commands.read_files import folder_of
+    from advisor.config import OWN_FILE
 
-    config = find_and_read_configuration(args, os.getcwd())
+    config = find_and_read_configuration(args, folder_of(OWN_FILE))
     if config is None:
         whole, house = args, None
     else:
@@ -139,7 +140,7 @@ def _split_by_comments(known: RuleContext, findings: tuple[Finding, ...]) -> tup
     return tuple(f for f in done.kept if f.code[:3] != SUPPRESSIONS), done.hidden
 
 
-SERVER = "<server>"  # location of a finding without a file
+SERVER = baseline.SERVER
 
 
 def apply_baseline(audited: AuditResult, args: argparse.Namespace, *, silent: bool = False) -> AuditResult:
@@ -149,6 +150,9 @@ def apply_baseline(audited: AuditResult, args: argparse.Namespace, *, silent: bo
     not overwritten then.
     """
     reading = baseline.BaselineReading(SERVER, audited.findings, ())
+    if args.write_baseline and audited.facts.lost:
+        print_notice(f"{args.write_baseline} is not written: not all facts could be read")
+        return audited
     if args.write_baseline:
         refuse_overwrite(args.write_baseline)
         from advisor.report.output import write  # not needed when the app starts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -18,9 +18,6 @@ from advisor.analysis.baseline import (
 )
 from advisor.core.errors import MycnfError
 from advisor.core.model import Confidence, Finding, Location, Severity
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 RAN = frozenset({"BUF001", "OPT001"})
 
@@ -97,6 +94,18 @@ def test_paths_are_relative_to_the_baseline(tmp_path: Path, monkeypatch: pytest.
     absolute = str(tmp_path / "conf" / "a.cnf")
     (split,) = apply_baseline(read_baseline(str(path)), [reading(finding(absolute))])
     assert split.new == ()
+
+
+def test_a_folder_behind_a_link_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A baseline holds for the files beside it, whether its folder is named by a link or by where it leads."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    monkeypatch.chdir(tmp_path / "real")
+    Path("base.json").write_text(render_baseline([reading(finding("a.cnf"))], "base.json"))
+    for path in ("base.json", str(tmp_path / "link" / "base.json")):
+        for named in ("a.cnf", str(tmp_path / "real" / "a.cnf"), str(tmp_path / "link" / "a.cnf")):
+            (split,) = apply_baseline(read_baseline(path), [reading(finding(named), path=named)])
+            assert split.new == (), (path, named)
 
 
 def test_the_file_is_made_for_diffs() -> None:

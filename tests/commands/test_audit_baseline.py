@@ -7,6 +7,8 @@ from pathlib import Path
 
 from mycnf_command import Mycnf
 
+from advisor.commands.collect import DEMO as DEMO_RECORDING
+
 DEMO = ("audit", "--demo", "--format", "json", "--fail-on", "note")
 
 
@@ -27,6 +29,30 @@ def test_what_was_known_is_left_out_until_something_is_new(mycnf: Mycnf, tmp_pat
     again = mycnf(*DEMO, "--baseline", str(kept))
     assert again.code == 1
     assert {f["code"] for f in json.loads(again.out)["findings"]} == {gone["code"]}
+
+
+def test_a_baseline_of_a_server_holds_in_any_folder(mycnf: Mycnf, tmp_path: Path) -> None:
+    """Files of the server's host have the paths that they have there, so a checkout elsewhere knows them too."""
+    (tmp_path / "here").mkdir()
+    (tmp_path / "a" / "b" / "c").mkdir(parents=True)
+    mycnf(*DEMO, "--write-baseline", "here/audit.json")
+    entries = json.loads((tmp_path / "here" / "audit.json").read_text(encoding="utf-8"))["findings"]
+    assert {entry["path"][0] for entry in entries} == {"/", "<"}
+    moved = (tmp_path / "here" / "audit.json").rename(tmp_path / "a" / "b" / "c" / "audit.json")
+    known = mycnf(*DEMO, "--baseline", moved)
+    assert (known.code, json.loads(known.out)["findings"]) == (0, [])
+
+
+def test_half_an_audit_is_not_written(mycnf: Mycnf, tmp_path: Path) -> None:
+    """Where the connection was lost, the baseline of before stays, and the exit code is that of the connection."""
+    facts = json.loads(Path(DEMO_RECORDING).read_text(encoding="utf-8"))
+    (tmp_path / "lost.json").write_text(json.dumps(facts | {"lost": "the connection was lost"}), encoding="utf-8")
+    kept = tmp_path / "audit.json"
+    mycnf(*DEMO, "--write-baseline", kept)
+    before = kept.read_text(encoding="utf-8")
+    ended = mycnf("audit", "--snapshot", "lost.json", "--select", "VER", "--format", "json", "--write-baseline", kept)
+    assert (ended.code, kept.read_text(encoding="utf-8")) == (3, before)
+    assert "audit.json is not written: not all facts could be read" in ended.err
 
 
 def test_another_file_is_never_written_over(mycnf: Mycnf, tmp_path: Path) -> None:
