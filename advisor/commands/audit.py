@@ -34,6 +34,11 @@ def run(args: argparse.Namespace) -> int:
 
         write(statement_listing(), args.output)
         return errors.OK
+    recorded = {"--from": args.texts, "--snapshot": args.snapshot, "--demo": args.demo}
+    if source := next((flag for flag, given in recorded.items() if given), None):
+        from advisor.commands.connection import refuse_server
+
+        refuse_server(args, source)
     if _on_screen(args):  # rules are imported after the first frame
         from advisor.commands import app
 
@@ -60,7 +65,7 @@ def _on_screen(args: argparse.Namespace) -> bool:
     if args.keep or any(x is not None for x in (args.format, args.output, args.write_baseline, args.since)):
         return False
     able = os.environ.get("TERM", "dumb") not in ("", "dumb", "unknown")
-    return able and all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
+    return able and all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
 
 
 def _report(args: argparse.Namespace) -> int:
@@ -153,7 +158,7 @@ def _facts(args: argparse.Namespace) -> Facts:
 
 def _page(args: argparse.Namespace) -> Page:
     from advisor.report import Page
-    from advisor.report.output import colour_wanted, run_time, working_directory
+    from advisor.report.output import colour_wanted, run_time
 
     colour = colour_wanted(args.output)
-    return Page(colour=colour, base=working_directory(), fail_on=args.fail_on or FAIL_ON, now=run_time())
+    return Page(colour=colour, fail_on=args.fail_on or FAIL_ON, now=run_time())

@@ -15,14 +15,20 @@ if TYPE_CHECKING:
     from advisor.facts import Facts, ProbeResult
 
 
+STDOUT = "-"
+
+
 def run(args: argparse.Namespace) -> int:
     """Write the snapshot; if the connection is lost, saves what was read and returns 3."""
-    from advisor.facts.snapshot import save
+    from advisor.facts.snapshot import encode_snapshot, save
+    from advisor.report.output import write
 
     if args.output is None and not args.keep:
         raise errors.MycnfError("name a file for the snapshot with -o SNAP, or save it for mycnf history with --keep")
     facts = collect_facts(args)
-    if args.output is not None:
+    if args.output == STDOUT:
+        write(encode_snapshot(facts).decode("ascii"), None)
+    elif args.output is not None:
         save(facts, args.output)
     if args.keep:
         from advisor.commands.history import keep_facts
@@ -34,7 +40,8 @@ def run(args: argparse.Namespace) -> int:
         print_notice(facts.lost)
         return errors.CONNECTION
     if args.output is not None:
-        print_notice(f"{args.output} has the facts of {facts.statements} statements and the host; secrets are masked")
+        place = "the snapshot on stdout" if args.output == STDOUT else args.output
+        print_notice(f"{place} has the facts of {facts.statements} statements and the host; secrets are masked")
     return errors.OK
 
 
@@ -43,12 +50,11 @@ def collect_facts(args: argparse.Namespace) -> Facts:
     from msgspec.structs import replace
 
     from advisor.collect.collect import CollectRequest, collect
-    from advisor.commands.connection import request_of, schema_limits
+    from advisor.commands.connection import check_window, request_of, schema_limits
     from advisor.commands.sample import load_samples, load_spaces
     from advisor.facts.snapshot import fit_snapshot
 
-    if args.window < 0:
-        raise errors.MycnfError(f"--window {args.window:g} is not a valid time; write seconds, 0 for no window")
+    check_window(args.window)
     if is_declared(args):
         declared_host(args)  # mistakes are reported before anything is asked of a server
     facts = collect(CollectRequest(request_of(args), window=args.window, schema=schema_limits(args)))

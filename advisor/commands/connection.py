@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from advisor.core.errors import MycnfError
+
 if TYPE_CHECKING:
     import argparse
 
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
     from advisor.facts import Facts, Host
 
 MAX_SCHEMA_TIME = 60.0  # seconds; all answers of an audit together have two minutes
+MAX_WINDOW = 3000.0  # seconds; the servers close a session that was idle for 3600, as it asks them to
 
 CONNECTION = (
     "socket",
@@ -37,6 +40,21 @@ def request_of(args: argparse.Namespace) -> ConnectRequest:
     return ConnectRequest(**{name: getattr(args, name) for name in CONNECTION})
 
 
+def check_window(seconds: float) -> None:
+    """Raise MycnfError for a sampling window that is no time, or longer than the session stays open while idle."""
+    if not 0 <= seconds <= MAX_WINDOW:
+        raise MycnfError(
+            f"--window {seconds:g} is not a valid time; write 1 to {MAX_WINDOW:g} seconds, or 0 for no window"
+        )
+
+
+def refuse_server(args: argparse.Namespace, source: str) -> None:
+    """Raise MycnfError if the command line names a running server beside `source`, which would be read instead."""
+    given = next((name for name in ("socket", "host", "port") if getattr(args, name, None) is not None), None)
+    if given:
+        raise MycnfError(f"{source} is read in place of a running server, so --{given} has no effect; omit one of them")
+
+
 def schema_limits(args: argparse.Namespace, *, requested: bool = False) -> SchemaLimits | None:
     """Return the limits of --schema, None without it unless requested; raises MycnfError for invalid numbers.
 
@@ -45,7 +63,6 @@ def schema_limits(args: argparse.Namespace, *, requested: bool = False) -> Schem
     if not getattr(args, "schema", False) and not requested:
         return None
     from advisor.collect.server.schema import SchemaLimits
-    from advisor.core.errors import MycnfError
 
     if not 0 < args.schema_time <= MAX_SCHEMA_TIME:
         raise MycnfError(f"--schema-time {args.schema_time:g}: write 1 to {MAX_SCHEMA_TIME:g} seconds")

@@ -9,6 +9,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
+from advisor.commands.connection import check_window
 from advisor.core import errors
 from advisor.core.errors import MycnfError, print_notice
 
@@ -54,14 +55,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _refuse_contradictions(args: argparse.Namespace) -> None:
-    if args.kept and (args.resume or args.dir or args.inventory):
-        raise MycnfError("--from only reports on a saved run; omit --dir, --resume and -i")
+    if args.kept and (args.resume or args.dir or args.inventory or args.limit):
+        raise MycnfError("--from only reports on a saved run; omit --dir, --resume, --inventory and --limit")
     if args.resume and not args.dir:
         raise MycnfError("--resume needs the directory of the run: name it with --dir")
     if args.forks is not None and args.forks < 1:
         raise MycnfError(f"--forks {args.forks} is invalid; write the number of hosts at a time, 1 or more")
-    if not (math.isfinite(args.window) and args.window >= 0):
-        raise MycnfError(f"--window {args.window:g} is not a valid time; write seconds, 0 for no window")
+    check_window(args.window)
     if not (math.isfinite(args.timeout) and args.timeout > args.window):
         raise MycnfError(
             f"--timeout {args.timeout:g} leaves no time after the window of {args.window:g} s; raise it, or shorten "

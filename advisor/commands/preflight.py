@@ -38,8 +38,10 @@ def run(args: argparse.Namespace) -> int:
 
 def _facts(args: argparse.Namespace) -> Facts:
     if args.snapshot:
+        from advisor.commands.connection import refuse_server
         from advisor.facts.snapshot import load
 
+        refuse_server(args, "--snapshot")
         return load(args.snapshot)
     from advisor.collect.collect import CollectRequest, collect
     from advisor.collect.connection.options import ConnectRequest

@@ -119,6 +119,18 @@ def test_every_action_is_accepted_by_the_server(mycnf: Mycnf, bad_server: Sandbo
 
 
 @pytest.mark.servers("mysql-8.0")
+def test_a_snapshot_goes_to_stdout(mycnf: Mycnf, any_server: Sandbox, tmp_path: Path) -> None:
+    """`collect -o -` prints the snapshot, as -o - of every other command prints its report, and makes no file."""
+    words = ("collect", "--socket", any_server.socket, "--user", "root", "--window", "0")
+    ended = mycnf(*words, "-o", "-")
+    assert ended.code == 0
+    assert "the snapshot on stdout has the facts of" in ended.err
+    assert [path.name for path in tmp_path.iterdir()] == ["home"]
+    (tmp_path / "piped.json").write_text(ended.out, encoding="utf-8")
+    assert findings(mycnf("audit", "--snapshot", "piped.json", "--format", "json"))
+
+
+@pytest.mark.servers("mysql-8.0")
 def test_wrong_password(mycnf: Mycnf, any_server: Sandbox) -> None:
     """A refused account is one line and exit code 3."""
     ended = mycnf("audit", "--socket", any_server.socket, "--user", "nobody-of-that-name", "--window", "0")

@@ -40,6 +40,23 @@ def test_texts_are_audited(mycnf: Mycnf, texts: list[str]) -> None:
     assert "came from text" in reasons["server.replication"]
 
 
+def test_each_from_counts(mycnf: Mycnf, texts: list[str]) -> None:
+    """Two texts by two --from are those of one: the first is not replaced by the second."""
+    together = mycnf("audit", "--isolated", "--from", *texts, "--format", "jsonl")
+    apart = mycnf("audit", "--isolated", "--from", texts[1], "--from", texts[0], "--format", "jsonl")
+    assert "BUF003" in together.out
+    assert apart == together
+
+
+@pytest.mark.parametrize("given", [("--socket", "s"), ("--host", "db1"), ("--port", "3307")])
+def test_texts_and_a_server(given: tuple[str, str], mycnf: Mycnf, texts: list[str]) -> None:
+    """A server beside texts or a snapshot is refused: it would not be read."""
+    for words in (("audit", "--from", *texts), ("audit", "--demo"), ("preflight", "--snapshot", texts[0])):
+        ended = mycnf(*words, "--format", "text", *given)
+        assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+        assert f"{words[1]} is read in place of a running server, so {given[0]} has no effect" in ended.err
+
+
 def test_the_report_says_where_it_came_from(mycnf: Mycnf, texts: list[str]) -> None:
     """Text for people names no statements that were never sent, and what the user says of the host is taken."""
     ended = mycnf("audit", "--isolated", "--from", *texts, "--ram", "64G", "--format", "text")

@@ -13,6 +13,7 @@ from lxml import etree
 from msgspec.structs import replace
 from mycnf_command import CHECKOUT
 
+from advisor.catalog.targets import NAMES
 from advisor.commands.collect import DEMO
 from advisor.facts.snapshot import load, save
 
@@ -108,6 +109,15 @@ def test_a_bad_configuration(command: str, text: str, mycnf: Mycnf, bad: str, tm
     assert "mycnf.toml" in ended.err
 
 
+@pytest.mark.parametrize("name", [*(f"{name}-8.0" for name in NAMES if "mariadb" not in name), "aurora-mysql-3"])
+def test_a_configuration_names_every_target(name: str, mycnf: Mycnf, bad: str, tmp_path: Path) -> None:
+    """Each server that --target takes can stand in a configuration, builds and managed services too."""
+    named = mycnf("lint", bad, "--isolated", "--target", name, "--format", "json")
+    config(tmp_path, f'target = "{name}"\n')
+    assert mycnf("lint", bad, "--format", "json") == named
+    assert entries(named)[0][1] == name.replace("aurora-mysql-3", "aurora-mysql-8.0")
+
+
 def test_a_missing_configuration(mycnf: Mycnf, bad: str) -> None:
     """A file that --config names must be there."""
     ended = mycnf("lint", bad, "--config", "none.toml")
@@ -146,6 +156,18 @@ def test_root_and_machine(mycnf: Mycnf, tmp_path: Path) -> None:
     assert (show.code, "as MySQL 8.4" in show.out, "1 line is skipped" in show.out) == (0, True, True), show
 
 
+def test_a_root_that_is_none(mycnf: Mycnf, bad: str, tmp_path: Path) -> None:
+    """A mistyped `root` is one line, as a mistyped --root is: absolute includes would be missing files otherwise."""
+    config(tmp_path, 'target = "mysql-8.4"\nroot = "tee"\n')
+    (tmp_path / "tree").mkdir()
+    for words in (("lint", bad), ("show", bad), ("diff", bad, "mysql-8.4")):
+        ended = mycnf(*words)
+        assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1), words
+        assert f"mycnf.toml: root: {tmp_path}/tee is not a directory" in ended.err
+        assert mycnf(*words, "--root", "tree").code in (0, 1)
+    assert mycnf("audit", "--snapshot", SNAPSHOT, "--fail-on", "never", "--format", "json").code == 0
+
+
 def test_house_rules(mycnf: Mycnf, bad: str, tmp_path: Path) -> None:
     """House rules speak in lint with their own words, are listed, explained, and left out like others."""
     config(tmp_path, 'target = "mysql-5.7"\n[house.max_connections]\nmaximum = 100\nmessage = "Ask us."\n')
@@ -179,16 +201,34 @@ def test_an_audit_asks_it_too(mycnf: Mycnf, tmp_path: Path) -> None:
     assert not any(s["code"].startswith(("HOU", "SUP")) for s in alone["skipped"])
 
 
-def test_from_a_folder_that_is_gone(tmp_path: Path) -> None:
-    """Stdin is checked even where the working directory was removed."""
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (("lint", "--target", "mysql-8.4", "-"), 0, ""),
+        (("show", "--target", "mysql-8.4", "-"), 0, ""),
+        (("upgrade", "--from", "mysql-8.0", "--to", "mysql-8.4", "--fail-on", "never", "-"), 0, ""),
+        (("audit", "--snapshot", SNAPSHOT, "--fail-on", "never", "--format", "json"), 0, ""),
+        (("report", SNAPSHOT, "--fail-on", "never", "--format", "json"), 0, ""),
+        (("lint", "--target", "mysql-8.4", "-", "-o", "report.txt"), 2, "the working directory no longer exists"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, tuple) else "",
+)
+def test_from_a_folder_that_is_gone(words: tuple[str, ...], code: int, says: str, tmp_path: Path) -> None:
+    """Stdin and files by their absolute paths are checked even where the working directory was removed."""
     gone = tmp_path / "gone"
     gone.mkdir()
-    script = f"cd {gone} && rmdir {gone} && exec {sys.executable} -m advisor lint --target mysql-8.4 -"
+    script = f'cd {gone} && rmdir {gone} && exec {sys.executable} -m advisor "$@"'
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(CHECKOUT)}
     ran = subprocess.run(
-        ["sh", "-c", script], input=b"[mysqld]\n", capture_output=True, env=environment, timeout=600, check=False
+        ["sh", "-c", script, "sh", *map(str, words)],
+        input=b"[mysqld]\n",
+        capture_output=True,
+        env=environment,
+        timeout=600,
+        check=False,
     )
-    assert (ran.returncode, ran.stderr) == (0, b"")
+    assert ran.returncode == code, ran.stderr
+    assert (ran.stderr.decode().count("\n"), says in ran.stderr.decode()) == (code // 2, True)
 
 
 def test_audits_leave_out_by_file_too(mycnf: Mycnf, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -85,6 +86,41 @@ def test_without_stderr_or_stdin_the_report_is_the_same(tmp_path: Path) -> None:
     for redirected in ("2> /dev/full", "2>&-", "<&- 2>&-"):
         ended = shell(words, redirected, tmp_path)
         assert (ended.code, ended.out) == (usual.code, usual.out), redirected
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("lint", "--isolated", "--target", "mysql-8.4", "-"),
+        ("lint", "--fix", "--isolated", "--target", "mysql-8.4", "-"),
+        ("show", "--target", "mysql-8.4", "-"),
+        ("diff", "-", "mysql-8.4"),
+        ("audit", "--from", "-", "--format", "text"),
+    ],
+    ids=lambda words: f"{words[0]} {words[1]}",
+)
+def test_a_closed_stdin_is_no_empty_file(words: tuple[str, ...], tmp_path: Path) -> None:
+    """Where nothing can be read, nothing was checked: one line says so, with exit code 2."""
+    ended = shell(words, "<&-", tmp_path)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == "mycnf: stdin is closed, so nothing can be read from it (-); name a file, or pipe the text in\n"
+
+
+def test_an_audit_on_a_terminal_without_stdin(tmp_path: Path) -> None:
+    """The app needs a keyboard, so the report is printed where stdin was closed."""
+    ours, theirs = os.openpty()
+    words = [sys.executable, "-m", "advisor", "audit", "--isolated", "--snapshot", SNAPSHOT, "--fail-on", "never"]
+    own = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(CHECKOUT), "TERM": "xterm-256color"}
+    process = subprocess.Popen(["bash", "-c", '"$@" <&-', "bash", *words], stdout=theirs, stderr=theirs, env=own)
+    os.close(theirs)
+    shown = b""
+    with contextlib.suppress(OSError):  # what Linux answers once the other end is closed
+        while piece := os.read(ours, 4096):
+            shown += piece
+    os.close(ours)
+    assert process.wait(600) == 0, shown
+    assert b"mycnf audit" in shown
+    assert b"internal error" not in shown
 
 
 def test_a_file_never_takes_the_place_of_a_closed_stream(tmp_path: Path) -> None:

@@ -137,6 +137,7 @@ def test_vault_password_is_asked_for(ground: Ground, host: dict[str, object]) ->
     (("--forks", "0"), "write the number of hosts"),
     (("--timeout", "1"), "leaves no time after the window"),
     (("--timeout", "nan"), "leaves no time after the window"),
+    (("--window", "nan"), "is not a valid time"),
     (("--resume",), "contains no run to resume"),
     (("--select", "NOSUCH"), "no rule, name or family"),
 ])  # fmt: skip
@@ -190,6 +191,9 @@ def test_from_what_is_no_run(ground: Ground) -> None:
     """A directory without a run is refused."""
     ended = ground.fleet("--from", ".")
     assert (ended.code, ended.err) == (2, "mycnf: . contains no run of mycnf fleet; name the directory of a run\n")
+    ended = ground.fleet("--from", ".", "--limit", "db")  # a pattern of Ansible, which is not asked
+    says = "mycnf: --from only reports on a saved run; omit --dir, --resume, --inventory and --limit\n"
+    assert (ended.code, ended.err) == (2, says)
 
 
 def test_nobody_reached(ground: Ground, dead_port: int) -> None:

@@ -149,6 +149,7 @@ def audit(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "--from",
         dest="texts",
+        action="extend",
         nargs="+",
         metavar="FILE",
         help="audit texts: of SHOW GLOBAL VARIABLES, STATUS and REPLICA STATUS, pt-mysql-summary, pt-summary, or "
@@ -187,7 +188,12 @@ def preflight(p: argparse.ArgumentParser) -> None:
 
 def collect(p: argparse.ArgumentParser) -> None:
     """Arguments of `mycnf collect`."""
-    p.add_argument("-o", "--output", metavar="SNAP", help="the snapshot to write (mode 0600; needed without --keep)")
+    p.add_argument(
+        "-o",
+        "--output",
+        metavar="SNAP",
+        help="the snapshot to write (mode 0600), or - for stdout; needed without --keep",
+    )
     add_keep(p)
     add_window(p)
     add_schema(p)
