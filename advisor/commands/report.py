@@ -83,6 +83,9 @@ def _one(facts: Facts, asked: AuditRequest, pairs: list[tuple[str, str | None]])
     made = [(render_audit(name, audited, page_for(out, fail_on)), out) for name, out in pairs]
     for text, out in made:
         write(text, out)
+    if facts.lost:
+        print_notice(facts.lost)
+        return errors.CONNECTION
     return errors.FINDINGS if fails(audited.findings, fail_on) else errors.OK
 
 
@@ -104,6 +107,8 @@ def report_many(
         for judged in _snapshots(_judge_all(paths, worker, jobs or _processors()), words):
             if judged.broken:
                 print_notice(judged.broken)
+            if judged.lost:
+                print_notice(f"{judged.path} is incomplete: {judged.lost}")
             tally.take(judged)
             for sink in sinks:
                 sink.take(judged)
@@ -133,21 +138,34 @@ def _snapshots(summaries: Iterable[SnapshotSummary], words: Sequence[str]) -> It
 def _code(tally: Tally) -> int:
     if tally.broken:
         print_notice(f"{plural(tally.broken, 'snapshot')} of {tally.read + tally.broken:,} could not be read")
+    if tally.lost:
+        print_notice(f"{plural(tally.lost, 'snapshot')} of {tally.read:,} incomplete: the connection was lost")
+    if tally.broken or tally.lost:
         return errors.USAGE
     return errors.FINDINGS if tally.fails else errors.OK
 
 
 def _paths(words: Iterable[str]) -> Iterator[str]:
-    """Yield the snapshots in the given order; those of a directory recursively and sorted, without hidden ones."""
+    """Yield the snapshots in the given order; those of a directory recursively and sorted, without hidden ones.
+
+    A directory that cannot be read stands for its snapshots; links to directories are reported on stderr.
+    """
     for word in words:
         if not os.path.isdir(word):
             yield word
             continue
-        for folder, folders, names in os.walk(word, onerror=_raise_unreadable):
+        unread: list[OSError] = []
+        for folder, folders, names in os.walk(word, onerror=unread.append):
+            while unread:
+                yield unread.pop(0).filename
             folders[:] = sorted(name for name in folders if not name.startswith("."))
+            for path in (os.path.join(folder, name) for name in folders):
+                if os.path.islink(path):
+                    print_notice(f"skipped {path}, a link to a directory; name it too if it has snapshots")
             for name in sorted(names):
                 if name.endswith(".json") and not name.startswith("."):
                     yield os.path.join(folder, name)
+        yield from (error.filename for error in unread)
 
 
 def _unique(paths: Iterable[str]) -> Iterator[str]:
@@ -160,8 +178,15 @@ def _unique(paths: Iterable[str]) -> Iterator[str]:
             yield path
 
 
-def _raise_unreadable(error: OSError) -> None:
-    raise MycnfError(f"{error.filename} can't be read ({error.strerror}); check its owner and mode") from error
+def _refuse_directory(path: str) -> None:
+    """Raise MycnfError for a directory in place of a snapshot: its own could not be listed."""
+    if os.path.isdir(path):
+        try:
+            os.scandir(path).close()
+            reason = "its snapshots could not be listed"
+        except OSError as error:
+            reason = error.strerror or "its snapshots could not be listed"
+        raise MycnfError(f"{path} can't be read ({reason}); check its owner and mode")
 
 
 def _judge_all(paths: Iterator[str], work: ReportTask, jobs: int) -> Iterator[SnapshotSummary]:
@@ -203,9 +228,9 @@ FAIL_ON = "error"
 def page_for(out: str | None, fail_on: str) -> Page:
     """Return the rendering options of a report that goes to `out`; colour is for terminals only."""
     from advisor.report import Page
-    from advisor.report.output import colour_wanted, run_time, working_directory
+    from advisor.report.output import colour_wanted, run_time
 
-    return Page(colour=colour_wanted(out), base=working_directory(), fail_on=fail_on, now=run_time())
+    return Page(colour=colour_wanted(out), fail_on=fail_on, now=run_time())
 
 
 class ReportTask(NamedTuple):
@@ -253,6 +278,7 @@ def report_one(path: str) -> SnapshotSummary:
     (work,) = _TASK
     limit_cache(CATALOGS)
     try:
+        _refuse_directory(path)
         audited = _apply_baseline(judge_facts(load(path), work.request, brief=True))
         return summarize(path, audited, {form: bulk_writer(form).piece for form in work.forms}, work.page)
     except MycnfError as error:

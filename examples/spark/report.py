@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 PROGRAM = "mycnf.pyz"
 SNAPSHOTS_EACH = 200  # snapshots of one partition: about two seconds of work on an idle processor
-WROTE_A_REPORT = (0, 1, 2)  # exit codes: nothing found, findings, unreadable snapshots, which are rows too
+# Exit codes: nothing found, findings, unreadable snapshots, which are rows too, and a single incomplete one.
+WROTE_A_REPORT = (0, 1, 2, 3)
 
 
 def judge_partition(snapshots: Iterable[Row]) -> Iterator[str]:

@@ -94,6 +94,83 @@ def test_a_directory(mycnf: Mycnf, folder: Path, jobs: str) -> None:
     ]
 
 
+def test_a_directory_that_can_not_be_read(tmp_path: Path) -> None:
+    """It is a row as a snapshot would be, and the others are reported; the exit code says that something is missing."""
+    drop = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
+    if drop and not shutil.which("setpriv"):
+        pytest.skip("root needs setpriv to be refused a directory")
+    shutil.copy(SNAPSHOT, tmp_path / "db1.json")
+    for name in ("a", "lost+found"):
+        (tmp_path / name).mkdir(mode=0)
+    words = ["report", "--isolated", str(tmp_path), "--format", "json"]
+    ran = subprocess.run(
+        [*drop, sys.executable, "-m", "advisor", *words],
+        cwd=CHECKOUT,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    for name in ("a", "lost+found"):
+        (tmp_path / name).chmod(0o700)
+    assert ran.returncode == 2, ran.stderr
+    report = json.loads(ran.stdout)
+    assert report["snapshots"] == {"read": 1, "broken": 2, "clean": 0}
+    assert [Path(one["snapshot"]).name for one in report["broken"]] == ["a", "lost+found"]
+    assert {one["why"].partition(" can't")[2] for one in report["broken"]} == {
+        " be read (Permission denied); check its owner and mode"
+    }
+
+
+@pytest.mark.parametrize("words", [("audit", "--snapshot"), ("report",)], ids=["audit", "report"])
+def test_fingerprints_are_the_same_in_every_directory(words: tuple[str, ...], tmp_path: Path) -> None:
+    """Paths are those of the server's host: a run in / or /etc, as of cron, names its files as any other does."""
+
+    def results(folder: str) -> list[Any]:
+        command = [sys.executable, "-m", "advisor", *words, str(SNAPSHOT), "--isolated", "--format", "sarif"]
+        environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(CHECKOUT)}
+        ran = subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=PATIENCE, check=False)
+        found: list[Any] = json.loads(ran.stdout)["runs"][0]["results"]
+        return found
+
+    usual = results(str(tmp_path))
+    assert any(result["locations"] for result in usual)
+    assert results("/") == results("/etc") == usual
+
+
+def test_an_incomplete_snapshot_is_no_pass(mycnf: Mycnf, tmp_path: Path) -> None:
+    """Where the connection was lost, rules saw a part: the exit code says so, of one as of its audit and of many."""
+    whole = json.loads(SNAPSHOT.read_text(encoding="utf-8"))
+    (tmp_path / "snaps").mkdir()
+    for name, lost in (("a", ""), ("b", "the connection was lost")):
+        (tmp_path / "snaps" / f"{name}.json").write_text(json.dumps(whole | {"lost": lost}), encoding="utf-8")
+    words = ("--isolated", "--select", "VER001", "--fail-on", "never")
+    for command in (("audit", "--snapshot"), ("report",)):
+        ended = mycnf(*command, "snaps/b.json", *words)
+        assert (ended.code, ended.err) == (3, "mycnf: the connection was lost\n")
+    many = mycnf("report", "snaps", *words)
+    assert (many.code, "2 read, 1 incomplete; " in many.out) == (2, True)
+    counts = json.loads(mycnf("report", "snaps", *words, "--format", "json").out)["snapshots"]
+    assert counts == {"read": 2, "broken": 0, "clean": 1, "incomplete": 1}
+    assert many.err.splitlines() == [
+        "mycnf: snaps/b.json is incomplete: the connection was lost",
+        "mycnf: 1 snapshot of 2 incomplete: the connection was lost",
+    ]
+    assert mycnf("report", "snaps/a.json", *words).code == 0
+
+
+def test_a_link_to_a_directory_is_told(mycnf: Mycnf, tmp_path: Path) -> None:
+    """Links are not followed, as they may lead in a circle, and no snapshots are left out in silence."""
+    for name in ("snapshots", "elsewhere"):
+        (tmp_path / name).mkdir()
+        shutil.copy(SNAPSHOT, tmp_path / name / "db1.json")
+    (tmp_path / "snapshots" / "more").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "snapshots" / "circle").symlink_to(tmp_path / "snapshots")
+    ran = mycnf("report", "--isolated", "snapshots", "--format", "json")
+    assert (ran.code, json.loads(ran.out)["snapshots"]["read"]) == (1, 1)
+    assert [line.split()[2] for line in ran.err.splitlines()] == ["snapshots/circle,", "snapshots/more,"]
+
+
 REPORTS = (
     ("lint", "my.cnf", "--format", "json"),
     ("lint", "my.cnf", "--format", "sarif"),

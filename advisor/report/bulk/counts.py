@@ -72,11 +72,11 @@ def _by_area(summary: SnapshotSummary) -> dict[Area, Counter[Severity]]:
 class Tally:
     """The counts; `read` and `broken` are numbers of snapshots, `reasons` why the first of the broken can't be read.
 
-    `suppressed` counts the findings that the baseline leaves out.
+    `lost` counts the incomplete ones among those read, `suppressed` the findings that the baseline leaves out.
     """
 
     def __init__(self) -> None:
-        self.read = self.broken = self.clean = self.suppressed = 0
+        self.read = self.broken = self.lost = self.clean = self.suppressed = 0
         self.fails = False
         self.severities: Counter[str] = Counter()
         self.versions: Counter[str] = Counter()
@@ -93,9 +93,10 @@ class Tally:
                 self.reasons.append((summary.path, summary.broken))
             return
         self.read += 1
+        self.lost += bool(summary.lost)
         self.suppressed += summary.suppressed
         self.fails |= summary.fails
-        self.clean += not summary.findings
+        self.clean += not summary.findings and not summary.lost
         self.versions[
             summary.target if summary.target in self.versions or len(self.versions) < VERSIONS else OTHERS
         ] += 1
@@ -154,7 +155,7 @@ class SnapshotSummary(NamedTuple):
     """One snapshot: what was found, or in `broken` why it could not be read.
 
     `own` says that what can't be read is a report that mycnf wrote itself; `pieces` are the parts of those formats that
-    have one a snapshot, by name.
+    have one a snapshot, by name. `lost` says why the facts are incomplete.
     """
 
     path: str
@@ -166,6 +167,7 @@ class SnapshotSummary(NamedTuple):
     own: bool = False
     pieces: dict[str, Any] = {}  # noqa: RUF012 - never changed
     suppressed: int = 0
+    lost: str = ""
 
 
 def summarize(path: str, audited: AuditResult, makers: Mapping[str, PieceMaker | None], page: Page) -> SnapshotSummary:
@@ -178,7 +180,10 @@ def summarize(path: str, audited: AuditResult, makers: Mapping[str, PieceMaker |
     pieces = {form: make(path, audited, page) for form, make in makers.items() if make}
     failed = fails(audited.findings, page.fail_on)
     about = name_of(audited), str(audited.context.target)
-    return SnapshotSummary(path, "", *about, briefs, failed, pieces=pieces, suppressed=len(audited.suppressed))
+    lost = audited.facts.lost
+    return SnapshotSummary(
+        path, "", *about, briefs, failed, pieces=pieces, suppressed=len(audited.suppressed), lost=lost
+    )
 
 
 def _about(f: Finding) -> str:

@@ -235,10 +235,11 @@ def counts_as_json(tally: Tally, page: Page) -> str:  # noqa: ARG001 - every for
          "notes": s.notes}
         for s in tally.worst
     ]  # fmt: skip
+    incomplete = {"incomplete": tally.lost} if tally.lost else {}
     return dumps(
         {
             "version": VERSION,
-            "snapshots": {"read": tally.read, "broken": tally.broken, "clean": tally.clean},
+            "snapshots": {"read": tally.read, "broken": tally.broken, "clean": tally.clean, **incomplete},
             "findings": dict(tally.severities),
             "rules": list(_rule_counts(tally)),
             "servers": servers,

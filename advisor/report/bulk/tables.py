@@ -63,12 +63,13 @@ def title(tally: Tally) -> str:
 def summary(tally: Tally) -> str:
     """`9,998 read, 2 broken; 12 errors, 30 warnings; nothing found on 7; 3 findings in the baseline`."""
     broken = f", {tally.broken:,} broken" if tally.broken else ""
+    lost = f", {tally.lost:,} incomplete" if tally.lost else ""
     finding_counts = [plural(tally.severities[s.value], s.value) for s in Severity if tally.severities[s.value]]
     found = "nothing new" if tally.suppressed else "nothing found"
     clean = [f"{found} on {plural(tally.clean, 'server')}"] if tally.clean else []
     known = [f"{plural(tally.suppressed, 'finding')} in the baseline"] if tally.suppressed else []
     counts = [", ".join(finding_counts)] if finding_counts else []
-    return "; ".join([f"{tally.read:,} read{broken}", *counts, *clean, *known])
+    return "; ".join([f"{tally.read:,} read{broken}{lost}", *counts, *clean, *known])
 
 
 def fix_first(tally: Tally) -> Section:

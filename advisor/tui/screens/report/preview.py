@@ -48,10 +48,10 @@ def render_report(view: View, form: Format, *, named: bool = True) -> str:
     """
     from advisor.analysis.anonymize import anonymize
     from advisor.report import Page
-    from advisor.report.output import run_time, working_directory
+    from advisor.report.output import run_time
 
     audited = without_hidden(view)
-    page = Page(base=working_directory(), fail_on=FAIL_ON, now=run_time())
+    page = Page(fail_on=FAIL_ON, now=run_time())
     return formats.render_audit(form.name, audited if named else anonymize(audited), page)
 
 
