@@ -32,10 +32,16 @@ class RuleRun(NamedTuple):
 
 
 def select_rules(select: Sequence[str] | None, ignore: Sequence[str] | None) -> list[Rule]:
-    """Return the rules selected by --select and --ignore; raises MycnfError for a word that matches none."""
+    """Return the rules selected by --select and --ignore; raises MycnfError for a word that matches none.
+
+    So it does if no rule is left: nothing would be checked, and every file and server would pass.
+    """
     rules = all_rules()
     wanted = _rules_named(rules, select) if select else {r.code for r in rules}
-    return [r for r in rules if r.code in wanted - _rules_named(rules, ignore or ())]
+    wanted -= _rules_named(rules, ignore or ())
+    if not wanted:
+        raise MycnfError("select and ignore leave no rule, so nothing would be checked; ignore fewer rules")
+    return [r for r in rules if r.code in wanted]
 
 
 def _rules_named(rules: Iterable[Rule], words: Iterable[str]) -> set[str]:

@@ -38,7 +38,7 @@ def dispatch(argv: list[str]) -> int:
 def _names_output(word: str) -> bool:
     """Whether a word of the command line is -o in one of its notations."""
     name = word.partition("=")[0]
-    return (name.startswith("--ou") and "--output".startswith(name)) or (word[:2] == "-o")
+    return (name.startswith("--o") and "--output".startswith(name)) or (word[:2] == "-o")
 
 
 def check_package(name: str) -> None:

@@ -138,7 +138,11 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> None:  # type: ignore[override]
         problem = f"{_without_passwords(message)}{self._suggestion(message)}"
-        self.exit(errors.USAGE, f"{self.prog}: {problem} (see {self.prog} --help)\n")
+        commands = self._commands()
+        # argparse reports an unknown option of a command by the parser of all; only the command was built then.
+        of_command = len(commands) == 1 and message.startswith(_UNKNOWN_ARGUMENT)
+        name = commands[0].prog if of_command else self.prog
+        self.exit(errors.USAGE, f"{name}: {problem} (see {name} --help)\n")
 
     def _suggestion(self, message: str) -> str:
         """Return `; did you mean X?` for a mistyped command, option or choice; empty if no known word is close."""
@@ -151,13 +155,17 @@ class _Parser(argparse.ArgumentParser):
         _, invalid, choice = message.partition(_INVALID_CHOICE)
         if not invalid:
             return ""
-        words = choice.split("'")[1::2]
-        return did_you_mean(words[0], words[1:]) if words else ""
+        written, _, choices = choice.partition(" (choose from ")  # which Python 3.14 does not quote
+        known = [word.strip(" '") for word in choices.rstrip(")").split(",")]
+        return did_you_mean(written.strip("'"), known)
+
+    def _commands(self) -> list[argparse.ArgumentParser]:
+        """Return the parsers of the commands that were built; empty for the parser of one command."""
+        return [p for a in self._actions if isinstance(a.choices, dict) for p in a.choices.values()]
 
     def _options(self) -> list[str]:
         """Return the option strings of this parser and its commands."""
-        commands = [action.choices.values() for action in self._actions if isinstance(action.choices, dict)]
-        parsers = [self, *(parser for parsers in commands for parser in parsers)]
+        parsers = [self, *self._commands()]
         return [option for parser in parsers for action in parser._actions for option in action.option_strings]  # noqa: SLF001 - argparse has no public list of them
 
 

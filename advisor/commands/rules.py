@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
         "json": lambda: dumps({"version": 1, "rules": [fields(r) for r in rules]}),
         "markdown": lambda: _render_markdown(rules),
     }
-    write(by_hand("rules", args.format, own), None)
+    write(by_hand("rules", args.format, own), args.output)
     return errors.OK
 
 

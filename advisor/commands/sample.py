@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import sys
 import time
 from typing import TYPE_CHECKING
 
+from advisor.commands.connection import CONNECTION
 from advisor.core import errors
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from advisor.facts import Facts, SampledHours, Server, SpaceReading
     from advisor.state.sample_ring import RingSample
 
 
-LEFT_OUT = ("--print-timer", "--ask-password")
+PATHS = frozenset({"socket", "defaults_file", "defaults_extra_file", "ssl_ca", "ssl_cert", "ssl_key"})
 TEXT = """\
 # The password belongs into an option file of its owner alone (chmod 600), named by --defaults-file, not here.
 
@@ -53,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     from advisor.report.output import write
 
     if args.print_timer:
-        write(timer_text(sys.argv[1:]), None)
+        write(timer_text(args), None)
         return errors.OK
     if args.list:
         write(_list_samples(), None)
@@ -117,8 +120,6 @@ APART = 18  # samples: three hours
 
 def _entries(server: Server) -> list[RingSample]:
     """Return the samples of a server, oldest first; an unreadable ring is reported on stderr."""
-    import os
-
     from advisor.core.errors import print_notice
     from advisor.state.sample_ring import ring_path
 
@@ -134,10 +135,29 @@ def _entries(server: Server) -> list[RingSample]:
         return []
 
 
-def timer_text(arguments: list[str]) -> str:
-    """Return the cron line and the systemd units for these arguments."""
-    program = shutil.which("mycnf") or "mycnf"
-    kept = [argument for argument in arguments if argument not in LEFT_OUT]
-    command = shlex.join([program, *kept])
-    # cron ends a command at a percent sign, and systemd expands it.
-    return TEXT.format(cron=command.replace("%", "\\%"), unit=command.replace("%", "%%"))
+def timer_text(args: argparse.Namespace) -> str:
+    """Return the cron line and the systemd units that sample the server of these arguments, from any directory."""
+    command = shlex.join([*_program(sys.argv[0]), "sample", *_connection_words(args)])
+    # cron ends a command at a percent sign; systemd expands it, and a dollar sign even within quotes.
+    unit = command.replace("%", "%%").replace("$", "$$")
+    return TEXT.format(cron=command.replace("%", "\\%"), unit=unit)
+
+
+def _connection_words(args: argparse.Namespace) -> Iterator[str]:
+    """Yield the connection options with absolute paths: cron and systemd run a command in a directory of theirs."""
+    for name in CONNECTION:
+        value = getattr(args, name)
+        if value is not None and name != "ask_password":
+            yield f"--{name.replace('_', '-')}"
+            yield os.path.abspath(value) if name in PATHS else str(value)
+
+
+def _program(started: str) -> list[str]:
+    """Return how to start this very mycnf, given sys.argv[0]: cron and systemd search few directories."""
+    path = os.path.abspath(started)
+    if path.endswith(".pyz"):
+        return [sys.executable, path]
+    if os.path.basename(path) == "mycnf" and os.access(path, os.X_OK):
+        return [path]
+    found = shutil.which("mycnf")
+    return [os.path.abspath(found) if found else "mycnf"]

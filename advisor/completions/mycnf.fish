@@ -18,7 +18,7 @@ function __mycnf_without
 end
 
 function __mycnf_targets
-    printf '%s\n' mysql-5.7 mysql-8.0 mysql-8.4 mysql-9.7 mariadb-10.6 mariadb-10.11 mariadb-11.4 mariadb-11.8 mariadb-12.3
+    printf '%s\n' mysql-5.7 mysql-8.0 mysql-8.4 mysql-9.7 mariadb-10.6 mariadb-10.11 mariadb-11.4 mariadb-11.8 mariadb-12.3 mysql-enterprise-5.7 mysql-enterprise-8.0 mysql-enterprise-8.4 mysql-enterprise-9.7 percona-5.7 percona-8.0 percona-8.4 pxc-5.7 pxc-8.0 pxc-8.4
 end
 
 function __mycnf_rules
@@ -206,7 +206,7 @@ complete -c mycnf -n '__mycnf_in diff' -F -a '(__mycnf_targets)'
 
 # mycnf collect
 complete -c mycnf -n '__mycnf_in collect' -s h -l help -d 'show this help message and exit'
-complete -c mycnf -n '__mycnf_in collect' -s o -l output -r -F -d 'the snapshot to write (mode 0600; needed without --keep)'
+complete -c mycnf -n '__mycnf_in collect' -s o -l output -r -F -d 'the snapshot to write (mode 0600), or - for stdout; needed without --keep'
 complete -c mycnf -n '__mycnf_in collect' -l keep -d 'save a snapshot for mycnf history too (100 per server, readable by its owner only)'
 complete -c mycnf -n '__mycnf_in collect' -l window -x -d 'time between the two samples of counters (default: 10; 0: none)'
 complete -c mycnf -n '__mycnf_in collect' -l schema -d 'also examine the tables\' definitions: AUTO_INCREMENT, primary keys, engines, redundant indexes'
@@ -348,6 +348,7 @@ complete -c mycnf -n '__mycnf_in explain' -a '(__mycnf_rules)'
 # mycnf rules
 complete -c mycnf -n '__mycnf_in rules' -s h -l help -d 'show this help message and exit'
 complete -c mycnf -n '__mycnf_in rules' -l format -x -a 'text json markdown' -d 'output format (default: text)'
+complete -c mycnf -n '__mycnf_in rules' -s o -l output -r -F -d 'write to FILE instead of stdout'
 
 # mycnf grants
 complete -c mycnf -n '__mycnf_in grants' -s h -l help -d 'show this help message and exit'

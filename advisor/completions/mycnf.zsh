@@ -2,7 +2,7 @@
 # zsh completion for mycnf, made from the program's own parser by `make docs`.
 
 _mycnf_targets() {
-  compadd "$@" -- mysql-5.7 mysql-8.0 mysql-8.4 mysql-9.7 mariadb-10.6 mariadb-10.11 mariadb-11.4 mariadb-11.8 mariadb-12.3
+  compadd "$@" -- mysql-5.7 mysql-8.0 mysql-8.4 mysql-9.7 mariadb-10.6 mariadb-10.11 mariadb-11.4 mariadb-11.8 mariadb-12.3 mysql-enterprise-5.7 mysql-enterprise-8.0 mysql-enterprise-8.4 mysql-enterprise-9.7 percona-5.7 percona-8.0 percona-8.4 pxc-5.7 pxc-8.0 pxc-8.4
 }
 
 _mycnf_rules() {
@@ -113,7 +113,7 @@ _mycnf-audit() {
   _arguments -s : \
     '(-h --help)'{-h,--help}'[show this help message and exit]' \
     '--snapshot=''[audit saved facts instead of a running server]:SNAP:_files' \
-    '--from''[audit texts\: of SHOW GLOBAL VARIABLES, STATUS and REPLICA STATUS, pt-mysql-summary, pt-summary, or pt-stalk'\''s directory]:FILE:_files' \
+    '*--from''[audit texts\: of SHOW GLOBAL VARIABLES, STATUS and REPLICA STATUS, pt-mysql-summary, pt-summary, or pt-stalk'\''s directory]:FILE:_files' \
     '--since=''[compare with this earlier snapshot\: findings resolved, new and remaining]:SNAP:_files' \
     '--keep''[save a snapshot for mycnf history too (100 per server, readable by its owner only)]' \
     '--demo''[audit a recorded server, to try mycnf]' \
@@ -212,7 +212,7 @@ _mycnf-diff() {
 _mycnf-collect() {
   _arguments -s : \
     '(-h --help)'{-h,--help}'[show this help message and exit]' \
-    '(-o --output)'{-o+,--output=}'[the snapshot to write (mode 0600; needed without --keep)]:SNAP:_files' \
+    '(-o --output)'{-o+,--output=}'[the snapshot to write (mode 0600), or - for stdout; needed without --keep]:SNAP:_files' \
     '--keep''[save a snapshot for mycnf history too (100 per server, readable by its owner only)]' \
     '--window=''[time between the two samples of counters (default\: 10; 0\: none)]:SECONDS: ' \
     '--schema''[also examine the tables'\'' definitions\: AUTO_INCREMENT, primary keys, engines, redundant indexes]' \
@@ -370,7 +370,8 @@ _mycnf-explain() {
 _mycnf-rules() {
   _arguments -s : \
     '(-h --help)'{-h,--help}'[show this help message and exit]' \
-    '--format=''[output format (default\: text)]:format:(text json markdown)'
+    '--format=''[output format (default\: text)]:format:(text json markdown)' \
+    '(-o --output)'{-o+,--output=}'[write to FILE instead of stdout]:FILE:_files'
 }
 
 _mycnf-grants() {

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 AS_USUAL = 0o666  # what the umask leaves of it: nothing secret is in a report
 NARROWEST, WIDEST = 40, 120
+EPOCH_DIGITS = 11  # the year 5138; no calendar of Python goes beyond 9999
 # What reports are written with beyond ASCII, and what stands for it where the terminal has no more.
 PLAIN = str.maketrans({
     "\u2013": "-", "…": "...", "·": "-", "\u00d7": "x", "≥": ">=", "≤": "<=", "µ": "u", "±": "+-",
@@ -234,4 +235,5 @@ def run_time() -> str:
     import time
 
     given = os.environ.get("SOURCE_DATE_EPOCH", "")
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(int(given) if given.isdecimal() else None))
+    known = given.isdecimal() and len(given) <= EPOCH_DIGITS
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(int(given) if known else None))

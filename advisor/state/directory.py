@@ -36,6 +36,8 @@ def _state() -> str:
 def make_state_folder(name: str) -> str:
     """Return the directory, created if missing and private; raises MycnfError if it is not writable."""
     place = state_folder(name)
+    if not os.path.isabs(place):  # ~ of an account without HOME or an entry in the user database, as in a container
+        raise MycnfError("nothing can be saved: this account has no home directory; set XDG_STATE_HOME to a directory")
     try:
         make_private_folders(_state(), _STATE_NAME, *name.split(os.sep))
         reason = "" if os.access(place, os.W_OK | os.X_OK) else "it is not writable"

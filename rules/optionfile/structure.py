@@ -71,7 +71,8 @@ SERVER_OPTIONS = frozenset(
     )
 )
 # Prefixes of problem names that mean only that something is missing on this machine.
-HOST_DEPENDENT = ("missing-", "unreadable-", "relative-")
+HOST_DEPENDENT = ("missing-", "relative-")
+UNREADABLE = "unreadable-"
 
 
 def _is_included(context: RuleContext, path: str, line: int) -> bool:
@@ -364,7 +365,7 @@ def ignored_option_file(context: RuleContext) -> Iterator[Finding]:
     "OPT015",
     "include-problem",
     severity=Severity.NOTE,
-    summary="An include line is invalid, recursive, too deep, or names a missing file.",
+    summary="An include line is invalid, recursive, too deep, or names a missing or unreadable file.",
     evidence=ASKED,
     docs=Docs(
         why="Lines in a file that is not read have no effect. Servers silently ignore a missing file, but refuse to "
@@ -382,12 +383,14 @@ def include_problem(context: RuleContext) -> Iterator[Finding]:
         if problem.name in (WORLD_WRITABLE, CUT_SHORT):
             continue
         absent = problem.name.startswith(HOST_DEPENDENT)
+        # Nothing checked a file that is there and was not read; of a running server, its values were.
+        unread = problem.name.startswith(UNREADABLE) and context.has("server")
         is_name = not problem.message.partition(" ")[0].isalpha()  # of a file: conf.d
         first = problem.message[:1] if is_name else problem.message[:1].upper()
         yield include_problem.finding(
             f"{first}{problem.message[1:]}".rstrip(".") + ".",
             _problem_location(problem),
-            severity=Severity.ERROR if problem.fatal else Severity.NOTE if absent else Severity.WARNING,
+            severity=Severity.ERROR if problem.fatal else Severity.NOTE if absent or unread else Severity.WARNING,
             help="correct the path, or map it with --root DIR where the server is another machine" if absent else "",
         )
 

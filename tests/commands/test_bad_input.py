@@ -214,11 +214,20 @@ def test_a_size_that_nothing_needs_is_checked_too(mycnf: Mycnf, tmp_path: Path) 
         assert "'plenty' is not a size" in one_line(ended.err)
 
 
+@pytest.mark.parametrize("window", ["nan", "inf", "-1", "4000"])
+def test_a_window_that_is_none(window: str, mycnf: Mycnf) -> None:
+    """A window that is no time, or outlasts the session, is refused before a server is asked anything."""
+    for words in (("audit", "--format", "text"), ("collect", "-o", "snap.json")):
+        ended = mycnf(*words, "--socket", "none", f"--window={window}")
+        assert (ended.code, ended.out) == (2, "")
+        assert "is not a valid time; write 1 to 3000 seconds, or 0 for no window" in one_line(ended.err)
+
+
 def test_one_report_has_one_file(mycnf: Mycnf, tmp_path: Path) -> None:
     """Where a command writes one report, a second -o is refused: the first file would never be written."""
     (tmp_path / "my.cnf").write_text(GOOD)
     for words in (("show", "my.cnf"), ("explain", "BUF001"), ("audit", "--demo", "--format", "json"), ("history",)):
-        ended = mycnf(*words, "-o", "a", "--output=b")
+        ended = mycnf(*words, "-o", "a", "--o=b")
         assert (ended.code, ended.out) == (2, ""), words
         assert one_line(ended.err) == f"mycnf: -o can be given once: mycnf {words[0]} writes one report"
     assert mycnf("lint", "my.cnf", "--isolated", "--format", "json", "-o", "a", "--format", "csv", "-o", "b").code == 0

@@ -222,6 +222,16 @@ def test_bad_input_is_one_line(mycnf: Mycnf, bad: str) -> None:
     assert says in ended.err
 
 
+@pytest.mark.parametrize("home", ["~", "."])
+def test_an_account_without_a_home(home: str, mycnf: Mycnf, snapshot: Any, tmp_path: Path) -> None:
+    """Where ~ leads nowhere, as in a container, nothing is saved in the working directory, and one line says why."""
+    path = snapshot(1)
+    ended = mycnf("history", "add", path, env={"HOME": home})
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.endswith("this account has no home directory; set XDG_STATE_HOME to a directory\n")
+    assert {entry.name for entry in tmp_path.iterdir()} == {"home", Path(path).name}
+
+
 def test_a_damaged_snapshot_is_passed_over(mycnf: Mycnf, snapshot: Any, tmp_path: Path) -> None:
     """A file that is no snapshot any more is named, and the others are told."""
     mycnf("history", "add", snapshot(1), snapshot(2, sort_buffer_size="1M"), snapshot(3, join_buffer_size="1M"))

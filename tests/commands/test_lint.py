@@ -114,6 +114,15 @@ def test_word_that_names_no_rule(mycnf: Mycnf, mixed: str, word: str) -> None:
     assert "no-such-rule" in ended.err
 
 
+@pytest.mark.parametrize("words", [("--select", "OPT001", "--ignore", "OPT"), ("--config", "own.toml")])
+def test_a_selection_that_leaves_nothing(words: tuple[str, ...], mycnf: Mycnf, mixed: str, tmp_path: Path) -> None:
+    """Where no rule is left to run, a file has not passed: one line says so, with exit code 2."""
+    (tmp_path / "own.toml").write_text('select = "buf001"\nignore = ["BUF"]\n')
+    ended = mycnf("lint", "--target", "mysql-8.0", *words, mixed)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == "mycnf: select and ignore leave no rule, so nothing would be checked; ignore fewer rules\n"
+
+
 @pytest.mark.parametrize(
     ("fail_on", "only", "code"),
     [

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 from general_log import overheard, unlisted
+from mycnf_command import CHECKOUT
 
 from advisor.state import sample_ring
 
@@ -65,6 +68,35 @@ def test_how_to_have_it_done(mycnf: Mycnf) -> None:
     assert ended.code == 0
     assert re.search(r"^\*/10 \* \* \* \* \S*mycnf sample --socket '/run/a \\%b.sock'$", ended.out, re.MULTILINE)
     assert re.search(r"^ExecStart=\S*mycnf sample --socket '/run/a %%b.sock'$", ended.out, re.MULTILINE)
+
+
+@pytest.mark.parametrize("flag", ["--print-timer", "--print"])
+def test_the_timer_samples_from_any_directory(flag: str, mycnf: Mycnf, tmp_path: Path) -> None:
+    """Files are named by their absolute paths, and an abbreviated --print-timer is no part of what runs."""
+    ended = mycnf("sample", "--defaults-f", "db1.cnf", "--ssl-ca=ca.pem", "--user", "m$", "--ask-password", flag)
+    words = f"--user 'm$' --defaults-file {tmp_path}/db1.cnf --ssl-ca {tmp_path}/ca.pem"
+    assert re.search(rf"^\*/10 \* \* \* \* \S*mycnf sample {re.escape(words)}$", ended.out, re.MULTILINE)
+    assert f"mycnf sample {words.replace('$', '$$')}\n" in ended.out
+
+
+@pytest.mark.parametrize("name", ["mycnf", "mycnf.pyz"])
+def test_the_timer_runs_the_same_program(name: str, tmp_path: Path) -> None:
+    """A program outside PATH is named by its path, which cron would not find by its name alone."""
+    program = tmp_path / "bin" / name
+    program.parent.mkdir()
+    program.write_text("import runpy\nrunpy.run_module('advisor', run_name='__main__')\n")
+    program.chmod(0o755)
+    ran = subprocess.run(
+        [sys.executable, f"bin/{name}", "sample", "--print-timer"],
+        cwd=tmp_path,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "PYTHONPATH": str(CHECKOUT)},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    runs = f"{sys.executable} {program}" if name.endswith(".pyz") else str(program)
+    assert f"*/10 * * * * {runs} sample\n" in ran.stdout, ran.stderr
 
 
 def test_a_list_of_nothing(mycnf: Mycnf, tmp_path: Path) -> None:

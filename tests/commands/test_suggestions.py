@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from advisor.catalog.targets import parse_target
+from advisor.cli.parser import build_parser
 from advisor.core.errors import MycnfError, nearest_word
 
 if TYPE_CHECKING:
@@ -33,6 +34,22 @@ def test_mistyped_words_of_the_command_line(mycnf: Mycnf, words: tuple[str, ...]
     ran = mycnf(*words)
     assert ran.code == 2
     assert meant in ran.err
+
+
+def test_an_unknown_option_is_one_of_its_command(mycnf: Mycnf) -> None:
+    """The help that the message points to is that of the command, which lists the option that was meant."""
+    assert mycnf("audit", "--seect", "BUF").err == (
+        "mycnf audit: unrecognized arguments: --seect BUF; did you mean --select? (see mycnf audit --help)\n"
+    )
+    assert mycnf("--vesion").err.endswith("(see mycnf --help)\n")
+
+
+@pytest.mark.parametrize("choices", ["'lint', 'show', 'audit'", "lint, show, audit"])
+def test_choices_of_every_python(choices: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Newer ones write choices without quotes."""
+    with pytest.raises(SystemExit):
+        build_parser("--help").error(f"argument COMMAND: invalid choice: 'lnt' (choose from {choices})")
+    assert "; did you mean lint?" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("words", [("zzzzzz",), ("lint", "--qqqqqq"), ("explain", "qqqq")])

@@ -15,10 +15,12 @@ import pytest
 import yaml
 
 from advisor.cli.parser import build_parser
+from advisor.optionfile.lines import TEMPLATE_ENDINGS
 
 OPTION_FILES = (
     "my.cnf", ".my.cnf", "my.ini", "etc/mysql/my.cnf", "etc/my.cnf.d/server.cnf", "files/mysqld.cnf",
     "roles/db/templates/my.cnf.j2", "etc/mysql/mariadb.conf.d/50-server.cnf", "etc/mysql/mysql.conf.d/mysqld.cnf",
+    *(f"templates/my.cnf{ending}" for ending in TEMPLATE_ENDINGS), "mysql/conf.d/tuning.cnf.erb",
     "mysql/conf.d/tuning.cnf", "docker-compose.yml", "deploy/compose.prod.yaml", "units/mariadb@.service",
     "k8s/mysql-configmap.yaml", "data/mysqld-auto.cnf", "db/Dockerfile", "Dockerfile.prod", "db.dockerfile",
     "Containerfile", "rds.tf", "infra/aurora-cluster.tf", "modules/db_parameter_group/db_parameters.tf",

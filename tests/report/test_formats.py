@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import stat
 from functools import partial
 from pathlib import Path
@@ -217,3 +218,10 @@ def test_run_time_can_be_given(monkeypatch: pytest.MonkeyPatch, given_time: str,
     """SOURCE_DATE_EPOCH makes a report repeatable."""
     monkeypatch.setenv("SOURCE_DATE_EPOCH", given_time)
     assert run_time() == shown
+
+
+@pytest.mark.parametrize("given_time", ["", "yesterday", "-1", "9" * 12, "9" * 30, "9" * 5000])
+def test_a_run_time_that_is_none(monkeypatch: pytest.MonkeyPatch, given_time: str) -> None:
+    """What no calendar has is no time: the report carries that of the run."""
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", given_time)
+    assert re.fullmatch(r"2\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d", run_time())

@@ -20,9 +20,12 @@ EXITS = (
 )
 ENVIRONMENT = (
     ("NO_COLOR", "Set and not empty: no colours."),
+    ("TERM", "Empty, dumb or unknown: no app; dumb: no colours."),
     ("COLUMNS", "The width of the help pages."),
     ("SOURCE_DATE_EPOCH", "The time that reports carry, in seconds since 1970, instead of the time of the run."),
     ("XDG_STATE_HOME", "Where results of experiments, samples and histories are kept (default: ~/.local/state)."),
+    ("TMPDIR", "Where temporary files are made, and the report of an internal error (default: /tmp)."),
+    ("VISUAL, EDITOR", "The editor that the app opens."),
     ("MYSQL_UNIX_PORT, MYSQL_GROUP_SUFFIX, MYSQL_TEST_LOGIN_FILE", "As for the programs of MySQL and MariaDB."),
 )
 PLACES = (

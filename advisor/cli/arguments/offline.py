@@ -13,7 +13,6 @@ from advisor.cli.arguments import (
     add_rule_selection,
     add_set,
 )
-from advisor.report import formats
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -119,5 +118,4 @@ def explain(p: argparse.ArgumentParser) -> None:
 
 def rules(p: argparse.ArgumentParser) -> None:
     """Arguments of `mycnf rules`."""
-    choices = formats.names("rules")
-    p.add_argument("--format", default="text", choices=choices, help="output format (default: text)")
+    add_report_options(p, "rules")
