@@ -223,6 +223,14 @@ def test_a_window_that_is_none(window: str, mycnf: Mycnf) -> None:
         assert "is not a valid time; write 1 to 3000 seconds, or 0 for no window" in one_line(ended.err)
 
 
+def test_a_port_in_the_host(mycnf: Mycnf) -> None:
+    """A host with its port, as diff takes it, is answered with the two options; an IPv6 address is a host."""
+    ended = mycnf("audit", "--host", "db1:3307", "--format", "text")
+    assert (ended.code, ended.out) == (2, "")
+    assert one_line(ended.err) == "mycnf: --host db1:3307 has a port in it; write --host db1 --port 3307"
+    assert mycnf("audit", "--host", "::1", "--port", "1", "--format", "text").code == 3
+
+
 def test_one_report_has_one_file(mycnf: Mycnf, tmp_path: Path) -> None:
     """Where a command writes one report, a second -o is refused: the first file would never be written."""
     (tmp_path / "my.cnf").write_text(GOOD)

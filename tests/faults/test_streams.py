@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from lxml import etree
 from mycnf_command import CHECKOUT, Ended, check_run
 
 from advisor.cli.parser import COMMANDS
@@ -151,6 +152,16 @@ def test_characters_that_stdout_lacks(tmp_path: Path) -> None:
     ended = shell(words, "", tmp_path, PYTHONIOENCODING="ascii")
     assert ended.code == usual.code
     assert ended.out == usual.out.encode("ascii", "replace").decode()
+
+
+def test_xml_is_what_it_says_in_any_locale(tmp_path: Path) -> None:
+    """JUnit declares UTF-8, so it is valid where stdout has another encoding, and whole in each."""
+    (tmp_path / "größe\N{BEER MUG}.cnf").write_text("[mysqld]\nno_such = 1\n")
+    words = ("lint", "--isolated", "--target", "mysql-8.4", "--format", "junit", "größe\N{BEER MUG}.cnf")
+    for encoding in ("utf-8", "latin-1", "ascii"):
+        ended = shell(words, "", tmp_path, PYTHONIOENCODING=encoding)
+        assert ended.code == 1
+        assert etree.fromstring(ended.out.encode()).find("testsuite").get("name") == "größe\N{BEER MUG}.cnf"
 
 
 @pytest.mark.parametrize("place", [(), ("-o", "/dev/stdout")])

@@ -135,6 +135,9 @@ def _name(name: str) -> str:
 
 def _endpoint(request: ConnectRequest, options: dict[str, tuple[str, str]]) -> Account:
     """Socket or TCP, by the rules of the servers' clients: `localhost` means the socket unless a port is given."""
+    name, colon, number = (request.host or "").partition(":")
+    if name and colon and number.isdecimal():
+        raise MycnfError(f"--host {request.host} has a port in it; write --host {name} --port {number}")
     host = request.host or ("" if request.socket else options.get("host", ("", ""))[0])
     port = _port(options) if request.port is None else request.port
     if not 0 < port <= HIGHEST_PORT:

@@ -20,14 +20,18 @@ _NO_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def report(files: Sequence[CheckedFile], page: Page) -> str:
-    """The document; a finding below --fail-on is a test that passed, and told of in the suite's output."""
+    """The document; a finding below --fail-on is a test that passed, and told of in the suite's output.
+
+    It is of ASCII alone, other characters as references: so it is UTF-8, as it says, in any locale that stdout has.
+    """
     root = Element("testsuites")
     for checked in files:
         _suite(root, checked, page)
     if page.broken:
         _unread(root, page)
     indent(root, space=" ")
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
+    text = tostring(root, encoding="unicode").encode("ascii", "xmlcharrefreplace").decode("ascii")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
 def _suite(root: Element, c: CheckedFile, page: Page) -> None:
