@@ -20,6 +20,7 @@ EPILOG = (
 # Prefixes of argparse's messages, and hints on passwords, which all users of the host could read on a command line.
 _UNKNOWN_ARGUMENT = "unrecognized arguments: "
 _INVALID_CHOICE = ": invalid choice: "
+_COMMAND = "argument COMMAND: "
 _PORT = "argument -P/--port: "
 _NO_PORT = f"{_PORT}invalid port number; use --ask-password for a password"
 _HOW_TO_AUTHENTICATE = "; passwords are not accepted here: use --ask-password, or an option file with --defaults-file"
@@ -156,6 +157,8 @@ class _Parser(argparse.ArgumentParser):
         if not invalid:
             return ""
         written, _, choices = choice.partition(" (choose from ")  # which Python 3.14 does not quote
+        if message.startswith(_COMMAND) and os.path.isfile(written.strip("'")):
+            return f"; mycnf lint {written} checks an option file"
         known = [word.strip(" '") for word in choices.rstrip(")").split(",")]
         return did_you_mean(written.strip("'"), known)
 

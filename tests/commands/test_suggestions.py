@@ -44,6 +44,14 @@ def test_an_unknown_option_is_one_of_its_command(mycnf: Mycnf) -> None:
     assert mycnf("--vesion").err.endswith("(see mycnf --help)\n")
 
 
+def test_a_file_in_place_of_a_command(mycnf: Mycnf, tmp_path: Path) -> None:
+    """Whoever names a file alone is told the command that checks it."""
+    (tmp_path / "my.cnf").write_text("[mysqld]\n")
+    ended = mycnf("my.cnf")
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+    assert "; mycnf lint 'my.cnf' checks an option file (see mycnf --help)" in ended.err
+
+
 @pytest.mark.parametrize("choices", ["'lint', 'show', 'audit'", "lint, show, audit"])
 def test_choices_of_every_python(choices: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Newer ones write choices without quotes."""
