@@ -69,7 +69,7 @@ def test_ed25519_gets_in(live: Live, mode: str) -> None:
 
 @pytest.mark.servers("mariadb")
 def test_parsec_is_one_line(live: Live) -> None:
-    """An account with a plugin that the driver lacks is told with the remedy."""
+    """An account with a plugin that the driver lacks is reported with the remedy."""
     install(live, "auth_parsec")
     pattern = r"logs in with parsec.*mycnf grants"
     how = f"IDENTIFIED VIA parsec USING PASSWORD('{PASSWORD}')"

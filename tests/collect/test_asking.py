@@ -26,7 +26,7 @@ def test_numbers(text: str, wanted: int) -> None:
     ids=lambda text: str(text)[:9],
 )
 def test_what_is_no_number(text: str | None) -> None:
-    """Anything else is none, whatever Python might make of it."""
+    """Anything else is none, even if Python could parse it."""
     assert whole_number(text) is None
 
 

@@ -69,7 +69,7 @@ def test_no_transaction_stays_open(live: Live) -> None:
 
 
 def test_the_session_cannot_write(live: Live) -> None:
-    """Our session is read-only and commits by itself, as the server sees it."""
+    """Our session is read-only and uses autocommit, as the server sees it."""
     from advisor.collect.connection.session import open_session
 
     session = open_session(live.account())
@@ -82,7 +82,7 @@ def test_the_session_cannot_write(live: Live) -> None:
 
 
 def test_answers_are_the_servers_own(live: Live) -> None:
-    """Variables, version, plugins and engines are what the server tells anybody."""
+    """Variables, version, plugins and engines are what the server reports to any account."""
     server = collect_from_account(live.account(), NO_WINDOW).server
     variables = {name.lower(): value for name, value in live.run("SHOW GLOBAL VARIABLES")}
     moving = {n for n in variables if re.search(r"timestamp|gtid|rand_seed|insert_id|identity|pseudo", n)}
@@ -98,7 +98,7 @@ def test_answers_are_the_servers_own(live: Live) -> None:
     assert server.uptime >= 0
 
 
-def test_sources_of_values_are_told(live: Live) -> None:
+def test_sources_of_values_are_kept(live: Live) -> None:
     """Where the server knows who set a variable, it is kept; 5.7 doesn't know, and that is said."""
     facts = collect_from_account(live.account(), NO_WINDOW)
     if live.name == "mysql-5.7":
@@ -139,7 +139,7 @@ def counted_up(live: Live) -> None:
 
 
 def test_the_redo_position_moves_with_writes(live: Live) -> None:
-    """Rows written within the window show as redo and as counters, on every series by its own way to tell."""
+    """Rows written within the window show as redo and as counters, on every series by its own counter."""
 
     def write(_seconds: float) -> None:
         live.run(
@@ -189,7 +189,7 @@ def test_the_host_is_proved(live: Live) -> None:
 
 
 def test_through_tcp_no_host_is_claimed(live: Live) -> None:
-    """The same server reached by TCP might run anywhere: neither host nor files are told of it, with the reason."""
+    """The same server reached by TCP might run anywhere: neither host nor files are reported, with the reason."""
     account = live.account()
     account = type(account)("tcp", b"Some-Pass1", host="127.0.0.1", port=live.sandbox.port or 0)
     with live.user("tcp", "IDENTIFIED BY 'Some-Pass1'"):
@@ -236,7 +236,7 @@ def test_no_sql_of_others_is_kept(live: Live) -> None:
     assert "hunter2" not in repr(facts)
 
 
-@pytest.mark.servers("mysql-5.7", "mariadb")  # later MySQL lets nobody lock its statistics table
+@pytest.mark.servers("mysql-5.7", "mariadb")  # later MySQL refuses locks on its statistics table
 def test_a_statement_that_overruns_is_killed(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
     """A table locked by another makes one part absent with the reason; our statement is ended and the rest is read."""
     holder = live.sandbox.connect()
@@ -345,7 +345,7 @@ def test_a_server_killed_on_the_way_keeps_what_was_read(name: str, start: Start)
 def test_option_files_are_copied_without_secrets(name: str, start: Start, tmp_path: Path) -> None:
     """The files that the server was started with are read, includes and all, but for the secrets in them.
 
-    What its init_file set is told from what an account set.
+    What its init_file set is distinguished from what an account set.
     """
     folder = tmp_path / "conf.d"
     folder.mkdir()

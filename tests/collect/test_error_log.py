@@ -88,7 +88,7 @@ def test_a_shutdown_is_clean() -> None:
 
 @pytest.mark.parametrize("program", [r"C:\Program Files\MySQL\MySQL Server 8.4\bin\mysqld.exe", "/opt/my sql/mysqld"])
 def test_the_path_of_the_program_may_contain_blanks(program: str) -> None:
-    """Starts, shutdowns and what a program says of itself are found below any path, such as that of Windows."""
+    """Starts, shutdowns and a program's messages about itself are found below any path, such as that of Windows."""
     start, stop = MYSQL_8.replace("/usr/sbin/mysqld", program), STOP_8.replace("mysqld:", f"{program}:")
     aborted = f"{start.splitlines()[0]}\n2026-11-25T14:24:32.8Z 0 [ERROR] [MY-010119] [Server] Aborting\n"
     assert events(start + start) == {"unclean": (1, ())}

@@ -1,4 +1,4 @@
-"""Which option files a server reads, told from how it was started; my own files stand in for a server's /proc entry."""
+"""Which option files a server reads, by how it was started; my own files replace a server's /proc entry."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def _no_files_of_this_host(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The places that every build reads lie in the test's own directory."""
+    """The places that every build reads are in the test's own directory."""
     monkeypatch.setattr(files, "COMMON_OPTION_FILES", (str(tmp_path / "etc.cnf"), str(tmp_path / "etc-mysql.cnf")))
 
 
@@ -84,7 +84,7 @@ def test_files_that_the_server_names_are_read_too(tmp_path: Path) -> None:
 
 
 def test_secrets_stay_behind(tmp_path: Path) -> None:
-    """Passwords in files and on the command line are masked, the lines they stood on are told."""
+    """Passwords in files and on the command line are masked, the lines they were on are listed."""
     write(tmp_path / "etc.cnf", "[client]\npassword=hunter2\n[mysqld]\nport=1\n", 0o640)
     found = read_files(7, [], str(tmp_path), process(tmp_path, "mysqld", "--report-password=hunter2"))
     assert "hunter2" not in repr(found)
@@ -94,7 +94,7 @@ def test_secrets_stay_behind(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_read_is_listed(tmp_path: Path) -> None:
-    """A directory or a binary file in a usual place stands in the list without a text."""
+    """A directory or a binary file in a usual place is in the list without a text."""
     (tmp_path / "etc.cnf").mkdir()
     (tmp_path / "etc-mysql.cnf").write_bytes(bytes(range(256)) * 64)
     found = read_files(7, [], str(tmp_path), process(tmp_path, "mysqld"))

@@ -37,7 +37,7 @@ KEYS = {"caching_sha2_password_rsa_public_key", "rsa_public_key"}  # of many lin
 @pytest.mark.parametrize("order", [(VARIABLES, COUNTERS), (COUNTERS, VARIABLES)], ids=["variables first", "last"])
 @pytest.mark.parametrize("form", FORMS)
 def test_both_in_one_text(form: str, order: tuple[str, str], live: Live, tmp_path: Path) -> None:
-    """Whatever parts them, and in whatever order they come, variables are the server's variables and none is more."""
+    """With any separator and in any order, variables are the server's variables and none is more."""
     server = facts_of_texts([told(tmp_path, "t", CLIENT, *at(live), *FORMS[form], "-e", ";".join(order))]).server
     truth = {name.lower(): redact_value(name.lower(), value) for name, value in live.run(VARIABLES)}
     assert {n: v for n, v in server.variables.items() if not MOVING.fullmatch(n)} == {
@@ -58,7 +58,7 @@ def test_two_rounds_in_one_text(form: str, live: Live, tmp_path: Path) -> None:
 
 
 def test_tables_of_the_server(live: Live, tmp_path: Path) -> None:
-    """The tables that hold both are read as well, in capitals without headings too, as far as they tell."""
+    """The tables that hold both are read as well, in capitals without headings too, as far as they go."""
     schema = "performance_schema" if live.name.startswith("mysql") else "information_schema"
     asked = f"TABLE {schema}.global_variables;TABLE {schema}.global_status".replace("TABLE", "SELECT * FROM")
     read = [
@@ -86,7 +86,7 @@ def test_blanks_for_tabs(form: tuple[str, ...], live: Live, tmp_path: Path) -> N
 
 
 def test_of_one_session(live: Live, tmp_path: Path) -> None:
-    """Without GLOBAL a client tells of its own session: that is said, and its own counters aren't the server's."""
+    """Without GLOBAL a client prints its own session's: that is reported, and its counters aren't the server's."""
     for _ in range(40):
         live.run("SELECT 1")
     facts = facts_of_texts([told(tmp_path, "t", CLIENT, *at(live), "-B", "-e", "SHOW VARIABLES; SHOW STATUS")])

@@ -1,4 +1,4 @@
-"""Texts that went through other programs: exports, mails, tickets, terminals; and those that tell of no server."""
+"""Texts that went through other programs: exports, mails, tickets, terminals; and those that describe no server."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_tables_beside_objects(tmp_path: Path) -> None:
 
 
 def test_blanks_without_a_heading(tmp_path: Path) -> None:
-    """Where a terminal's copy has blanks for tabs and no heading, names that servers have tell what it is."""
+    """Where a terminal's copy has blanks for tabs and no heading, names that servers have show what it is."""
     path = tmp_path / "t"
     more = {"back_log": "80", "big_tables": "OFF", "bind_address": "*", "datadir": "/d/", "port": "3306"}
     counters = {**COUNTERS, "Bytes_sent": "1", "Com_select": "2", "Open_tables": "3", "Slow_queries": "4"}
@@ -192,7 +192,7 @@ def test_a_cloud_s_list_says_who_set_what(tmp_path: Path) -> None:
 
 
 def test_formulas_of_a_cloud(tmp_path: Path) -> None:
-    """Two columns of a parameter group never stand in for variables, though another text tells the version."""
+    """Two columns of a parameter group never replace variables, though another text has the version."""
     formulas, variables = tmp_path / "f", tmp_path / "v"
     formulas.write_text("innodb_buffer_pool_size\t{DBInstanceClassMemory*3/4}\nmax_connections\t9\nport\t3306\n")
     variables.write_text(batch(VARIABLES))
@@ -232,7 +232,7 @@ def test_what_is_not_read(refused: str, tmp_path: Path) -> None:
 
 @given(st.text(st.sampled_from('"\\,;|<>{}[]: \t\nVariable_name,Value<TABLE BORDER=1></TR>'), max_size=400))
 def test_any_text_ends(text: str) -> None:
-    """Whatever stands in a text, reading it ends."""
+    """Reading any text ends."""
     assert all(one.rows for one in tables(text.split("\n")))
 
 
@@ -248,7 +248,7 @@ LONG = {
 
 @pytest.mark.parametrize("text", LONG)
 def test_long_texts_end_too(text: str) -> None:
-    """What begins like a table and goes on for ever is read in one pass: a test that doesn't end would tell."""
+    """What begins like a table and continues without end is read in one pass: otherwise the test would not end."""
     assert len(list(tables(LONG[text].split("\n")))) <= 1
 
 

@@ -73,7 +73,7 @@ def test_cut_off_anywhere(form: str, live: Live, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_whole_texts_lack_nothing(form: str, live: Live, tmp_path: Path) -> None:
-    """Of what a server told as a whole nothing is said to be missing, whatever its version."""
+    """Of a complete answer nothing is reported missing, for any version of the server."""
     facts = facts_of_texts([told(tmp_path, "t", CLIENT, *at(live), *FORMS[form], "-e", ASKED)])
     assert {"server.variables", "server.status"}.isdisjoint(one.part for one in facts.unavailable)
 
@@ -91,7 +91,7 @@ def test_differences_are_added_up(tmp_path: Path) -> None:
 
 
 def test_differences_without_their_beginning(tmp_path: Path) -> None:
-    """Differences never stand in for counters since the server's start."""
+    """Differences never replace counters since the server's start."""
     path = tmp_path / "t"
     path.write_text(WHOLE + boxed(LATER) + boxed(LATER))
     facts = facts_of_texts([str(path)])
@@ -103,8 +103,8 @@ OLDER = {"Connections": 442, "Last_query_cost": "0.000000", "Queries": 4416, "Qu
 
 
 @pytest.mark.parametrize(("more", "of_session"), [({}, False), ({"Com_group_replication_start": 0}, True)])
-def test_what_older_servers_tell_of_the_whole(more: Mapping[str, int], *, of_session: bool, tmp_path: Path) -> None:
-    """Before MySQL 5.7 the whole server tells, as zeros, what later only sessions have."""
+def test_what_older_servers_report_for_the_whole(more: Mapping[str, int], *, of_session: bool, tmp_path: Path) -> None:
+    """Before MySQL 5.7 the whole server reports, as zeros, what later only sessions have."""
     path = tmp_path / "t"
     path.write_text("Variable_name\tValue\nversion\t5.1.61\n\n" + boxed({**OLDER, **more}))
     facts = facts_of_texts([str(path)])
@@ -114,7 +114,7 @@ def test_what_older_servers_tell_of_the_whole(more: Mapping[str, int], *, of_ses
 
 @pytest.mark.servers("mysql-5.7")
 def test_threads_of_older_servers(live: Live, tmp_path: Path) -> None:
-    """MySQL 5.1 tells of the whole server which thread it pretends to be: none."""
+    """MySQL 5.1 reports for the whole server which thread it pretends to be: none."""
     path = tmp_path / "t"
     whole = Path(told(tmp_path, "v", CLIENT, *at(live), "-B", "-e", "SHOW GLOBAL VARIABLES")).read_text()
     for thread, reason in (("0", ""), ("7", "one session")):

@@ -187,7 +187,7 @@ def found(facts: Facts) -> dict[str, Finding]:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_sessions_that_wait(form: str, tmp_path: Path) -> None:
-    """Sessions that wait and long statements are read in every form, whatever their statements contain."""
+    """Sessions that wait and long statements are read in every form, regardless of what their statements contain."""
     _check_sessions(facts_of(tmp_path, f"mysql> SHOW FULL PROCESSLIST;\n{FORMS[form]()}"))
 
 

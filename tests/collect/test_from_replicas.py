@@ -1,4 +1,4 @@
-"""`audit --from` on what clients print of real replicas: the rows that the server sends, and what rules say of them."""
+"""`audit --from` on what clients print of real replicas: the rows that the server sends, and the rules' findings."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ def words(live: Live) -> tuple[str, str, str]:
 
 
 def shows(live: Live) -> str:
-    """The statement by which the server tells of all its sources."""
+    """The statement that lists all of the server's sources."""
     return "SHOW ALL SLAVES STATUS" if live.is_mariadb else f"SHOW {words(live)[0]} STATUS"
 
 
 @contextmanager
 def following(live: Live, port: int, how: str = "", secret: str = CANARY) -> Iterator[None]:
-    """The server is told of a source, for the block."""
+    """The server has a source configured, for the block."""
     replica, source, clause = words(live)
     named = f"{source}_HOST = '127.0.0.1', {source}_PORT = {port}, {source}_USER = 'u', {source}_PASSWORD = '{secret}'"
     live.run(f"CHANGE {clause} TO {named}{how}")
@@ -70,7 +70,7 @@ def following(live: Live, port: int, how: str = "", secret: str = CANARY) -> Ite
 
 
 def asked(live: Live) -> Facts:
-    """What the server tells itself."""
+    """What the server reports itself."""
     return collect_from_account(live.account(), CollectRequest(window=0.0))
 
 
@@ -200,7 +200,7 @@ def test_a_session_with_other_answers() -> None:
     assert replica_rows(text + vertical(row(Slave_IO_Running="No"))) == (row(Slave_IO_Running="No"), second)
 
 
-TOLD_EMPTY = {
+EMPTY_ANSWERS = {
     "mysql> SHOW REPLICA STATUS\\G\nEmpty set (0.00 sec)\n": (),
     "mysql> show slave status;\nEmpty set, 1 warning (0.00 sec)\n": (),
     "MariaDB [(none)]> SHOW ALL SLAVES STATUS\\G\n\nEmpty set (0.000 sec)\n": (),
@@ -212,15 +212,15 @@ TOLD_EMPTY = {
 }
 
 
-@pytest.mark.parametrize("text", TOLD_EMPTY)
+@pytest.mark.parametrize("text", EMPTY_ANSWERS)
 def test_no_replica(text: str) -> None:
-    """That a server follows nobody is told by an empty answer on all its sources, and by nothing else."""
-    assert replica_rows(text) == TOLD_EMPTY[text]
+    """That a server has no source is known by an empty answer on all its sources, and by nothing else."""
+    assert replica_rows(text) == EMPTY_ANSWERS[text]
 
 
 @pytest.mark.parametrize("form", ["vertical", "XML", "HTML"])
 def test_cut_off_anywhere(form: str, tmp_path: Path) -> None:
-    """Of a row whose end is lacking no value is half of one, and it never says that the server follows nobody."""
+    """Of a row whose end is lacking no value is half of one, and it never means that the server has no source."""
     whole = row(Slave_IO_State="a<b", Seconds_Behind_Master="1234")
     fields = "".join(f'\t<field name="{name}">{html.escape(value)}</field>\n' for name, value in whole.items())
     lines = (("TH", whole.keys()), ("TD", whole.values()))
@@ -265,12 +265,12 @@ def test_cut_off_anywhere(form: str, tmp_path: Path) -> None:
     ).map("\n".join)
 )
 def test_any_text_ends(text: str) -> None:
-    """Whatever stands in a text, reading it ends in rows that have both threads, or in none."""
+    """Reading any text ends in rows that have both threads, or in none."""
     assert all({"Slave_IO_Running", "Slave_SQL_Running"} <= found.keys() for found in replica_rows(text) or ())
 
 
 def test_long_texts_end_too() -> None:
-    """Megabytes of what looks like rows are read in one pass: a test that doesn't end would tell."""
+    """Megabytes of what looks like rows are read in one pass: otherwise the test would not end."""
     assert replica_rows("Slave_IO_Running\n" + ("*" * 27 + " 1. row " + "*" * 27 + "\n") * 100_000) is None
     for tag in ("<row>", '<field name="a">', "<TABLE BORDER=1>", "<TR>", "<TABLE BORDER=1><TR><TD>a</TD>"):
         assert replica_rows("Slave_IO_Running\n" + tag * 100_000) is None

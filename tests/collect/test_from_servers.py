@@ -1,4 +1,4 @@
-"""`audit --from` on what real tools say of real servers: the same variables that the server tells itself."""
+"""`audit --from` on what real tools print about real servers: the same variables that the server reports itself."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FORMS = {"boxed": ("-t",), "batch": ("-B",), "bare": ("-BN",), "vertical": ("-E"
 
 
 def truth(live: Live) -> dict[str, str]:
-    """What the server says of its variables, secrets masked as everywhere."""
+    """The server's own values of its variables, secrets masked as everywhere."""
     return {name.lower(): redact_value(name.lower(), value) for name, value in live.run(ASKED[0])}
 
 
@@ -109,7 +109,7 @@ def test_differences_of_mysqladmin(live: Live, tmp_path: Path) -> None:
 def test_pt_stalk(live: Live, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A directory of pt-stalk holds the variables, a window of counters, InnoDB's status, and something of the host.
 
-    It asks by the server's own client where that is at hand, as MariaDB's goes by another name since 11.
+    It uses the server's own client where installed, as MariaDB's has another name since 11.
     """
     for own in [client for client in (shelf() / live.name / "root").glob("**/bin/mariadb") if runs(client)]:
         monkeypatch.setenv("CMD_MYSQL", str(own))
@@ -142,7 +142,7 @@ def test_pt_mysql_summary(live: Live, tmp_path: Path) -> None:
 
 
 @pytest.mark.servers("mariadb-10.11")
-def test_pt_summary_tells_of_the_host(live: Live, tmp_path: Path) -> None:
+def test_pt_summary_describes_the_host(live: Live, tmp_path: Path) -> None:
     """Beside a server's variables pt-summary's text is its host, to the digits that it prints."""
     variables = told(tmp_path, "variables", CLIENT, *at(live), "-B", "-e", ASKED[0])
     host = facts_of_texts([told(tmp_path, "system", "pt-summary"), variables]).host

@@ -61,7 +61,7 @@ def vertical(rows: Mapping[str, str]) -> str:
 
 FORMS = {"boxed": boxed, "tabbed": tabbed, "vertical": vertical}
 NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,20}", fullmatch=True)
-# What a box pads can't be told from what ends a value in blanks; a bar at a line's end would end its row.
+# What a box pads is indistinguishable from a value that ends in blanks; a bar at a line's end would end its row.
 VALUES = st.text(st.characters(codec="utf-8", exclude_characters="\r\0\t\n|"), max_size=30).filter(
     lambda v: v == v.strip()
 )
@@ -110,7 +110,7 @@ def test_batch_mode_without_headings() -> None:
 
 
 def test_batch_mode_of_several_answers() -> None:
-    """A name that comes again begins another answer, and the case of a name tells of which kind it is."""
+    """A repeated name begins another answer, and the case of a name shows of which kind it is."""
     both = tabbed(ROWS, heading=False) + tabbed(SAID, heading=False)
     assert list(tables(both * 2)) == [ROWS, SAID] * 2
     assert list(tables(tabbed(SAID, heading=False) + tabbed(ROWS, heading=False))) == [SAID, ROWS]
@@ -235,7 +235,7 @@ def test_reports_without_their_beginning(tmp_path: Path) -> None:
 
 
 def test_what_text_leaves_out_is_said(tmp_path: Path) -> None:
-    """Every part that no text tells has its reason, and secrets are masked."""
+    """Every part that no text contains has its reason, and secrets are masked."""
     facts = facts_of_texts([write(tmp_path, "v", tabbed(ROWS | {"report_password": "kanarienvogel"}))])
     assert [facts.host, facts.files, facts.server.replication, facts.server.accounts] == [None] * 4
     parts = ("host", "files", "server.plugins", "server.accounts", "server.replication", "server.data")
@@ -244,7 +244,7 @@ def test_what_text_leaves_out_is_said(tmp_path: Path) -> None:
 
 
 def test_what_differs_from_the_default_was_set(tmp_path: Path) -> None:
-    """Without the server's word a value is somebody's choice where the version starts with another."""
+    """Without the server's word a value is explicit where the version starts with another."""
     facts = facts_of_texts(
         [write(tmp_path, "v", tabbed(ROWS | {"sort_buffer_size": "1", "join_buffer_size": "262144"}))]
     )
@@ -289,7 +289,7 @@ def test_anything_else_is_one_line(tmp_path: Path, bad: str) -> None:
 
 @given(st.text(st.sampled_from('|+-* \t\nVariable_name:Value1. row"abU'), max_size=400))
 def test_any_text_ends(text: str) -> None:
-    """Whatever stands in a text, reading it ends, and what is read are names and values."""
+    """Reading any text ends, and what is read are names and values."""
     assert all(name and "\n" not in name for table in tables(text) for name in table)
 
 
@@ -316,6 +316,6 @@ LONG = {
 
 @pytest.mark.parametrize("text", LONG)
 def test_long_texts_end_too(text: str) -> None:
-    """What looks like rows for megabytes is read in one pass: a test that doesn't end would tell."""
+    """What looks like rows for megabytes is read in one pass: otherwise the test would not end."""
     given, count = LONG[text]
     assert len(list(tables(given))) == count

@@ -1,4 +1,4 @@
-"""Flavour, vendor and platform are told by what only one of them has, never by a number alone."""
+"""Flavour, vendor and platform are detected by what only one of them has, never by a number alone."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def test_the_number_is_what_the_text_begins_with(text: str, number: str) -> None
     assert version_number(text) == number
 
 
-def test_real_servers_are_told_by_their_variables(shared: Path) -> None:
-    """The variables of every recorded server tell its flavour, whatever version it claims to have."""
+def test_real_servers_are_detected_by_their_variables(shared: Path) -> None:
+    """The variables of every recorded server show its flavour, for any version that it claims to have."""
     files = sorted(shared.glob("catalog/servers/*/global-variables.tsv"))
     assert files
     for file in files:
@@ -57,7 +57,7 @@ def test_without_variables_the_texts_decide() -> None:
     ],
 )
 def test_the_vendor_is_in_the_comment(flavour: str, comment: str, vendor: str) -> None:
-    """Who built it stands in the version comment; who says nothing counts as the flavour."""
+    """The builder is in the version comment; without one it counts as the flavour."""
     assert vendor_of(flavour, "8.0.36", comment) == vendor
 
 

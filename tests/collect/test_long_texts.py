@@ -66,7 +66,7 @@ def test_the_window_of_a_thousand_samples(tmp_path: Path) -> None:
 
 
 def test_a_directory_of_a_thousand_samples(tmp_path: Path) -> None:
-    """So it is for pt-stalk, whose newest collection is read among thousands that lie in its directory."""
+    """So it is for pt-stalk, whose newest collection is read among thousands in its directory."""
     for number in range(3000):
         (tmp_path / f"2026_11_20_{number:06}-top").touch()
         (tmp_path / f"2026_11_20_{number:06}-mysqladmin").touch()
@@ -82,7 +82,7 @@ def test_more_samples_take_no_more_memory() -> None:
 
 
 @pytest.mark.parametrize("restart", [2, 500, SAMPLES - 1])
-def test_a_restart_anywhere_is_told(restart: int) -> None:
+def test_a_restart_anywhere_is_detected(restart: int) -> None:
     """A clock that falls among thousands of samples leaves no window, though only a few of them are kept."""
     uptimes = [number if number < restart else number - restart for number in range(SAMPLES)]
     plain_read = read_plain("t", (line for at in uptimes for line in sample(at).split("\n")), 0.0)
@@ -99,7 +99,7 @@ def test_differences_between_samples(tmp_path: Path) -> None:
 
 
 def test_what_stands_between_the_samples(tmp_path: Path) -> None:
-    """Of the statuses of InnoDB and of a replica that were printed between samples the last ones are told."""
+    """Of the statuses of InnoDB and of a replica that were printed between samples the last ones are kept."""
     path = tmp_path / "all.txt"
     parts = (
         f"{VARIABLES}{sample(100 + number)}{MONITOR.format(number)}\n{REPLICA.format('db2', 'Yes')}\n"

@@ -33,7 +33,7 @@ GREETINGS = {
 
 @contextmanager
 def impostor(greeting: bytes) -> Iterator[Account]:
-    """Something on a TCP port that says its greeting to whoever comes, and then waits."""
+    """Something on a TCP port that sends its greeting to any client, and then waits."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         come: list[socket.socket] = []
 
@@ -82,7 +82,7 @@ def refused(code: int, text: bytes) -> bytes:
     ],
 )
 def test_a_server_that_turns_us_away_is_quoted_harmlessly(code: int, remedy: str) -> None:
-    """An error in place of the greeting is told with its remedy, and nothing in it acts on the terminal."""
+    """An error in place of the greeting is reported with its remedy, and nothing in it acts on the terminal."""
     with impostor(refused(code, b"no \x1b[2J\xe2\x80\xae entry")) as account, pytest.raises(ConnectError) as caught:
         connect(account)
     assert remedy in str(caught.value)
@@ -109,7 +109,7 @@ def test_a_password_is_not_handed_over_in_clear_text() -> None:
 def test_nothing_there_is_said(tmp_path: Path) -> None:
     """A closed port, a missing socket and a name that doesn't exist are told apart."""
     with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))  # and nobody else gets the port meanwhile
+        taken.bind(("127.0.0.1", 0))  # and no other process gets the port meanwhile
         with pytest.raises(ConnectError, match="nothing listens"):
             connect(Account("reader", host="127.0.0.1", port=taken.getsockname()[1]), QUICK)
     with pytest.raises(ConnectError, match="there is no server socket"):
@@ -119,7 +119,7 @@ def test_nothing_there_is_said(tmp_path: Path) -> None:
 
 
 def test_a_dead_socket_is_said(tmp_path: Path) -> None:
-    """A socket file that a killed server left behind is told as nobody listening."""
+    """A socket file that a killed server left behind is reported as having no listener."""
     path = str(tmp_path / "dead.sock")
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(path)

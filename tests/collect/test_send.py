@@ -1,4 +1,4 @@
-"""The one function that sends keeps to the list, and lets go at once when it is told to."""
+"""The one function that sends keeps to the list, and closes at once when it is told to."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_another_thread_can_end_the_wait(live: Live) -> None:
         os.kill(live.sandbox.pid, signal.SIGCONT)
 
 
-@pytest.mark.servers("mysql-5.7", "mariadb")  # later MySQL lets nobody lock its statistics table
+@pytest.mark.servers("mysql-5.7", "mariadb")  # later MySQL refuses locks on its statistics table
 def test_the_server_itself_ends_what_takes_too_long(live: Live) -> None:
     """A statement that waits for a lock is ended by the server's own limits, long before the client's."""
     session = open_session(live.account(), ConnectionLimits(read=600, statement=1))

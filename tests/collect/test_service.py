@@ -19,26 +19,26 @@ CANARY = "kanarienvogel-7391"
 
 
 def write(root: Path, path: str, text: str = "[Service]\n") -> None:
-    """A file below the root; each says something of its own that systemd doesn't know and tells of."""
+    """A file below the root; each has an unknown line of its own that systemd reports."""
     (root / path).parent.mkdir(parents=True, exist_ok=True)
     (root / path).write_text(text + f"Marker{abs(hash(path))}=1\n")
 
 
 def read_by_systemd(root: Path, unit: str) -> list[str]:
-    """The files that systemd reads for a unit below a root, in its order: by what it says of their unknown lines."""
+    """The files that systemd reads for a unit below a root, in its order: by its messages about their unknown lines."""
     found = re.findall(r"^(\S+?):\d+: Unknown key (?:name )?'Marker", verified(root, unit), re.MULTILINE)
     return [path.removeprefix(str(root)) for path in found]
 
 
 def verified(root: Path, unit: str) -> str:
-    """What systemd-analyze says of a unit below a root."""
+    """What systemd-analyze prints about a unit below a root."""
     command = ["systemd-analyze", "verify", f"--root={root}", "--man=no", "--recursive-errors=no", unit]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=600).stderr
 
 
 @pytest.fixture(scope="module")
 def systemd(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """A systemd-analyze that tells of a unit alone below a root; the test skips by name without one."""
+    """A systemd-analyze that reports on a unit alone below a root; the test skips by name without one."""
     if shutil.which("systemd-analyze") is None:
         pytest.skip("systemd-analyze is not installed")
     root = tmp_path_factory.mktemp("alone")
@@ -148,7 +148,7 @@ def test_the_service_of_a_process(cgroup: str, name: str, tmp_path: Path) -> Non
 
 
 def test_the_usual_service(tmp_path: Path) -> None:
-    """In a copy of a host's files the one service of a usual name is meant; of two nobody can tell."""
+    """In a copy of a host's files the one service of a usual name is meant; of two the right one is unknown."""
     root = open_root(str(tmp_path))
     assert usual_service(root) == ""
     write(tmp_path, f"{LIBRARY}/mariadb.service")

@@ -38,8 +38,8 @@ def test_the_first_usual_socket_is_taken(tmp_path: Path, monkeypatch: pytest.Mon
         assert sockets.default_socket() == str(tmp_path / "other.sock")
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a socket to somebody else")
-def test_a_socket_that_anybody_could_have_made_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a socket to another account")
+def test_a_socket_that_any_account_could_create_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a directory such as /tmp another user's socket, which would get the password, is used only if it is named."""
     path = tmp_path / "mysql.sock"
     monkeypatch.setattr(sockets, "USUAL_SOCKETS", (str(path),))
@@ -73,7 +73,7 @@ def test_listening_servers_are_hinted_at(tmp_path: Path, monkeypatch: pytest.Mon
         sockets.default_socket()
 
 
-def test_a_listening_socket_stands_in_the_kernels_table(tmp_path: Path) -> None:
+def test_a_listening_socket_is_in_the_kernels_table(tmp_path: Path) -> None:
     """A socket that listens here and is named like a server's is found in the real table."""
     path = str(tmp_path / "mysql-test.sock")
     with socket.socket(socket.AF_UNIX) as listener:
@@ -82,7 +82,7 @@ def test_a_listening_socket_stands_in_the_kernels_table(tmp_path: Path) -> None:
         assert path in sockets.listening_sockets()
 
 
-def test_the_peer_is_told_by_the_kernel(tmp_path: Path) -> None:
+def test_the_peer_is_reported_by_the_kernel(tmp_path: Path) -> None:
     """Behind a Unix socket stands the process that listens; behind TCP the kernel names none."""
     path = str(tmp_path / "s")
     with socket.socket(socket.AF_UNIX) as listener, socket.socket(socket.AF_UNIX) as client:

@@ -68,7 +68,7 @@ def test_nothing_costly_or_writing_is_on_the_list() -> None:
         assert statement.sql.startswith(HARMLESS)
 
 
-def test_nothing_is_on_the_list_that_nobody_sends() -> None:
+def test_nothing_is_on_the_list_that_is_never_sent() -> None:
     """Each statement but the driver's own is one that a collector sends: what is allowed in vain is an open door."""
     both = {**vars(statements), **vars(schema_statements)}
     names = {name for name, one in both.items() if isinstance(one, Statement) and not one.driver}
@@ -101,14 +101,14 @@ def test_the_listing_shows_every_text_and_reason() -> None:
 
 
 def test_only_digits_can_vary() -> None:
-    """A number is turned into digits before it stands in a text; anything else is an error of ours."""
+    """A number is turned into digits before it is put into a text; anything else is an error of ours."""
     assert KILL_OWN.text(7) == TAG + "KILL QUERY 7"
     with pytest.raises(ValueError, match="invalid literal"):
         LIMITS_MYSQL.text("1; DROP TABLE t")
 
 
 def test_a_name_is_sent_as_hexadecimal_digits() -> None:
-    """The name of a schema can't end the literal that it stands in, whatever it contains."""
+    """The name of a schema can't end the literal that contains it, regardless of its characters."""
     text = TABLES_MARIADB.text(5, "a' OR")
     assert "TABLE_SCHEMA = 0x6127204f52 " in text
     assert is_listed(text)

@@ -34,13 +34,13 @@ def mycnf(tmp_path: Path, forks: Forks) -> Mycnf:
         environment = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONPATH": str(CHECKOUT), **(env or {})}
         words = [str(arg) for arg in args]
         if any(name.startswith(AT_ITS_START) for name in env or {}):
-            return anew(words, stdin, tmp_path, environment)
+            return in_new_process(words, stdin, tmp_path, environment)
         return forks.run(words, stdin=stdin, cwd=tmp_path, env=environment)
 
     return run
 
 
-def anew(words: list[str], stdin: bytes, folder: Path, environment: dict[str, str]) -> Ended:
+def in_new_process(words: list[str], stdin: bytes, folder: Path, environment: dict[str, str]) -> Ended:
     """The command line in an interpreter that starts with this environment."""
     command = [sys.executable, "-m", "advisor", *words]
     done = subprocess.run(

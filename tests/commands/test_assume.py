@@ -1,4 +1,4 @@
-"""Which server a file is judged for when nobody said."""
+"""Which server a file is judged for where the target is not given."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CASES = [
     ("[mysqld]\nwsrep_provider=none\nmysqlx_port=33060\n", "mysql", "mysqlx_port"),
     ("[mysqld]\nmysqlx_port=33060\n", "mysql", "mysqlx_port"),
     ("[mysqld]\nloose-mysqlx-port=33060\n", "mysql", "mysqlx_port"),
-    # MySQL 5.7 knew the query cache: it tells nothing.
+    # MySQL 5.7 had the query cache: it proves nothing.
     ("[mysqld]\nquery_cache_size=0\n", "mysql", "no option or group shows"),
 ]
 
@@ -43,7 +43,7 @@ def test_flavour(mycnf: Mycnf, text: str, flavour: str, why: str) -> None:
 
 
 def test_removed_options_choose_no_old_series(mycnf: Mycnf) -> None:
-    """An option of old series only stays an error of the newest one: a guess must not hide it."""
+    """An option that only old series have stays an error of the newest one: a guess must not hide it."""
     ended = mycnf("lint", "-", stdin=b"[mysqld]\nmysqlx_port=33060\ninnodb_file_format=Barracuda\n")
     assert ended.code == 1
     assert "removed-option" in ended.out
@@ -103,8 +103,8 @@ def test_the_platform_that_is_named_decides(mycnf: Mycnf) -> None:
     assert "Windows only" in mycnf("lint", "--target", "mysql-8.4", "--platform", "linux", "-", stdin=paths).out
 
 
-def test_a_fork_is_not_told_that_it_will_not_start(mycnf: Mycnf) -> None:
-    """A server that nobody asked gets notes about names and values that MySQL refuses."""
+def test_a_fork_is_not_predicted_to_refuse_to_start(mycnf: Mycnf) -> None:
+    """A server that was not examined gets notes about names and values that MySQL refuses."""
     compose = (
         "services:\n  db:\n    image: greatsql/greatsql:8.0.32-25\n    command: mysqld --innodb_bufer_pool_size=1G"
     )
@@ -127,7 +127,7 @@ def test_a_fork_is_not_told_that_it_will_not_start(mycnf: Mycnf) -> None:
     ],
 )
 def test_a_running_server_names_its_build(comment: str, label: str) -> None:
-    """A server's version_comment tells whose build it is, and the target says so."""
+    """A server's version_comment shows whose build it is, and the target says so."""
     facts = load(str(CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json"))
     server = structs.replace(facts.server, version="8.4.3", version_comment=comment, flavour="mysql", vendor="")
     assert target_of(server).label.startswith(label)

@@ -210,15 +210,15 @@ def test_server_that_dies_on_the_way(server_name: str, start: Start, tmp_path: P
 
 
 def test_something_else_behind_the_port(mycnf: Mycnf) -> None:
-    """A port where something else speaks is one line and exit code 3."""
+    """A port with another protocol is one line and exit code 3."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
-        def speak() -> None:
+        def answer() -> None:
             peer, _ = listener.accept()
             with peer:
                 peer.sendall(b"SSH-2.0-OpenSSH_9.2\r\n")
 
-        threading.Thread(target=speak, daemon=True).start()
+        threading.Thread(target=answer, daemon=True).start()
         ended = mycnf("audit", "--host", "127.0.0.1", "--port", str(listener.getsockname()[1]), "--user", "root")
     assert ended.code == 3
     assert len(ended.err.splitlines()) == 1

@@ -56,7 +56,7 @@ def test_half_an_audit_is_not_written(mycnf: Mycnf, tmp_path: Path) -> None:
 
 
 def test_another_file_is_never_written_over(mycnf: Mycnf, tmp_path: Path) -> None:
-    """A file that is no baseline stays as it is."""
+    """A file that is no baseline is left unchanged."""
     option_file = tmp_path / "my.cnf"
     option_file.write_text("[mysqld]\n", encoding="utf-8")
     ended = mycnf(*DEMO, "--write-baseline", str(option_file))

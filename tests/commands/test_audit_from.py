@@ -23,14 +23,14 @@ STATUS = "Uptime\t{}\nQuestions\t{}\nMax_used_connections\t12\nThreads_connected
 
 @pytest.fixture
 def texts(tmp_path: Path) -> list[str]:
-    """Variables with one that somebody set, and two samples of counters."""
+    """Variables with one that was set explicitly, and two samples of counters."""
     (tmp_path / "variables").write_text("".join(f"{n}\t{v}\n" for n, v in ROWS.items()), "utf-8")
     (tmp_path / "status").write_text(f"{STATUS.format(90000, 100)}\n{STATUS.format(90010, 300)}", "utf-8")
     return [str(tmp_path / name) for name in ("variables", "status")]
 
 
 def test_texts_are_audited(mycnf: Mycnf, texts: list[str]) -> None:
-    """What somebody set is found, the window is the samples', and what text leaves out is skipped with that reason."""
+    """The explicit setting is found, the window is the samples', and what text lacks is skipped with that reason."""
     ended = mycnf("audit", "--isolated", "--from", *texts, "--format", "json")
     report = json.loads(ended.out)
     assert [(f["code"], f["canonical"]) for f in report["findings"]] == [("BUF003", "sort_buffer_size")]
@@ -58,7 +58,7 @@ def test_texts_and_a_server(given: tuple[str, str], mycnf: Mycnf, texts: list[st
 
 
 def test_the_report_says_where_it_came_from(mycnf: Mycnf, texts: list[str]) -> None:
-    """Text for people names no statements that were never sent, and what the user says of the host is taken."""
+    """Text for people names no statements that were never sent, and the user's description of the host is used."""
     ended = mycnf("audit", "--isolated", "--from", *texts, "--ram", "64G", "--format", "text")
     assert "read from text" in ended.out.splitlines()[0] + ended.out.splitlines()[1]
     assert "64G" in ended.out
@@ -67,7 +67,7 @@ def test_the_report_says_where_it_came_from(mycnf: Mycnf, texts: list[str]) -> N
 
 @pytest.mark.parametrize("form", ["text", "html", "markdown"])
 def test_what_the_text_leaves_out_is_no_zero(mycnf: Mycnf, texts: list[str], form: str) -> None:
-    """Without counters nobody knows how long the server is up, and without log_bin whether it logs."""
+    """Without counters the uptime is unknown, and without log_bin whether the server logs."""
     with open(texts[0], "a") as file:
         file.write("innodb_flush_log_at_trx_commit\t1\n")
     alone = mycnf("audit", "--isolated", "--from", texts[0], "--format", form).out

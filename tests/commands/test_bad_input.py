@@ -98,7 +98,7 @@ def test_include_cycle(mycnf: Mycnf, tmp_path: Path) -> None:
 
 
 def test_unknown_target_names_the_known(mycnf: Mycnf, tmp_path: Path) -> None:
-    """A target nobody knows is answered with those that are known."""
+    """An unknown target is answered with those that are known."""
     ended = mycnf("lint", "--target", "postgres-16", tmp_path / "x.cnf")
     assert ended.code == 2
     assert "mysql-8.4" in one_line(ended.err)
@@ -143,7 +143,7 @@ def test_output_that_cannot_be_written(mycnf: Mycnf, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["main.tfvars", "params.pp", "db.nix"])
 def test_another_language_is_one_line_and_code_2(name: str, mycnf: Mycnf, tmp_path: Path) -> None:
-    """A file that is no option file is no finding a line: the kind is told once, and what could be read is reported."""
+    """A file of another language gets no finding per line: its kind is reported once, and other files as usual."""
     (tmp_path / name).write_text("max_connections = 500\nport = 1\n")
     (tmp_path / "my.cnf").write_text("[mysqld]\nno_such_thing = 1\n")
     ended = mycnf("lint", "--target", "mysql-9.7", "--format", "concise", name, "my.cnf")
@@ -205,7 +205,7 @@ def test_a_root_that_is_none(mycnf: Mycnf, tmp_path: Path) -> None:
 
 
 def test_a_size_that_nothing_needs_is_checked_too(mycnf: Mycnf, tmp_path: Path) -> None:
-    """A mistake in --ram is told even where no formula and no snapshot without a host makes use of it."""
+    """A mistake in --ram is reported even where no formula and no snapshot without a host makes use of it."""
     (tmp_path / "my.cnf").write_text(GOOD)
     recording = CHECKOUT / "advisor" / "demo" / "recording.json"
     for words in (("show", "my.cnf"), ("diff", "my.cnf", "mysql-8.0"), ("report", recording, tmp_path)):

@@ -47,8 +47,8 @@ def test_new_ones_show(mycnf: Mycnf, bad: str, tmp_path: Path) -> None:
     assert ended.code == 1
 
 
-def test_fixed_ones_are_told(mycnf: Mycnf, bad: str, tmp_path: Path) -> None:
-    """What the baseline knows in vain is told on stderr; what this run didn't look at is not."""
+def test_fixed_ones_are_reported(mycnf: Mycnf, bad: str, tmp_path: Path) -> None:
+    """Entries of the baseline without a finding are reported on stderr; what this run didn't check is not."""
     mycnf("lint", *TARGET, bad, "--write-baseline", "b.json")
     (tmp_path / bad).write_text("[mysqld]\nread_buffer_size = 8M\n")
     (tmp_path / "other.cnf").write_text("[mysqld]\n")
@@ -68,7 +68,7 @@ def test_no_secret_is_written(mycnf: Mycnf, tmp_path: Path) -> None:
 
 
 def test_another_file_is_not_overwritten(mycnf: Mycnf, bad: str, tmp_path: Path) -> None:
-    """An option file named as baseline by mistake is left alone; an old baseline and an empty file are replaced."""
+    """An option file named as baseline by mistake is left unchanged; an old baseline and an empty file are replaced."""
     (tmp_path / "other.cnf").write_text("[mysqld]\n")
     for path in ("other.cnf", bad, "."):
         ended = mycnf("lint", *TARGET, bad, "--write-baseline", path)
@@ -82,7 +82,7 @@ def test_another_file_is_not_overwritten(mycnf: Mycnf, bad: str, tmp_path: Path)
 
 
 def test_half_a_run_is_not_written(mycnf: Mycnf, bad: str, tmp_path: Path) -> None:
-    """Where a file can't be read the baseline stays as it is, for it would lose that file's entries."""
+    """Where a file can't be read the baseline is unchanged, for it would lose that file's entries."""
     ended = mycnf("lint", *TARGET, bad, "nowhere.cnf", "--write-baseline", "b.json")
     assert ended.code == 2
     assert "b.json is not written" in ended.err

@@ -1,4 +1,4 @@
-"""What lint and show say of documents that carry options."""
+"""What lint and show report for documents that carry options."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_the_memory_of_a_container(mycnf: Mycnf, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("option", [["--format", "text"], ["--format", "concise"], ["--format", "json"]])
 def test_secrets(option: list[str], mycnf: Mycnf, tmp_path: Path) -> None:
-    """No secret of the document is shown, wherever it stands in it."""
+    """No secret of the document is shown, from any place in it."""
     (tmp_path / "compose.yml").write_text(SECRETS)
     ended = mycnf("lint", *option, "compose.yml")
     assert "nonsense" in ended.out
@@ -221,7 +221,7 @@ def test_show(mycnf: Mycnf, tmp_path: Path) -> None:
     [("my.cnf", "[mysqld]\nport=1\n", False), ("a.yml", "a: b\n", False), ("b.yml", "# mysql\n", True)],
 )
 def test_the_parser_is_imported_for_files_that_need_it(name: str, text: str, parsed: bool, tmp_path: Path) -> None:
-    """YAML's parser is imported for YAML that speaks of a server, and for nothing else."""
+    """YAML's parser is imported for YAML about a server, and for nothing else."""
     (tmp_path / name).write_text(text)
     code = (
         "import sys; from advisor.__main__ import main; main(['lint', '--target', 'mysql-8.4', sys.argv[1]]);"
@@ -264,7 +264,7 @@ PERSISTED = {
 def test_advice_follows_the_origin_of_a_value(  # noqa: PLR0917 - a row of the table
     mycnf: Mycnf, tmp_path: Path, name: str, text: str, sync: str, recovery: str
 ) -> None:
-    """An argument of a command line is replaced there, a persisted value is persisted anew or reset."""
+    """An argument of a command line is replaced there, a persisted value is persisted again or reset."""
     path = tmp_path / name
     path.write_text(text)
     (found,) = findings(mycnf, path, "--target", "mysql-8.0").values()

@@ -45,7 +45,7 @@ def config(folder: Path, text: str, name: str = "mycnf.toml") -> None:
     (folder / name).write_text(text)
 
 
-def test_every_key_stands_in_for_its_flag(mycnf: Mycnf, bad: str, tmp_path: Path) -> None:
+def test_every_key_replaces_its_flag(mycnf: Mycnf, bad: str, tmp_path: Path) -> None:
     """Targets, rules, severity and format come from the file where the command line says nothing."""
     config(
         tmp_path,
@@ -144,7 +144,7 @@ def test_per_file_ignores(mycnf: Mycnf, bad: str, tmp_path: Path) -> None:
 
 
 def test_root_and_machine(mycnf: Mycnf, tmp_path: Path) -> None:
-    """`root` is relative to the configuration, and what the host has lets the rules that need one speak."""
+    """`root` is relative to the configuration, and what the host has lets the rules that need one run."""
     (tmp_path / "tree" / "etc").mkdir(parents=True)
     (tmp_path / "tree" / "etc" / "more.cnf").write_text("[mysqld]\nno_such = 1\n")
     (tmp_path / "my.cnf").write_text("[mysqld]\ninnodb_buffer_pool_size = 60G\n!include /etc/more.cnf\n")
@@ -169,7 +169,7 @@ def test_a_root_that_is_none(mycnf: Mycnf, bad: str, tmp_path: Path) -> None:
 
 
 def test_house_rules(mycnf: Mycnf, bad: str, tmp_path: Path) -> None:
-    """House rules speak in lint with their own words, are listed, explained, and left out like others."""
+    """House rules are reported by lint in their own words, are listed, explained, and left out like others."""
     config(tmp_path, 'target = "mysql-5.7"\n[house.max_connections]\nmaximum = 100\nmessage = "Ask us."\n')
     ended = mycnf("lint", bad)
     assert "above-house-maximum HOU004" in ended.out
@@ -182,7 +182,7 @@ def test_house_rules(mycnf: Mycnf, bad: str, tmp_path: Path) -> None:
 
 
 def test_house_rules_that_are_not_asked(mycnf: Mycnf, bad: str, tmp_path: Path) -> None:
-    """A `select` in the file that leaves its own house rules out is told."""
+    """A `select` in the file that leaves its own house rules out is reported."""
     config(tmp_path, 'target = "mysql-5.7"\nselect = ["SEC"]\n[house.max_connections]\nmaximum = 100\n')
     assert "house rules do not run" in mycnf("lint", bad).err
     assert mycnf("lint", bad, "--select", "SEC").err.count("house rules are not") == 0
@@ -232,23 +232,23 @@ def test_from_a_folder_that_is_gone(words: tuple[str, ...], code: int, says: str
 
 
 def test_audits_leave_out_by_file_too(mycnf: Mycnf, tmp_path: Path) -> None:
-    """A rule that is left out for a file by its name speaks of none of its lines, and still of what has no line."""
+    """A rule that is left out for a file by its name reports none of its lines, and still what has no line."""
 
-    def told() -> list[tuple[str, str | None]]:
+    def places() -> list[tuple[str, str | None]]:
         report = json.loads(mycnf("audit", "--snapshot", SNAPSHOT, "--format", "json").out)
         return [(f["code"], f["path"]) for f in report["findings"]]
 
-    before = told()
+    before = places()
     (path,) = {path for code, path in before if code == "BUF001"}
     assert path is not None
     unplaced = next(code for code, where in before if where is None)
     config(tmp_path, f'[per-file-ignores]\n"{os.path.basename(path)}" = ["BUF", "{unplaced}"]\n')
-    assert told() == [(c, p) for c, p in before if p is None or not (p == path and c.startswith("BUF"))]
-    assert any(code == unplaced for code, _ in told())
+    assert places() == [(c, p) for c, p in before if p is None or not (p == path and c.startswith("BUF"))]
+    assert any(code == unplaced for code, _ in places())
 
 
 def test_a_host_is_no_host_of_many_servers(mycnf: Mycnf, tmp_path: Path) -> None:
-    """What a configuration says of a host counts in the report on one snapshot that has none, and not on many."""
+    """A configuration's host settings count in the report on one snapshot that has none, and not on many."""
     config(tmp_path, 'ram = "64M"\n')
     for name in ("a.json", "b.json"):
         save(replace(load(DEMO), host=None), str(tmp_path / name))
@@ -270,7 +270,7 @@ def test_each_file_fails_by_its_own_configuration(mycnf: Mycnf, tmp_path: Path) 
 
 
 def test_secrets_of_house_rules(mycnf: Mycnf, tmp_path: Path) -> None:
-    """A value that house rules allow for a secret stands in no report, and no fix writes it."""
+    """A value that house rules allow for a secret is in no report, and no fix writes it."""
     (tmp_path / "my.cnf").write_text("[mysqld]\nreport_password = kanarienvogel-1\n")
     (tmp_path / "mycnf.toml").write_text('[house.report_password]\nallowed = ["kanarienvogel-2"]\n')
     for more in (("--format", "json"), ("--format", "text"), ("--unsafe-fixes", "--diff")):

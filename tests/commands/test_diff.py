@@ -1,4 +1,4 @@
-"""`mycnf diff` beside real servers: what it says is what they say of themselves."""
+"""`mycnf diff` compared with real servers: it reports what they report of themselves."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ default_time_zone = +02:00
 character_set_server = utf8mb4
 loose_performance_schema_hosts_size = 40
 """
-# What a server makes of a bare value, written as few would write it.
+# How a server stores a bare value, written as few would write it.
 CAPITALS = frozenset({"mysql-5.7", "mysql-8.0", "mysql-9.7", "mariadb-11.4"})
 RECORDED = CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json"
 
@@ -52,7 +52,7 @@ def test_a_file_is_its_server(mycnf: Mycnf, server_name: str, start: Start, tmp_
     after = diff(mycnf, sandbox.socket, file)
     assert (differing(before), counted(before)) == (set(), [])
     assert before["alike"] > 350
-    # What goes by max_connections follows the file on one side, and stays on the other.
+    # What depends on max_connections follows the file on one side, and stays on the other.
     assert differing(after) >= {"sort_buffer_size", "max_connections"}
     pairs = {pair["variable"]: pair for pair in after["differences"]}
     assert all(pairs[n]["derived"] for n in differing(after) - {"sort_buffer_size", "max_connections"})
@@ -98,7 +98,7 @@ def test_defaults_are_an_untouched_server(mycnf: Mycnf, any_server: Sandbox) -> 
     assert report["alike"] > 400
 
 
-# Two words of servers for one thing: all addresses, the default engine, and the method of old.
+# Two words of servers for one thing: all addresses, the default engine, and the old method.
 ONE_MEANING = {
     "bind_address": {"*", ""},
     "default_tmp_storage_engine": {"InnoDB", ""},
@@ -116,7 +116,7 @@ def both(request: pytest.FixtureRequest, server: Server, start: Start, tmp_path:
 
 
 def test_two_servers_as_they_print_themselves(mycnf: Mycnf, both: tuple[Sandbox, Sandbox]) -> None:
-    """Of what both print, that differs which a plain comparison of SHOW GLOBAL VARIABLES tells apart."""
+    """Of what both print, exactly that differs which differs in a plain comparison of SHOW GLOBAL VARIABLES."""
     a, b = both
     report = diff(mycnf, a.socket, f"socket:{b.socket}")
     mine, other = variables(a), variables(b)
@@ -176,8 +176,8 @@ def test_a_server_by_login_path_and_by_group(mycnf: Mycnf, any_server: Sandbox, 
 
 
 @pytest.mark.servers("mysql-8.0", "mysql-9.7")
-def test_persisted_values_are_told(mycnf: Mycnf, server_name: str, start: Start, tmp_path: Path) -> None:
-    """What SET PERSIST wrote down is told apart from what SET GLOBAL and --skip-log-bin set."""
+def test_persisted_values_are_reported(mycnf: Mycnf, server_name: str, start: Start, tmp_path: Path) -> None:
+    """What SET PERSIST stored is told apart from what SET GLOBAL and --skip-log-bin set."""
     file = file_for(server_name, tmp_path)
     sandbox = start(server_name, option_file=file, small=True)
     assert "--skip-log-bin" in sandbox.arguments

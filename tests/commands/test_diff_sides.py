@@ -72,7 +72,7 @@ def test_one_value_in_two_notations(mycnf: Mycnf, tmp_path: Path, target: str, o
     ],
 )
 def test_what_is_no_notation(mycnf: Mycnf, tmp_path: Path, one: str, other: str, names: set[str]) -> None:
-    """Values that differ are told: capitals within texts and paths, options that are no variables, one side's alone."""
+    """Values that differ are reported: capitals within texts and paths, options without variables, one side's alone."""
     report = diff(mycnf, *two(tmp_path, one, other), "--target", "mysql-8.0", root=False)
     assert differing(report) == names
     assert report["differs"]
@@ -123,7 +123,7 @@ def test_an_expiry_in_days_is_one_in_seconds(mycnf: Mycnf, tmp_path: Path) -> No
 
 
 def test_only_one_side_knows(mycnf: Mycnf, tmp_path: Path) -> None:
-    """A variable that the other version lacks stands apart from what differs, and counts where somebody set it."""
+    """A variable that the other version lacks is apart from what differs, and counts where it is explicit."""
     a, b = two(tmp_path, "query_cache_size = 1M", "")
     report = diff(mycnf, a, b, "--target", "mysql-5.7", "--target", "mysql-8.4", root=False)
     lone = {one["name"]: one["counts"] for one in report["only_a"]}
@@ -138,7 +138,7 @@ def test_only_one_side_knows(mycnf: Mycnf, tmp_path: Path) -> None:
 
 
 def test_secrets(mycnf: Mycnf, tmp_path: Path) -> None:
-    """Secrets print as a mask in every format, and that they differ is told all the same."""
+    """Secrets print as a mask in every format, and that they differ is reported all the same."""
     lines = "wsrep_sst_auth = root:{0}\nreport_password = {0}\ninit_connect = \"SET PASSWORD = '{0}'\""
     a, b = two(tmp_path, lines.format(CANARY), lines.format(f"{CANARY}-2"))
     outs = [
@@ -298,7 +298,7 @@ def test_stdin_and_several_files(mycnf: Mycnf, tmp_path: Path) -> None:
 
 
 def test_a_template_is_no_difference(mycnf: Mycnf, tmp_path: Path) -> None:
-    """A value that a template makes later can't be told, and makes no difference."""
+    """A value that a template fills in later is unknown, and makes no difference."""
     a, b = tmp_path / "a.cnf.j2", tmp_path / "b.cnf"
     a.write_text("[mysqld]\nmax_connections = {{ connections }}\n")
     b.write_text("[mysqld]\nmax_connections = 300\n")

@@ -71,7 +71,7 @@ def test_every_format(word: str, mycnf: Mycnf, tmp_path: Path) -> None:
 
 
 def test_an_option_for_a_target(mycnf: Mycnf) -> None:
-    """An option's page has its range, its default in every series, and the rules that speak of it."""
+    """An option's page has its range, its default in every series, and the rules about it."""
     ended = mycnf("explain", "--target", "mysql-9.7", "read-buffer-size")
     assert ended.code == 0
     for part in (
@@ -118,7 +118,7 @@ def test_an_option_that_differs_between_series(mycnf: Mycnf) -> None:
 
 
 def test_an_option_that_is_gone(mycnf: Mycnf) -> None:
-    """An option of old versions is told where it was known, and a target without it says so."""
+    """An option of old versions is shown with its versions, and a target without it says so."""
     gone = mycnf("explain", "tx_isolation")
     assert gone.code == 0
     assert "known to MySQL" in gone.out or "MySQL 5.7" in gone.out

@@ -168,14 +168,14 @@ def test_selected_rules_alone_are_fixed(mycnf: Mycnf, file: Path) -> None:
 
 
 def test_what_a_baseline_knows_is_not_fixed(mycnf: Mycnf, file: Path) -> None:
-    """A finding that somebody decided to live with stays as it is."""
+    """A finding that is deliberately accepted is left unchanged."""
     mycnf("lint", *TARGET, "--write-baseline", "known.json", "my.cnf")
     mycnf("lint", *TARGET, "--unsafe-fixes", "--baseline", "known.json", "my.cnf")
     assert file.read_text() == BEFORE
 
 
 def test_a_file_that_is_not_there(mycnf: Mycnf, file: Path) -> None:
-    """It is told of once, exit code 2, and the others are fixed."""
+    """It is reported once, exit code 2, and the others are fixed."""
     ended = mycnf("lint", *TARGET, "--fix", "missing.cnf", "my.cnf")
     assert ended.err.count("missing.cnf: can't be read") == 1
     assert ended.code == errors.USAGE
@@ -211,7 +211,7 @@ def test_documents_that_carry_options_are_fixed_in_place(mycnf: Mycnf, tmp_path:
 
 
 def test_a_terminal_gets_no_control_characters(file: Path, tmp_path: Path) -> None:
-    """What a file holds can't move the cursor of whoever looks at the diff; in a pipe it stays as it is."""
+    """What a file holds can't move the cursor of the diff's reader; in a pipe it is unchanged."""
     file.write_text(BEFORE.replace("# mine", "# \x1b[2J"))
     command = [sys.executable, "-m", "advisor", "lint", *TARGET, "--diff", "my.cnf"]
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(CHECKOUT), "HOME": str(tmp_path)}

@@ -166,8 +166,8 @@ def test_a_stretch_without_changes_is_one(mycnf: Mycnf, snapshot: Any) -> None:
     assert len(server["changes"]) == 7
 
 
-def test_what_is_beyond_the_number_is_told(mycnf: Mycnf, tmp_path: Path) -> None:
-    """Nobody is told that a snapshot is kept which is gone: the oldest go, and one older than all isn't kept at all."""
+def test_what_is_beyond_the_number_is_reported(mycnf: Mycnf, tmp_path: Path) -> None:
+    """No snapshot that is gone is reported as kept: the oldest go, and one older than all isn't kept at all."""
     facts, paths = json.loads(DEMO.read_text("utf-8")), []
     for number in range(103):
         facts["taken_at"] = f"2026-11-{1 + number // 24:02}T{number % 24:02}:00:00+00:00"
@@ -184,7 +184,7 @@ def test_what_is_beyond_the_number_is_told(mycnf: Mycnf, tmp_path: Path) -> None
 
 
 def test_one_snapshot_has_nothing_beside_it(mycnf: Mycnf, snapshot: Any) -> None:
-    """A first snapshot is told as such, and the same one twice is kept once."""
+    """A first snapshot is reported as such, and the same one twice is kept once."""
     path = snapshot(1)
     mycnf("history", "add", path, path)
     assert "so nothing to compare with yet" in mycnf("history", "db1", "--isolated").out
@@ -192,7 +192,7 @@ def test_one_snapshot_has_nothing_beside_it(mycnf: Mycnf, snapshot: Any) -> None
 
 
 def test_nothing_is_kept_unasked(mycnf: Mycnf, snapshot: Any, tmp_path: Path) -> None:
-    """An audit writes nothing into the home directory unless it is told to; with --keep it does, and says so."""
+    """An audit writes nothing into the home directory by default; with --keep it does, and says so."""
     path = snapshot(1)
     mycnf("audit", "--isolated", "--snapshot", path, "--format", "text")
     assert not (tmp_path / "home" / ".local").exists()
@@ -233,7 +233,7 @@ def test_an_account_without_a_home(home: str, mycnf: Mycnf, snapshot: Any, tmp_p
 
 
 def test_a_damaged_snapshot_is_passed_over(mycnf: Mycnf, snapshot: Any, tmp_path: Path) -> None:
-    """A file that is no snapshot any more is named, and the others are told."""
+    """A file that is no snapshot any more is named, and the others are shown."""
     mycnf("history", "add", snapshot(1), snapshot(2, sort_buffer_size="1M"), snapshot(3, join_buffer_size="1M"))
     (middle,) = (tmp_path / "home").rglob("20261102*.json")
     middle.write_text("{", "utf-8")
@@ -244,7 +244,7 @@ def test_a_damaged_snapshot_is_passed_over(mycnf: Mycnf, snapshot: Any, tmp_path
 
 @pytest.mark.servers("mysql-9.7", "mariadb-10.11")
 def test_a_real_server(server_name: str, start: Start, mycnf: Mycnf) -> None:
-    """Between two kept audits variables are set: history tells their values, their source, and the new finding."""
+    """Between two kept audits variables are set: history shows their values, their source, and the new finding."""
     server = start(server_name)
     persisted = {"join_buffer_size": "persisted"} if server_name.startswith("mysql") else {}
     there = ("--socket", server.socket, "--user", "root", "--window", "0", "--keep")

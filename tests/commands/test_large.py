@@ -88,7 +88,7 @@ def test_beyond_what_is_read(mycnf: Mycnf, tmp_path: Path, name: str) -> None:
 
 
 def test_includes_beyond_it_are_left_out(mycnf: Mycnf, tmp_path: Path) -> None:
-    """An include that would go beyond it is told and left out; what else is included is read on."""
+    """An include beyond it is reported and left out; what else is included is read on."""
     (tmp_path / "many.cnf").write_text("[mysqld]\n" + "port = 3306\n" * 10_001)
     (tmp_path / "few.cnf").write_text("[mysqld]\nno_such_option = 1\n")
     (tmp_path / "my.cnf").write_text(f"!include {tmp_path}/many.cnf\n!include {tmp_path}/few.cnf\n")

@@ -173,7 +173,7 @@ def test_statistics(mycnf: Mycnf, mixed: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", ["text", "concise", "json"])
 def test_output_file_holds_what_stdout_would(mycnf: Mycnf, mixed: str, tmp_path: Path, form: str) -> None:
-    """-o writes the very report in the old one's place, leaves stdout empty and no other file, and keeps the code."""
+    """-o writes the same report in the old one's place, leaves stdout empty and no other file, and keeps the code."""
     words = ("lint", "--target", "mysql-8.0", "--format", form, mixed)
     report = tmp_path / "out" / "report"
     report.parent.mkdir()
@@ -200,7 +200,7 @@ def test_stdin_under_another_name(mycnf: Mycnf, tmp_path: Path) -> None:
 
 
 def test_root_maps_absolute_includes(mycnf: Mycnf, tmp_path: Path) -> None:
-    """With --root an absolute include is read below it, and told with its own path; without, it is a note."""
+    """With --root an absolute include is read below it, and reported with its own path; without, it is a note."""
     conf_d = tmp_path / "repo" / "etc" / "nowhere-else" / "conf.d"
     conf_d.mkdir(parents=True)
     (conf_d / "b.cnf").write_text("[mysqld]\nno_such_thing = 1\n")
@@ -219,7 +219,7 @@ def test_root_maps_absolute_includes(mycnf: Mycnf, tmp_path: Path) -> None:
     assert bare.code == 0
 
 
-def test_each_file_is_checked_by_itself(mycnf: Mycnf, tmp_path: Path) -> None:
+def test_each_file_is_checked_separately(mycnf: Mycnf, tmp_path: Path) -> None:
     """An option of one FILE neither repeats nor overrides that of another."""
     for name in ("a.cnf", "b.cnf"):
         (tmp_path / name).write_text("[mysqld]\nmax_connections = 200\n")
@@ -252,7 +252,7 @@ def test_no_file_in_any_usual_place(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Where none of the usual files exists, one line names the places and what to do, with exit code 2."""
-    # The places under /etc are the host's: others stand in for them, so that this holds on hosts that have them.
+    # The places under /etc are the host's: others replace them, so that this passes on hosts that have them.
     places = (str(tmp_path / "etc" / "my.cnf"), "~/.my.cnf")
     monkeypatch.setattr(lint, "DEFAULT_FILES", places)
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -264,7 +264,7 @@ def test_no_file_in_any_usual_place(
 
 
 @pytest.mark.parametrize(("pool", "severity"), [("32G", "error"), ("15G", "warning"), ("8G", None)])
-def test_told_memory_makes_host_rules_speak(mycnf: Mycnf, tmp_path: Path, pool: str, severity: str | None) -> None:
+def test_ram_option_makes_host_rules_run(mycnf: Mycnf, tmp_path: Path, pool: str, severity: str | None) -> None:
     """--ram gives the rules about memory what they need: a pool beyond it is an error, one within is fine."""
     (tmp_path / "my.cnf").write_text(f"[mysqld]\ninnodb_buffer_pool_size = {pool}\n")
     words = ("lint", "--target", "mysql-8.0", "--format", "json", "my.cnf")
@@ -287,8 +287,8 @@ def test_host_that_is_none(mycnf: Mycnf, mixed: str, words: tuple[str, str]) -> 
     assert len(ended.err.splitlines()) == 1
 
 
-def test_selected_rule_that_cannot_look_is_told(mycnf: Mycnf, mixed: str) -> None:
-    """Skipped is not passed: who selects a rule that needs a host or a server is told so."""
+def test_selected_rule_that_is_skipped_is_reported(mycnf: Mycnf, mixed: str) -> None:
+    """Skipped is not passed: selecting a rule that needs a host or a server gives a message."""
     words = ("lint", "--target", "mysql-8.0", "--select", "MEM001,VER002")
     lines = mycnf(*words, mixed).err.splitlines()
     assert [("MEM001" in line, "VER002" in line) for line in lines] == [(False, True), (True, False)]
@@ -312,7 +312,7 @@ def test_secrets_are_masked(mycnf: Mycnf, tmp_path: Path, form: str) -> None:
 
 
 def test_a_group_that_goes_unread_is_judged_as_what_it_would_be(mycnf: Mycnf, tmp_path: Path) -> None:
-    """A mistyped group is told once; its lines are likely findings, no errors, and nothing in them is fixed."""
+    """A mistyped group is reported once; its lines are likely findings, no errors, and nothing in them is fixed."""
     text = "[mysld]\nquery_cache_size = 1M\nread_only = yes\n[mysqld]\nport = 3306\n"
     (tmp_path / "my.cnf").write_text(text)
     ended = mycnf("lint", "--target", "mysql-9.7.4", "--format", "json", "--fix", "my.cnf")
@@ -363,7 +363,7 @@ def test_groups_that_some_servers_read(group: str, severity: str, says: str, myc
 
 
 def test_the_group_of_the_starting_script_is_no_servers(mycnf: Mycnf, tmp_path: Path) -> None:
-    """MariaDB's script reads [mariadbd_safe]: what it ignores there is told as of its other names."""
+    """MariaDB's script reads [mariadbd_safe]: what it ignores there is reported as for its other names."""
     (tmp_path / "my.cnf").write_text("[mariadbd_safe]\nmax_connections = 5\n!includdir /etc/x\n")
     ended = mycnf("lint", "--target", "mariadb-11.8", "--format", "json", "my.cnf")
     found = {f["code"]: f["message"] for f in files(ended)[0]["findings"]}

@@ -45,7 +45,7 @@ def test_one_block_ranked_by_the_first_series_that_refuses(mycnf: Mycnf, replica
 
 
 def test_few_stand_at_their_own_lines(mycnf: Mycnf, tmp_path: Path) -> None:
-    """Two deprecated options are told like other findings."""
+    """Two deprecated options are reported like other findings."""
     (tmp_path / "my.cnf").write_text("[mysqld]\nexpire_logs_days = 7\nsymbolic-links = 0\n")
     assert mycnf("lint", "--target", "mysql-8.0", "--isolated", "my.cnf").out.count("OPT008: ") == 2
 

@@ -303,7 +303,7 @@ def test_sets_with_one_name_are_numbered(mycnf: Mycnf, tmp_path: Path) -> None:
 
 
 def test_diff_knows_which_defaults_are_the_service_s(mycnf: Mycnf, groups: str, tmp_path: Path) -> None:
-    """A default that a service chooses by itself is unknown, not different; known ones of Amazon are compared."""
+    """A default that a service chooses itself is unknown, not different; known ones of Amazon are compared."""
     file = tmp_path / "my.cnf"
     file.write_text("[mysqld]\ntable_open_cache = 4000\nsync_binlog = 0\n")
     found = json.loads(mycnf("diff", "--isolated", "--set", "new", "--format", "json", groups, str(file)).out)
@@ -312,7 +312,7 @@ def test_diff_knows_which_defaults_are_the_service_s(mycnf: Mycnf, groups: str, 
     assert reasons["table_open_cache"] == "a default of the service, which mycnf does not know"
 
 
-def test_upgrade_speaks_of_families(mycnf: Mycnf, groups: str) -> None:
+def test_upgrade_names_families(mycnf: Mycnf, groups: str) -> None:
     """Upgrade reports name the service and the new family, as likely, and advise lines of the document."""
     text = Path(groups).read_text().rstrip().removesuffix("}")
     Path(groups).write_text(f'{text}  parameter {{\n    name  = "tx_isolation"\n    value = "SERIALIZABLE"\n  }}\n}}\n')

@@ -69,7 +69,7 @@ def test_a_report_of_many_has_it(older: Path) -> None:
     assert "broken" not in ran.stdout
 
 
-def test_what_it_makes_of_option_files_is_not_guessed(older: Path, tmp_path: Path) -> None:
+def test_its_reading_of_option_files_is_not_guessed(older: Path, tmp_path: Path) -> None:
     """A comparison with a file, and a forecast of a restart, are refused with the reason in one line."""
     file = tmp_path / "my.cnf"
     file.write_text("[mysqld]\nread_buffer_size = 1M\n", "utf-8")
@@ -82,11 +82,11 @@ def test_what_it_makes_of_option_files_is_not_guessed(older: Path, tmp_path: Pat
 
 
 def test_two_of_them_are_compared(older: Path) -> None:
-    """What two servers say of themselves needs no catalog."""
+    """A comparison of what two servers report needs no catalog."""
     assert mycnf("diff", older, older).returncode == 0
 
 
-def test_nobody_lints_for_it(older: Path) -> None:
+def test_no_lint_for_it(older: Path) -> None:
     """A target is named by people, who can name one that is known."""
     ran = mycnf("lint", "--target", "mariadb-10.2", older)
     assert ran.returncode == 2

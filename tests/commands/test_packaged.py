@@ -1,4 +1,4 @@
-"""Servers that run with the option files of their packages: nobody chose anything there, so nothing is a warning."""
+"""Servers that run with the option files of their packages: all is default there, so nothing is a warning."""
 
 from __future__ import annotations
 

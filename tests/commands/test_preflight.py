@@ -34,7 +34,7 @@ character_set_server = utf8mb4
 tmp_table_size = 32M
 innodb_log_buffer_size = 8M
 """
-# Values changed, lines taken out and put in; table_open_cache stays as it is, beyond the limit on files.
+# Values changed, lines taken out and put in; table_open_cache is unchanged, beyond the limit on files.
 AFTER = """[mysqld]
 server_id = 7
 sort_buffer_size = 512K
@@ -83,8 +83,8 @@ PERSISTING = (
 )
 
 
-def test_a_restart_is_foretold(mycnf: Mycnf, server_name: str, start: Start, tmp_path: Path) -> None:
-    """Every variable that a restart changes is told with the value that it then has, and no other one is."""
+def test_a_restart_is_predicted(mycnf: Mycnf, server_name: str, start: Start, tmp_path: Path) -> None:
+    """Every variable that a restart changes is reported with the value that it then has, and no other one is."""
     file = written(tmp_path / "my.cnf", BEFORE)
     sandbox = start(server_name, option_file=file)
     run(sandbox, *STATEMENTS)
@@ -127,8 +127,8 @@ innodb_buffer_pool_size = 200M
 """
 
 
-def test_what_follows_is_foretold(mycnf: Mycnf, server_name: str, start: Start, tmp_path: Path) -> None:
-    """Variables that nobody sets move along with those that somebody does, and are told with what they follow."""
+def test_what_follows_is_predicted(mycnf: Mycnf, server_name: str, start: Start, tmp_path: Path) -> None:
+    """Variables not set explicitly change with those that are, and are reported with what they follow."""
     file = written(tmp_path / "my.cnf", NAMES_BEFORE)
     sandbox = start(server_name, option_file=file)
     written(file, NAMES_AFTER)
@@ -173,8 +173,8 @@ def test_a_persisted_boolean_at_which_the_others_are_lost(
     assert differing(before, variables(sandbox)) == {"long_query_time": ("3.000000", "10.000000")}
 
 
-def test_a_server_that_nobody_touched(mycnf: Mycnf, any_server: Sandbox) -> None:
-    """An untouched server, whatever its series, is told to come back as it is, with exit code 0."""
+def test_an_untouched_server(mycnf: Mycnf, any_server: Sandbox) -> None:
+    """For an untouched server of any series no change is predicted, with exit code 0."""
     ended = preflight(mycnf, any_server, "--format", "json")
     assert (items(ended), ended.code) == ([], 0)
     assert "The next restart changes nothing." in preflight(mycnf, any_server).out

@@ -30,7 +30,7 @@ LINES_KEEP = (
 
 
 @pytest.mark.servers("mysql-8.0", "mariadb-10.11")
-def test_what_may_hold_a_password_is_told_without_it(mycnf: Mycnf, any_server: Sandbox) -> None:
+def test_what_may_hold_a_password_is_reported_without_it(mycnf: Mycnf, any_server: Sandbox) -> None:
     """A statement with a literal is lost like any other; it is said, masked, and no line is made of the mask."""
     run(any_server, "SET GLOBAL init_connect = 'set @a = \"canary\"'")
     try:
@@ -49,7 +49,7 @@ def test_lines_keep_what_runs(mycnf: Mycnf, server_name: str, start: Start, tmp_
     sandbox = start(server_name, option_file=file, small=True)
     run(sandbox, *LINES_KEEP)
     lost = items(preflight(mycnf, sandbox, "--format", "json"))
-    # MySQL 5.7 doesn't tell, and this file is as young as the server.
+    # MySQL 5.7 doesn't report the source, and this file is as young as the server.
     assert {i["kind"] for i in lost} <= ({"lost", "changed"} if server_name == "mysql-5.7" else {"lost"})
     lines = file.read_text().splitlines()
     for item in lost:
@@ -70,7 +70,7 @@ def test_lines_keep_what_runs(mycnf: Mycnf, server_name: str, start: Start, tmp_
 
 @pytest.mark.servers("mysql-8.0", "mariadb-10.11")
 def test_no_advice_trades_durability_away(mycnf: Mycnf, server_name: str, start: Start, tmp_path: Path) -> None:
-    """A value that loses commits in a crash is told, and no advice keeps it or brings it about; a safe one is kept."""
+    """A value that loses commits in a crash is reported; no advice keeps it or brings it about; a safe one is kept."""
     file = written(tmp_path / "my.cnf", "[mysqld]\nsync_binlog = 0\n")
     sandbox = start(server_name, option_file=file, small=True)
     run(sandbox, "SET GLOBAL innodb_flush_log_at_trx_commit = 2", "SET GLOBAL sync_binlog = 1")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Restart(NamedTuple):
-    """The lines that a server starts with, what it is told, and the lines that it starts with again."""
+    """The lines that a server starts with, the statements it gets, and the lines that it starts with again."""
 
     says: str
     before: str = ""
@@ -56,10 +56,10 @@ FILES = (
 )
 
 
-def told_and_real(
+def predicted_and_real(
     case: Restart, server_name: str, mycnf: Mycnf, start: Start, tmp_path: Path
 ) -> tuple[dict[str, tuple[str, str | None]], dict[str, tuple[str, str | None]]]:
-    """What preflight foretells as (now, next) by variable, and what the restart then did."""
+    """What preflight predicts as (now, next) by variable, and what the restart then did."""
     first = "[mysqld]\n" if server_name == "mysql-5.7" else QUICKLY  # 5.7 starts quickly anyway
     file = written(tmp_path / "my.cnf", f"{first}{case.before}\n")
     sandbox = start(server_name, option_file=file)
@@ -77,7 +77,7 @@ def told_and_real(
 @pytest.mark.parametrize("case", PERSISTED, ids=str)
 def test_persisted(case: Restart, server_name: str, mycnf: Mycnf, start: Start, tmp_path: Path) -> None:
     """A character set and a collation bring each other; 8.0.15 never sets what it persisted for key caches."""
-    predicted, real = told_and_real(case, server_name, mycnf, start, tmp_path)
+    predicted, real = predicted_and_real(case, server_name, mycnf, start, tmp_path)
     assert predicted == real
 
 
@@ -86,7 +86,7 @@ def test_persisted_over_a_line(mycnf: Mycnf, server_name: str, start: Start, tmp
     """On 8.0 a persisted character set, which is set late, takes the place of a collation of another one."""
     line = "collation_server = utf8mb4_bin"
     case = Restart("", line, ("SET PERSIST_ONLY character_set_server = latin1",), line)
-    predicted, real = told_and_real(case, server_name, mycnf, start, tmp_path)
+    predicted, real = predicted_and_real(case, server_name, mycnf, start, tmp_path)
     assert predicted == real
 
 
@@ -102,7 +102,7 @@ def test_persisted_against_a_line(mycnf: Mycnf, server_name: str, start: Start, 
         sandbox.restart()
 
 
-def stops_as_told(line: str, mycnf: Mycnf, sandbox: Sandbox) -> None:
+def stops_as_predicted(line: str, mycnf: Mycnf, sandbox: Sandbox) -> None:
     """Add the line to the option file: preflight says that the server refuses the option, and it does."""
     written(Path(str(sandbox.option_file)), f"{Path(str(sandbox.option_file)).read_text()}{line}\n")
     found = items(preflight(mycnf, sandbox, "--format", "json"))
@@ -115,7 +115,7 @@ def stops_as_told(line: str, mycnf: Mycnf, sandbox: Sandbox) -> None:
 def test_a_page_size_other_than_the_data_have(mycnf: Mycnf, start: Start, server_name: str, tmp_path: Path) -> None:
     """The page size is fixed when the data directory is initialized, and the server stops at another one."""
     sandbox = start(server_name, option_file=written(tmp_path / "my.cnf", QUICKLY), small=True)
-    stops_as_told("innodb_page_size = 8K", mycnf, sandbox)
+    stops_as_predicted("innodb_page_size = 8K", mycnf, sandbox)
 
 
 @pytest.mark.servers("mysql-8.0", "mysql-9.7")
@@ -126,7 +126,7 @@ def test_a_case_of_names_other_than_the_data_have(mycnf: Mycnf, start: Start, se
     assert "refused" not in {i["kind"] for i in items(preflight(mycnf, sandbox, "--format", "json"))}
     sandbox.restart()
     run(sandbox, "RESET PERSIST lower_case_table_names")
-    stops_as_told("lower_case_table_names = 1", mycnf, sandbox)
+    stops_as_predicted("lower_case_table_names = 1", mycnf, sandbox)
 
 
 @pytest.mark.servers("mariadb-10.11", whole="mariadb-11.8")
@@ -137,7 +137,7 @@ def test_a_default_engine_without_its_plugin(mycnf: Mycnf, start: Start, server_
     written(tmp_path / "my.cnf", f"{QUICKLY}plugin_load_add = ha_blackhole\n{engine}\n")
     assert "refused" not in {i["kind"] for i in items(preflight(mycnf, sandbox, "--format", "json"))}
     written(tmp_path / "my.cnf", QUICKLY)
-    stops_as_told(engine, mycnf, sandbox)
+    stops_as_predicted(engine, mycnf, sandbox)
     written(tmp_path / "my.cnf", QUICKLY)
     sandbox.restart()
     run(sandbox, "INSTALL SONAME 'ha_blackhole'")
@@ -148,9 +148,9 @@ def test_a_default_engine_without_its_plugin(mycnf: Mycnf, start: Start, server_
 
 @pytest.mark.servers("mysql-8.0", whole="mysql-5.7")
 def test_a_value_that_needs_another_option(mycnf: Mycnf, start: Start, server_name: str, tmp_path: Path) -> None:
-    """What lint says of lines at which a real start stops (OPT018), preflight says too."""
+    """What lint reports for lines at which a real start stops (OPT018), preflight reports too."""
     sandbox = start(server_name, option_file=written(tmp_path / "my.cnf", QUICKLY), small=True)
-    stops_as_told("gtid_mode = ON", mycnf, sandbox)
+    stops_as_predicted("gtid_mode = ON", mycnf, sandbox)
 
 
 @pytest.mark.servers("mysql-8.0")
@@ -183,7 +183,7 @@ def test_a_named_time_zone(mycnf: Mycnf, start: Start, server_name: str, tmp_pat
 def test_a_switch_with_a_third_word(mycnf: Mycnf, start: Start, server_name: str, tmp_path: Path) -> None:
     """The default of enforce_gtid_consistency, FALSE in the server's help, is OFF in the running server."""
     case = Restart("", statements=("SET GLOBAL enforce_gtid_consistency = ON",))
-    predicted, real = told_and_real(case, server_name, mycnf, start, tmp_path)
+    predicted, real = predicted_and_real(case, server_name, mycnf, start, tmp_path)
     assert predicted == real == {"enforce_gtid_consistency": ("ON", "OFF")}
 
 
@@ -244,8 +244,8 @@ def test_a_persisted_value_of_durability(mycnf: Mycnf, start: Start, server_name
 @pytest.mark.servers("mysql-9.7", "mariadb-11.8", whole="mysql-5.7 mariadb-10.11")
 @pytest.mark.parametrize("case", POOLS, ids=str)
 def test_pools(case: Restart, server_name: str, mycnf: Mycnf, start: Start, tmp_path: Path) -> None:
-    """The pool, its chunks and what is sized by it are told as the server then has them."""
-    predicted, real = told_and_real(case, server_name, mycnf, start, tmp_path)
+    """The pool, its chunks and what is sized by it are predicted as the server then has them."""
+    predicted, real = predicted_and_real(case, server_name, mycnf, start, tmp_path)
     assert predicted == real
     assert real
 
@@ -276,7 +276,7 @@ def test_a_persisted_switch_that_no_value_turns_off(
 @pytest.mark.parametrize("case", FILES, ids=str)
 def test_what_needs_files(case: Restart, server_name: str, mycnf: Mycnf, start: Start, tmp_path: Path) -> None:
     """MariaDB asks for a file for each group that a pool of threads would have, and lowers what it gets too few for."""
-    predicted, real = told_and_real(case, server_name, mycnf, start, tmp_path)
+    predicted, real = predicted_and_real(case, server_name, mycnf, start, tmp_path)
     assert predicted == real
     assert real.keys() & {"open_files_limit", "max_connections"}
 
@@ -306,7 +306,7 @@ RATES = (
 @pytest.mark.parametrize("case", RATES, ids=str)
 def test_the_greatest_rate(case: Restart, server_name: str, mycnf: Mycnf, start: Start, tmp_path: Path) -> None:
     """MySQL 8.4 and later double the rate; before, the greatest rate is 2000 or more."""
-    predicted, real = told_and_real(case, server_name, mycnf, start, tmp_path)
+    predicted, real = predicted_and_real(case, server_name, mycnf, start, tmp_path)
     assert predicted == real
 
 
@@ -362,7 +362,7 @@ def test_keys_that_come_after_innodb(mycnf: Mycnf, start: Start, server_name: st
     written(tmp_path / "my.cnf", f"{encrypts}plugin_load_add = file_key_management\n")
     assert "refused" not in {i["kind"] for i in items(preflight(mycnf, sandbox, "--format", "json"))}
     written(tmp_path / "my.cnf", lines)
-    stops_as_told("innodb_encrypt_log = ON", mycnf, sandbox)
+    stops_as_predicted("innodb_encrypt_log = ON", mycnf, sandbox)
 
 
 @pytest.mark.servers("mysql-8.0", "mariadb-11.8", whole="mysql-5.7 mysql-9.7 mariadb-10.11")

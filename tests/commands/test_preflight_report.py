@@ -22,7 +22,7 @@ CANARY = "kanarienvogel-7391"
 
 
 @pytest.mark.servers("mysql-5.7", "mysql-8.0", "mariadb-10.11")
-def test_a_snapshot_tells_the_same(mycnf: Mycnf, server_name: str, start: Start, tmp_path: Path) -> None:
+def test_a_snapshot_reports_the_same(mycnf: Mycnf, server_name: str, start: Start, tmp_path: Path) -> None:
     """Live and from a snapshot the items are the same, and no planted secret is in any output."""
     secret = f"loose_wsrep_sst_auth = root:{CANARY}\nreport_password = {CANARY}\n"
     file = written(tmp_path / "my.cnf", f"[mysqld]\n{secret}")
@@ -42,7 +42,7 @@ def test_a_snapshot_tells_the_same(mycnf: Mycnf, server_name: str, start: Start,
 
 
 def test_57_says_that_it_was_inferred(mycnf: Mycnf, start: Start, tmp_path: Path) -> None:
-    """Of MySQL 5.7, which doesn't tell where values come from, nothing is certain, and the report says why."""
+    """Of MySQL 5.7, which doesn't report where values come from, nothing is certain, and the report says why."""
     sandbox = start("mysql-5.7", option_file=written(tmp_path / "my.cnf", "[mysqld]\n"), small=True)
     run(sandbox, "SET GLOBAL sort_buffer_size = 600000")
     ended = preflight(mycnf, sandbox, "--format", "json")
@@ -171,7 +171,7 @@ def test_an_old_snapshot(mycnf: Mycnf) -> None:
 
 
 def test_through_tcp_the_files_are_unknown(mycnf: Mycnf, start: Start) -> None:
-    """Of a server that can't be told to be on this host the report says that its files were not read."""
+    """Of a server that is not known to be on this host the report says that its files were not read."""
     sandbox = start("mariadb-10.11", tcp=True, small=True)
     run(sandbox, "SET GLOBAL sort_buffer_size = 600000")
     words = ("--host", "127.0.0.1", "--port", str(sandbox.port), "--user", "root")
@@ -192,7 +192,7 @@ def test_a_server_that_shows_no_variables(mycnf: Mycnf, start: Start) -> None:
 
 
 def test_the_account_needs_no_more_than_audits_do(mycnf: Mycnf, start: Start, tmp_path: Path) -> None:
-    """An account with no privilege at all is told the same."""
+    """An account with no privilege at all gets the same report."""
     file = written(tmp_path / "my.cnf", "[mysqld]\nsort_buffer_size = 1M\n")
     sandbox = start("mysql-8.0", option_file=file, small=True)
     run(sandbox, "SET GLOBAL sort_buffer_size = 600000", "CREATE USER nobody@localhost")

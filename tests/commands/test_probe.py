@@ -1,4 +1,4 @@
-"""`mycnf probe`: what can be run is told, a run's answer comes first and is kept, however the run ends."""
+"""`mycnf probe`: what can be run is listed, a run's answer comes first and is kept, however the run ends."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def scan(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Steered:
 
 @pytest.fixture
 def probe(scan: Steered, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Any:
-    """`mycnf probe ARGS` in this process, on a directory of the test's own, whatever else the host is doing."""
+    """`mycnf probe ARGS` in this process, on a directory of the test's own, regardless of the host's load."""
 
     def run(*args: str) -> Ended:
         forced = ["--dir", str(tmp_path), "--force", "busy,neighbour,full,little"] if "results" not in args[:1] else []
@@ -117,7 +117,7 @@ def test_what_is_no_result_is_a_document_too(probe: Any, words: tuple[str, ...],
     assert "--format svg is for results" in refused.err
 
 
-def test_a_dry_run_tells_of_refusals(probe: Any, tmp_path: Path) -> None:
+def test_a_dry_run_reports_refusals(probe: Any, tmp_path: Path) -> None:
     """A data directory is refused for good, which the dry run says and its exit code too."""
     (tmp_path / "ibdata1").write_text("")
     ended = probe("scan", "--dry-run")
@@ -168,7 +168,7 @@ def test_json_keeps_to_its_schema(probe: Any) -> None:
 
 
 def test_several_formats_go_to_their_files(probe: Any, tmp_path: Path) -> None:
-    """Each format has a file of its own, and all tell of one run."""
+    """Each format has a file of its own, and all are of one run."""
     words = [w for f in ("json", "markdown", "svg") for w in ("--format", f, "-o", str(tmp_path / f))]
     assert probe("scan", *words).out == ""
     assert (tmp_path / "svg").read_text().startswith("<svg ")
@@ -307,7 +307,7 @@ def test_a_broken_run_is_resumed(probe: Any, scan: Steered) -> None:
 
 
 def test_a_run_of_other_parameters_is_not_resumed(probe: Any, scan: Steered) -> None:
-    """A new run begins, and the reason is told."""
+    """A new run begins, and the reason is reported."""
     probe("scan")
     ended = probe("scan", "--resume", "--option", "readers=4")
     assert "differs in the parameters; starting a new one" in ended.err

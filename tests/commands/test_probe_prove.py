@@ -65,7 +65,7 @@ def scan(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, binaries: Binaries) ->
 
 @pytest.fixture
 def prove(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Prove:
-    """`mycnf probe prove ARGS` in this process, whatever else the host is doing."""
+    """`mycnf probe prove ARGS` in this process, regardless of the host's load."""
 
     def run(*args: str) -> Ended:
         code = main(["probe", "prove", *args, "--dir", str(tmp_path), "--force", FORCED, "--seed", "0"])
@@ -87,7 +87,7 @@ def flat(text: str) -> str:
     return " ".join(text.split())
 
 
-def test_the_example_is_run_on_a_server_that_the_rule_speaks_of(prove: Prove, scan: Scan) -> None:
+def test_the_example_is_run_on_a_server_that_the_rule_covers(prove: Prove, scan: Scan) -> None:
     """Without a file the rule's example is measured, on the first server that it concerns; the answer comes first."""
     ended = prove("BUF001")
     assert ended.code == 0, ended.err
@@ -140,7 +140,7 @@ def test_the_value_of_the_running_server_is_run(
     assert "4M before, 128K after" in flat(ended.out)
 
 
-def test_a_server_that_lets_nobody_in_costs_a_line(
+def test_a_server_that_refuses_connections_costs_a_line(
     prove: Prove, scan: Scan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The example is run, and the line says why."""
@@ -161,7 +161,7 @@ def test_choices_of_the_user_come_first(prove: Prove, scan: Scan) -> None:
 
 
 def test_a_dry_run_measures_nothing(prove: Prove, scan: Scan) -> None:
-    """It tells what the run of the claim would do."""
+    """It prints what the run of the claim would do."""
     ended = prove("BUF001", "--dry-run")
     assert ended.code == 0
     assert "128K, 8M" in ended.out

@@ -1,4 +1,4 @@
-"""Where probes measure unless told otherwise: beside the data directory, on a disk, never inside it."""
+"""Where probes measure by default: beside the data directory, on a disk, never inside it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_else_the_nearest_directory_above_it(data: Path, monkeypatch: pytest.Mon
 def test_else_another_disk_with_a_word(
     data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Where nothing beside it may be written, the user is told that another disk may be measured."""
+    """Where nothing beside it may be written, a message says that another disk may be measured."""
     _device(monkeypatch, data)
     assert probe_place.choose_directory(None).path != str(data)
     assert f"no writable directory on the file system of {data}" in capsys.readouterr().err
@@ -74,7 +74,7 @@ def test_what_is_named_is_taken(data: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["/proc", "/dev/shm", "/"])
-def test_the_kernel_tells_the_file_system(path: str) -> None:
+def test_the_kernel_reports_the_file_system(path: str) -> None:
     """The type is that of the mount which holds the path."""
     longest = max(
         (line.split() for line in Path("/proc/self/mounts").read_text("utf-8").splitlines()),

@@ -30,7 +30,7 @@ NAMES = ("a/db2.json", "a/db10.json", "b/db1.json", "db1.json")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Four servers, two of which go by one name, and a snapshot that was cut off."""
+    """Four servers, two of which have one name, and a snapshot that was cut off."""
     top = tmp_path_factory.mktemp("fleet")
     recorded = json.loads(SNAPSHOT.read_text(encoding="utf-8"))
     for number, name in enumerate(NAMES):
@@ -77,7 +77,7 @@ def test_several_formats_at_once(mycnf: Mycnf, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("jobs", ["1", "3"])
 def test_a_directory(mycnf: Mycnf, folder: Path, jobs: str) -> None:
-    """Every snapshot below it is told in order; a broken one is a row and a line on stderr, and exit code 2."""
+    """Every snapshot below it is reported in order; a broken one is a row and a line on stderr, and exit code 2."""
     ran = mycnf("report", "--isolated", folder, "--jobs", jobs, "--format", "jsonl")
     assert ran.code == 2
     assert len(ran.err.splitlines()) == 2
@@ -235,7 +235,7 @@ def test_counts(mycnf: Mycnf, folder: Path) -> None:
 
 @pytest.mark.parametrize("form", ["text", "markdown", "html"])
 def test_people_see_counts_and_what_is_broken(mycnf: Mycnf, folder: Path, form: str) -> None:
-    """Fixes, rules, servers, versions and broken snapshots stand in each report for people; fixes come first."""
+    """Fixes, rules, servers, versions and broken snapshots are in each report for people; fixes come first."""
     out = mycnf("report", "--isolated", folder, "--format", form).out
     assert 0 < out.index("Fix first") < out.index("4 of 4") < out.index("Servers that need most")
     for words in ("By rule", "SEC003", "db10", "mariadb-10.11.19", "b/cut.json", "cut off"):
@@ -287,7 +287,7 @@ def test_a_report_that_cannot_be_written_leaves_nothing_of_the_others(
 
 @pytest.mark.parametrize("form", [form for form in names("report") if form != "parquet"])
 def test_no_secret(mycnf: Mycnf, tmp_path: Path, form: str) -> None:
-    """A secret that nobody took out of a snapshot comes out in no format."""
+    """A secret that was not removed from a snapshot comes out in no format."""
     found = json.loads(SNAPSHOT.read_text(encoding="utf-8"))
     secrets = {
         "wsrep_sst_auth": f"root:{SECRET}",

@@ -28,7 +28,7 @@ def hostile(tmp_path: Path) -> str:
 
 @pytest.mark.parametrize("form", names("lint"))
 def test_file_and_stdout_are_alike(mycnf: Mycnf, hostile: str, tmp_path: Path, form: str) -> None:
-    """With -o a report is the one that stdout gets, twice the same, and the exit code tells of the findings."""
+    """With -o a report is the one that stdout gets, twice the same, and the exit code shows the findings."""
     printed = mycnf(*TARGET, "--format", form, hostile, env=EPOCH)
     assert (printed.code, bool(printed.out)) == (1, True)
     written = mycnf(*TARGET, hostile, "--format", form, "-o", "report", env=EPOCH)
@@ -57,7 +57,7 @@ def test_pairs_that_are_none(mycnf: Mycnf, hostile: str, tmp_path: Path, words: 
 
 @pytest.mark.parametrize("form", ["json", "sarif", "gitlab", "junit", "github", "markdown"])
 def test_files_that_cannot_be_read(mycnf: Mycnf, hostile: str, form: str) -> None:
-    """A report is whole and tells what could be read; all but JSON, whose fields are fixed, name what could not be."""
+    """A report is whole and has what could be read; all but JSON, whose fields are fixed, name what could not be."""
     ended = mycnf(*TARGET, "--format", form, hostile, "gone.cnf")
     assert ended.code == 2
     assert "gone.cnf" in ended.err

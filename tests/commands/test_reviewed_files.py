@@ -1,6 +1,6 @@
-"""Option files that reviewers judged: sane ones are left alone, and faults of the others are named.
+"""Option files that reviewers judged: sane ones get no findings, and faults of the others are named.
 
-The files lie in the shared folder; the first line of each names the host that it is for.
+The files are in the shared folder; the first line of each names the host that it is for.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ REPLICA = (
 )
 # What a consultant names and mycnf names too. Left out on purpose: values that are the defaults (gcs.fc_limit = 16,
 # bind_address = *, master_verify_checksum = OFF), innodb_change_buffering = all (measured: three times the inserts),
-# the adaptive hash index of MySQL (no figure tells), innodb_ddl_threads (no measurement),
+# the adaptive hash index of MySQL (no published figure), innodb_ddl_threads (no measurement),
 # innodb_lru_scan_depth = 100 (the manual calls a smaller one generally suitable), table_definition_cache (audits see
 # the tables), and sync_relay_log = 1 (the manual's choice for several workers without GTIDs).
 FAULTY = {
@@ -53,7 +53,7 @@ FAULTY = {
 
 
 def findings(mycnf: Mycnf, path: Path, host: tuple[str, str, int]) -> list[dict[str, Any]]:
-    """What lint says of a file on its host, whose disk is NVMe."""
+    """The findings of lint for a file on its host, whose disk is NVMe."""
     target, ram, cpus = host
     words = ("--target", target, "--ram", ram, "--cpus", str(cpus), "--disk", "nvme", "--format", "json")
     (entry,) = json.loads(mycnf("lint", *words, path).out)["files"]
@@ -69,7 +69,7 @@ def test_all_files_are_judged(shared: Path) -> None:
 
 
 @pytest.mark.parametrize("name", SANE)
-def test_sane_files_are_left_alone(name: str, mycnf: Mycnf, shared: Path) -> None:
+def test_sane_files_get_no_findings(name: str, mycnf: Mycnf, shared: Path) -> None:
     """A good file gets no error, no warning and few notes."""
     found = findings(mycnf, shared / "review" / "sane" / f"{name}.cnf", SANE[name])
     assert [(f["code"], f["message"]) for f in found if f["severity"] != "note"] == []

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-10.11")
 def test_a_server_is_sampled(server_name: str, start: Start, mycnf: Mycnf, tmp_path: Path) -> None:
-    """A sample is kept without a word, by listed statements alone; an audit tells of a busy hour once there is one."""
+    """A sample is kept silently, by listed statements alone; an audit reports a busy hour once there is one."""
     server = start(server_name)
     there = ("--socket", server.socket, "--user", "root")
     with overheard(server, tmp_path / "general.log") as heard:
@@ -55,7 +55,7 @@ def _write_a_busy_hour(path: str, head: sample_ring.Head, entry: sample_ring.Rin
     )
 
 
-def test_nobody_there_is_one_line(mycnf: Mycnf, tmp_path: Path) -> None:
+def test_no_server_is_one_line(mycnf: Mycnf, tmp_path: Path) -> None:
     """Where no server answers it is one line with the remedy, exit code 3, and nothing is kept."""
     ended = mycnf("sample", "--socket", str(tmp_path / "none"))
     assert (ended.code, ended.out, ended.err.count("\n")) == (3, "", 1)
@@ -63,7 +63,7 @@ def test_nobody_there_is_one_line(mycnf: Mycnf, tmp_path: Path) -> None:
 
 
 def test_how_to_have_it_done(mycnf: Mycnf) -> None:
-    """The line for cron and the units carry the connection that was given; nothing is asked of a server."""
+    """The line for cron and the units carry the connection that was given; nothing is sent to a server."""
     ended = mycnf("sample", "--socket", "/run/a %b.sock", "--print-timer")
     assert ended.code == 0
     assert re.search(r"^\*/10 \* \* \* \* \S*mycnf sample --socket '/run/a \\%b.sock'$", ended.out, re.MULTILINE)

@@ -1,4 +1,4 @@
-"""`mycnf show` as its user runs it: what each option comes to, and where it was set."""
+"""`mycnf show` as its user runs it: the effective value of each option, and where it was set."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def options(mycnf: Mycnf, *words: str | Path, target: str = "mysql-8.0", stdin: 
 
 
 def test_json_fields(mycnf: Mycnf, tmp_path: Path) -> None:
-    """An option is told by its canonical name, with the server's value, the raw one, and its place."""
+    """An option is shown by its canonical name, with the server's value, the raw one, and its place."""
     (tmp_path / "my.cnf").write_text("[mysqld]\n\nread-buffer-size = 128K\n")
     assert options(mycnf, "my.cnf") == {
         "read_buffer_size": {
@@ -76,7 +76,7 @@ def test_instruments_are_shown_as_servers_show_them(mycnf: Mycnf, tmp_path: Path
     assert found["options"]["performance_schema_instrument"]["value"] == printed
 
 
-def test_text_tells_the_same(mycnf: Mycnf, tmp_path: Path) -> None:
+def test_text_shows_the_same(mycnf: Mycnf, tmp_path: Path) -> None:
     """For people there is one line an option with its place, and one for each setting that was overridden."""
     (tmp_path / "my.cnf").write_text("[mysqld]\nmax_connections = 100\nmax_connections = 300\n")
     ended = mycnf("show", "--target", "mysql-8.0", "my.cnf")
@@ -89,7 +89,7 @@ def test_text_tells_the_same(mycnf: Mycnf, tmp_path: Path) -> None:
 
 
 def test_parsed_is_not_running(mycnf: Mycnf, tmp_path: Path) -> None:
-    """Where the server runs with another value than it parses, both are told, in both formats."""
+    """Where the server runs with another value than it parses, both are shown, in both formats."""
     (tmp_path / "my.cnf").write_text(
         "[mysqld]\ninnodb_buffer_pool_size = 512M\ninnodb_buffer_pool_instances = 8\nport = 3306\n"
     )
@@ -123,7 +123,7 @@ def test_group_of_a_series_counts_for_that_series_only(mycnf: Mycnf, tmp_path: P
     assert options(mycnf, "my.cnf", target=target)["server_id"]["value"] == value
 
 
-def test_includes_are_told_with_their_own_path(mycnf: Mycnf, tmp_path: Path) -> None:
+def test_includes_are_shown_with_their_own_path(mycnf: Mycnf, tmp_path: Path) -> None:
     """A setting from an included file names that file; --root maps absolute includes."""
     conf_d = tmp_path / "repo" / "etc" / "nowhere-else"
     conf_d.mkdir(parents=True)
@@ -134,7 +134,7 @@ def test_includes_are_told_with_their_own_path(mycnf: Mycnf, tmp_path: Path) -> 
     assert [x["file"] for x in found["overridden"]] == ["repo/my.cnf"]
 
 
-def test_include_that_is_missing_is_told(mycnf: Mycnf, tmp_path: Path) -> None:
+def test_include_that_is_missing_is_reported(mycnf: Mycnf, tmp_path: Path) -> None:
     """What the answer doesn't hold, because an include isn't here, stands on stderr with its place."""
     (tmp_path / "my.cnf").write_text("[mysqld]\nport = 3306\n!include /nowhere-else/b.cnf\n")
     ended = mycnf("show", "--target", "mysql-8.0", "my.cnf")
@@ -144,7 +144,7 @@ def test_include_that_is_missing_is_told(mycnf: Mycnf, tmp_path: Path) -> None:
     assert "port" in ended.out
 
 
-def test_a_file_without_a_group_is_told(mycnf: Mycnf, tmp_path: Path) -> None:
+def test_a_file_without_a_group_is_reported(mycnf: Mycnf, tmp_path: Path) -> None:
     """Nothing is set by a file without any group, and by the text of a server's variables: that is said."""
     (tmp_path / "variables.txt").write_text("Variable_name\tValue\nport\t3306\n")
     ended = mycnf("show", "--target", "mysql-8.0", "variables.txt")
@@ -163,7 +163,7 @@ def test_stdin_among_the_files(mycnf: Mycnf, tmp_path: Path) -> None:
 
 
 def test_flavour_is_guessed_from_all_files(mycnf: Mycnf, tmp_path: Path) -> None:
-    """Without --target a group of the second file tells the flavour too, and stderr says what was assumed."""
+    """Without --target a group of the second file shows the flavour too, and stderr says what was assumed."""
     (tmp_path / "a.cnf").write_text("[mysqld]\nport = 3306\n")
     (tmp_path / "b.cnf").write_text("[mariadb]\nport = 3307\n")
     ended = mycnf("show", "--format", "json", "a.cnf", "b.cnf")

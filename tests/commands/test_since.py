@@ -57,7 +57,7 @@ def test_advice_that_was_followed_is_gone(server_name: str, start: Start, mycnf:
     assert comparison["other"] == []
 
 
-def test_what_changed_is_told(mycnf: Mycnf, earlier: Path) -> None:
+def test_what_changed_is_reported(mycnf: Mycnf, earlier: Path) -> None:
     """Gone, new and kept findings, watched counters, settings, another server; secrets are masked."""
     ended = mycnf("audit", "--demo", "--isolated", "--since", str(earlier), "--format", "text")
     text = ended.out.partition("\n\nsince ")[2].partition("\n\n")[0]
@@ -70,7 +70,7 @@ def test_what_changed_is_told(mycnf: Mycnf, earlier: Path) -> None:
     assert CANARY not in ended.out
 
 
-def test_a_ticket_tells_it_too(mycnf: Mycnf, earlier: Path) -> None:
+def test_a_ticket_has_it_too(mycnf: Mycnf, earlier: Path) -> None:
     """The ticket has it under a heading of its own, before what to do first."""
     text = mycnf("audit", "--demo", "--isolated", "--since", str(earlier), "--format", "markdown").out
     assert text.index("### Since 2026-11-19 05:01 UTC, 2 d before") < text.index("### Do first")
@@ -87,7 +87,7 @@ def test_nothing_changed_is_said(mycnf: Mycnf) -> None:
 
 
 def test_a_snapshot_that_is_none_is_one_line(mycnf: Mycnf, tmp_path: Path) -> None:
-    """Before anything is asked of a server."""
+    """Before any statement is sent to a server."""
     ended = mycnf("audit", "--demo", "--isolated", "--since", str(tmp_path / "none.json"))
     assert (ended.code, ended.out) == (2, "")
     assert "none.json" in ended.err
@@ -113,7 +113,7 @@ def recorded(tmp_path: Path, name: str, **server: Any) -> Path:
 
 
 def busy(tmp_path: Path) -> Path:
-    """The demo's recording with much work in its window, of the kind that rules speak of."""
+    """The demo's recording with much work in its window, of the kind that rules report."""
     facts: dict[str, Any] = json.loads(DEMO.read_text("utf-8"))
     status = facts["workload"]["last"]["status"]
     for name in ("sort_merge_passes", "select_full_join", "created_tmp_tables", "created_tmp_disk_tables", "questions"):
@@ -144,7 +144,7 @@ def test_what_was_not_looked_for_is_not_gone(mycnf: Mycnf, tmp_path: Path) -> No
 
 
 def test_what_rests_on_a_load_that_stopped_is_not_gone(mycnf: Mycnf, tmp_path: Path) -> None:
-    """Without statements in the window nobody knows whether advice helped; both loads are told."""
+    """Without statements in the window it is unknown whether advice helped; both loads are reported."""
     comparison = since(mycnf, recorded(tmp_path, "now.json", idle=True), busy(tmp_path))
     assert comparison["gone"] == []
     assert comparison["load_differs"], comparison

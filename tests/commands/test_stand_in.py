@@ -1,4 +1,4 @@
-"""Targets that were not examined: every command says which version stands for them."""
+"""Targets that were not examined: every command says which version replaces them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ FILE = "[mysqld]\nmax_connections = 200\n"
 def test_one_line_says_what_a_target_is_read_by(
     words: tuple[str, ...], named: str, says: str, mycnf: Mycnf, tmp_path: Path
 ) -> None:
-    """The line stands on stderr, once, whatever the file says."""
+    """The line is on stderr, once, with any file."""
     (tmp_path / "my.cnf").write_text(FILE)
     ended = mycnf(*words, "--target", named)
     assert ended.code in (0, 1)
@@ -86,7 +86,7 @@ def test_an_examined_target_is_not_spoken_of(words: tuple[str, ...], mycnf: Mycn
 
 @pytest.mark.parametrize(("words", "code"), [((), 0), (("--target", "mysql-9.7"), 0), (("--target", "mysql-9.7.4"), 1)])
 def test_a_series_is_that_of_any_build(words: tuple[str, ...], code: int, mycnf: Mycnf, tmp_path: Path) -> None:
-    """Percona's options are an error only for the very version of MySQL Community that refused them."""
+    """Percona's options are an error only for the exact version of MySQL Community that refused them."""
     (tmp_path / "my.cnf").write_text("[mysqld]\nuserstat = ON\nthread_handling = pool-of-threads\n")
     ended = mycnf("lint", *words, "--fail-on", "error", "my.cnf")
     assert ended.code == code

@@ -30,7 +30,7 @@ def test_a_file_for_a_described_host(mycnf: Mycnf, tmp_path: Path) -> None:
 
 
 def test_this_host_is_read_where_none_is_described(mycnf: Mycnf) -> None:
-    """The pool is a share of what this machine, or its control group, has; the target that was assumed is told."""
+    """The pool is a share of what this machine, or its control group, has; the target that was assumed is named."""
     ended = mycnf("suggest", "--format", "json", "--workload", "dev")
     report = json.loads(ended.out)
     assert ended.code == 0
@@ -52,7 +52,7 @@ def test_json_has_the_reasons(mycnf: Mycnf) -> None:
 
 
 def test_a_diff_of_a_file(mycnf: Mycnf, tmp_path: Path) -> None:
-    """The diff changes what differs, the file stays as it is, and the target comes from it where none is named."""
+    """The diff changes what differs, the file is unchanged, and the target comes from it where none is named."""
     file = tmp_path / "my.cnf"
     file.write_text("[mariadb]\naria_pagecache_buffer_size = 128M\ninnodb_buffer_pool_size = 1G\npassword = secret\n")
     before = file.read_bytes()

@@ -66,7 +66,7 @@ def test_two_targets(mycnf: Mycnf) -> None:
 
 
 def test_in_included_files(mycnf: Mycnf, tmp_path: Path) -> None:
-    """A comment in an included file counts, and is told of in the report of the file that was named."""
+    """A comment in an included file counts, and is shown in the report of the file that was named."""
     (tmp_path / "a.cnf").write_text(
         f"[mysqld]\nno_such = 1 # mycnf: ignore[OPT001] {WHY}\nport=1 # mycnf: ignore[SEC] x\n"
     )

@@ -62,7 +62,7 @@ def test_what_stops_comes_first(mycnf: Mycnf, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "way", [("--from", "mariadb-10.11", "--to", "mysql-8.4"), ("--from", "mysql-8.4", "--to", "mariadb-10.11")]
 )
-def test_a_group_that_goes_unread_is_told_once(mycnf: Mycnf, tmp_path: Path, way: tuple[str, ...]) -> None:
+def test_a_group_that_goes_unread_is_reported_once(mycnf: Mycnf, tmp_path: Path, way: tuple[str, ...]) -> None:
     """All its lines are listed, and the sentence about the group stands at the first."""
     text = "[galera]\nwsrep_on=ON\nbinlog_format=ROW\n[mysqld]\nport=3306\n[galera]\ninnodb_autoinc_lock_mode=2\n"
     out = " ".join(ran(mycnf, tmp_path, text, way=way).out.split())
@@ -136,7 +136,7 @@ def test_exit_codes(mycnf: Mycnf, tmp_path: Path, text: str, fail_on: str, code:
 
 
 def test_a_move_that_changes_nothing(mycnf: Mycnf, tmp_path: Path) -> None:
-    """From a server to itself there is nothing to tell, and even --fail-on note is content."""
+    """From a server to itself there is nothing to report, and even --fail-on note is content."""
     way = ("--from", "mysql-8.0", "--to", "mysql-8.0")
     ended = ran(mycnf, tmp_path, "[mysqld]\nport = 3307\n", "--fail-on", "note", way=way)
     assert ended.code == 0
@@ -144,7 +144,7 @@ def test_a_move_that_changes_nothing(mycnf: Mycnf, tmp_path: Path) -> None:
 
 
 def test_a_line_that_cannot_be_judged_is_counted(mycnf: Mycnf, tmp_path: Path) -> None:
-    """Where a line is left unjudged, nobody is told that no line stops the server."""
+    """Where a line is left unjudged, the report doesn't say that no line stops the server."""
     out = " ".join(ran(mycnf, tmp_path, "[mysqld]\nthread_pool_oversubscribe = 4\n").out.split())
     assert "no line of the files is known to stop the server, 1 line cannot be judged" in out
     assert "Lines that mycnf cannot judge" in out
@@ -193,7 +193,7 @@ def test_several_files_and_stdin_are_one(mycnf: Mycnf, tmp_path: Path) -> None:
 
 
 def test_includes(mycnf: Mycnf, tmp_path: Path) -> None:
-    """Lines of included files count and name their file, --root maps absolute ones, and missing ones are told."""
+    """Lines of included files count and name their file, --root maps absolute ones, and missing ones are reported."""
     conf_d = tmp_path / "repo" / "etc" / "nowhere-else"
     conf_d.mkdir(parents=True)
     (conf_d / "b.cnf").write_text("[mysqld]\nquery_cache_size = 1M\n")
@@ -213,7 +213,7 @@ def test_output_file(mycnf: Mycnf, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_secrets_are_masked(mycnf: Mycnf, tmp_path: Path, form: str) -> None:
-    """No secret is printed, in whatever way its line fares."""
+    """No secret is printed, with any effect of its line."""
     text = (
         f"[mysqld]\nreport_password = {CANARY}\nmaster_password = {CANARY}\nreport_pasword = {CANARY}\n"
         f"[mariadb]\nreport_password = {CANARY}\n[mysqld]\ninit_slave = \"SET PASSWORD = '{CANARY}'\"\n"
@@ -266,7 +266,7 @@ WINDOWS = "[mysqld]\ndatadir = C:/ProgramData/MySQL/Data\nshared_memory = ON\nna
 
 @pytest.mark.parametrize(("words", "unknown"), [((), []), (("--platform", "linux"), ["shared_memory", "named_pipe"])])
 def test_the_platform_of_the_files(mycnf: Mycnf, tmp_path: Path, words: tuple[str, ...], unknown: list[str]) -> None:
-    """Options of Windows stand in a file with its paths; no default of Linux is named, and none is certain."""
+    """Options of Windows are in a file with its paths; no default of Linux is named, and none is certain."""
     way = ("--from", "mysql-5.7", "--to", "mysql-9.7")
     made = json.loads(ran(mycnf, tmp_path, WINDOWS, *words, "--format", "json", "--all", way=way).out)
     assert [line["option"] for line in made["lines"] if line["change"] == "not-examined"] == unknown

@@ -66,7 +66,7 @@ def actions(findings: list[Finding]) -> list[Action]:
 
 
 def told(action: Action) -> tuple[str, str]:
-    """The option and the value of an action: of its line or argument, else of the statement that keeps it by itself."""
+    """The option and the value of an action: of its line or argument, else of the statement that persists it."""
     if action.option_line:
         name, value = action.option_line.split(" = ")
     elif action.argument:

@@ -35,7 +35,7 @@ RULES = all_rules()
 EACH = 90  # of the recorded files, one in so many for each server, and others for the next
 HOST = host_from_options(ram="8G", cpus=4, disk="ssd", tar=None)
 TARGETS = [Target(flavour, patch) for flavour, series in SERIES.items() for patch in series.values()]
-# What firing cases have in their files: settings that somebody found worth a rule.
+# What firing cases have in their files: settings that are worth a rule.
 SETTINGS = sorted(
     {
         line.strip()

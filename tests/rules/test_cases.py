@@ -1,4 +1,4 @@
-"""Each rule speaks where its table says so, with the severity it says, and is silent elsewhere."""
+"""Each rule reports what its table expects, with that severity, and is silent elsewhere."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 CASES = all_cases()
 BY_RULE = cases_by_rule(CASES)
-# These speak of what the other rules found: tests/suppress asks them.
+# These report on what the other rules found: tests/suppress runs them.
 AFTER_ALL = "findings"
 
 
@@ -44,7 +44,7 @@ def test_the_rule_finds_what_its_cases_say(code: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rule", [r for r in all_rules() if AFTER_ALL in r.needs], ids=lambda r: r.code)
 def test_a_rule_about_findings_waits_for_the_others(rule: Rule, tmp_path: Path) -> None:
-    """Asked like the others, a rule about findings says that it lacks them; and it finds nothing by itself."""
+    """Run like the others, a rule about findings reports that it lacks them, and finds nothing."""
     known = context_of_case(Case(rule.code, "", "mysql-8.4", file="port = 1 # mycnf: ignore[BUF001]"), tmp_path)
     with pytest.raises(MissingFact):
         list(rule.check(known))

@@ -73,7 +73,7 @@ def bare(target: Target) -> RuleContext:
 
 
 def concerned(rule: Rule) -> Target:
-    """The first of the supported versions that the rule speaks of."""
+    """The first of the supported versions that the rule applies to."""
     return next(t for t in map(parse_target, TARGETS) if rule.concerns(t))
 
 
@@ -102,7 +102,7 @@ def test_the_experiment_lays_the_two_values_side_by_side(name: str) -> None:
 
 @pytest.mark.parametrize("name", CLAIMS)
 def test_examples_are_values_that_the_server_takes(name: str) -> None:
-    """Both are accepted by a server that the rule speaks of, and differ."""
+    """Both are accepted by a server that the rule applies to, and differ."""
     rule, claim = find_rule(name), CLAIMS[name]
     assert rule is not None
     catalog = load(concerned(rule))
@@ -126,7 +126,7 @@ def test_a_metric_that_only_describes_is_never_compared() -> None:
     ("INN005", "mycnf probe prove INN005"),
     ("INN006", "mycnf probe random-write"),
 ])  # fmt: skip
-def test_explain_tells_how_to_measure(code: str, says: str) -> None:
+def test_explain_shows_how_to_measure(code: str, says: str) -> None:
     """The page of a rule names the command that repeats the measurement, and the one that runs its claim."""
     rule = find_rule(code)
     assert rule is not None
@@ -135,7 +135,7 @@ def test_explain_tells_how_to_measure(code: str, says: str) -> None:
 
 @pytest.mark.parametrize(("pool", "wanted"), [("4G", "4"), ("1G", "1"), ("512M", None)])
 def test_many_instances_are_laid_beside_one_a_gigabyte(pool: str, wanted: str | None, tmp_path: Path) -> None:
-    """A pool that can't be divided has nothing to be laid beside, and its finding stays as it is."""
+    """A pool that can't be divided has nothing to be compared with, and its finding is unchanged."""
     known = context_of_case(Case("", "", "mysql-8.0.15", file=f"innodb_buffer_pool_size = {pool}"), tmp_path)
     name = "many-buffer-pool-instances"
     assert CLAIMS[name].instead(known) == wanted

@@ -58,7 +58,7 @@ def server(status: dict[str, int] | None = None, **variables: str) -> dict[str, 
     ],
 )  # fmt: skip
 def test_advice_for_a_file(rule: str, target: str, file: str, line: str, tmp_path: Path) -> None:
-    """The line that is advised is the version's own default, and no more threads than connections are kept."""
+    """The advised line is the version's own default, and the cache never exceeds the number of connections."""
     found = first(rule, target, tmp_path, file=file)
     assert [a.option_line for a in found.actions] == [line]
     assert found.help == f"write {line}"
@@ -75,7 +75,7 @@ def test_threads_to_keep(peak: int, connections: int, kept: int, tmp_path: Path)
 
 
 def test_no_peak_no_limit(tmp_path: Path) -> None:
-    """Where a server tells neither its peak nor its limit the default is what is left."""
+    """Where a server reports neither its peak nor its limit the default remains."""
     found = first("thread-cache-off", MYSQL, tmp_path, file="thread_cache_size = 0", server=server())
     assert found.actions[0].option_line == "thread_cache_size = 9"
 
@@ -148,7 +148,7 @@ def test_sizes_of_no_pool(file: str, says: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("count", "says"), [(1, "1 connection was"), (2, "2 connections were")])
 def test_refusals(count: int, says: str, tmp_path: Path) -> None:
-    """Refused connections are told with their window, and with what one more might take."""
+    """Refused connections are reported with their window, and with what one more might take."""
     found = first(
         "connections-refused", MYSQL, tmp_path, server=server(max_connections="151"),
         workload={"rises": {"connection_errors_max_connections": count}},
@@ -159,7 +159,7 @@ def test_refusals(count: int, says: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("cpus", "says"), [(1.0, "there is 1 processor."), (2.0, "there are 2 processors.")])
 def test_a_crowd(cpus: float, says: str, tmp_path: Path) -> None:
-    """The smaller of both samples is told, with the processors that there are."""
+    """The smaller of both samples is reported, with the number of processors."""
     found = first(
         "more-running-than-processors", MYSQL, tmp_path, server={}, host={"cgroup": {"cpus": cpus}},
         workload={"gauges": {"threads_running": [40, 12]}},
@@ -178,7 +178,7 @@ def test_a_crowd(cpus: float, says: str, tmp_path: Path) -> None:
 def test_a_crowd_that_waits(  # noqa: PLR0917 - a row of the table
     target: str, waits: dict[str, int], rows: int, says: str, helps: str, tmp_path: Path
 ) -> None:
-    """Sessions that wait for a lock are told with it, and clients' pools are blamed for those at work alone."""
+    """Sessions that wait for a lock are reported with it; clients' pools are blamed for running ones alone."""
     found = first(
         "more-running-than-processors", target, tmp_path, server={"lock_waits": waits}, host={},
         workload={"gauges": {"threads_running": [12, 40], "innodb_row_lock_current_waits": [0, rows]}},
@@ -196,7 +196,7 @@ def test_a_crowd_that_waits(  # noqa: PLR0917 - a row of the table
     ),
 ])  # fmt: skip
 def test_why_connects_were_aborted(rises: dict[str, int], ends: str, tmp_path: Path) -> None:
-    """What the server tells of the causes is told, and nothing else."""
+    """The causes that the server reports are shown, and nothing else."""
     window = {"rises": {"aborted_connects": 20, "connections": 30, **rises}}
     found = first("aborted-connects", MARIADB, tmp_path, server={}, workload=window)
     assert found.message.endswith(ends)
@@ -207,7 +207,7 @@ def test_why_connects_were_aborted(rises: dict[str, int], ends: str, tmp_path: P
     ("", "with 30 new connections."), ("wait_timeout = 60", "with 30 new connections; idle sessions end after 1 min."),
 ])  # fmt: skip
 def test_a_timeout_that_cuts_sessions(file: str, ends: str, tmp_path: Path) -> None:
-    """A timeout is told where it is explicitly configured."""
+    """A timeout is reported where it is explicitly configured."""
     window = {"rises": {"aborted_clients": 20, "connections": 30}}
     found = first("aborted-clients", MYSQL, tmp_path, file=file, server={}, workload=window)
     assert found.message == f"20 sessions ended without closing the connection {DAY}, {ends}"

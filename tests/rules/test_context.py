@@ -45,13 +45,13 @@ def test_a_rule_that_lacks_something_says_so_at_once(tmp_path: Path) -> None:
     ids=["just started", "short window"],
 )
 def test_counters_are_believed_late(workload: dict[str, float], lacks: str, tmp_path: Path) -> None:
-    """A server that started just now, or a window of a second, tells no rates."""
+    """A server that started just now, or a window of a second, gives no rates."""
     with pytest.raises(MissingFact, match=lacks):
         steady_window(known("mysql-9.7.4", tmp_path, server={}, workload=workload))
 
 
 def test_a_window_in_words(tmp_path: Path) -> None:
-    """Messages over counters tell the window and the uptime."""
+    """Messages about counters include the window and the uptime."""
     window = steady_window(known("mysql-9.7.4", tmp_path, server={}, workload={}))
     assert window_text(window) == "in a window of 10 s, server up 1 d"
 
@@ -65,7 +65,7 @@ def test_end_of_life_needs_the_hosts_clock(tmp_path: Path) -> None:
 
 
 def test_a_template_is_unknown(tmp_path: Path) -> None:
-    """A value that a template fills in is neither number nor text, and nobody's choice."""
+    """A value that a template fills in is neither number nor text, and not explicitly configured."""
     half = known("mysql-9.7.4", tmp_path, file="innodb_buffer_pool_size = {{ pool }}")
     assert half.number("innodb_buffer_pool_size") is None
     assert half.text("innodb_buffer_pool_size") is None

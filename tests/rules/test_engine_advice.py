@@ -1,4 +1,4 @@
-"""What the rules about engines, logs and modes advise: the very values, and nothing where none can be told."""
+"""What the rules about engines, logs and modes advise: the exact values, and none where they are unknown."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def test_a_table_fits_its_points(entry: Evidence) -> None:
 
 
 def test_the_founding_articles_are_there() -> None:
-    """The five articles that the project began with stand in the store."""
+    """The five articles that the project began with are in the store."""
     assert [identity for identity in FOUNDING if find_evidence(identity) is None] == []
 
 
@@ -66,7 +66,7 @@ def published(shared: Path) -> dict[str, dict[str, Any]]:
     """The evidence as it was gathered, by id."""
     path = shared / "evidence" / "evidence.json"
     if not path.is_file():
-        pytest.skip(f"the gathered evidence is not at hand ({path})")
+        pytest.skip(f"the gathered evidence is missing ({path})")
     return {e["id"]: e for e in json.loads(path.read_text("utf-8"))}
 
 

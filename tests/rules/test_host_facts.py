@@ -88,7 +88,7 @@ def fields() -> set[str]:
 
 @pytest.fixture(scope="module")
 def attributes() -> frozenset[str]:
-    """The names of all attributes that the rules read, of whatever they are."""
+    """The names of all attributes that the rules read, of any object."""
     trees = (ast.parse(path.read_text("utf-8")) for path in sorted((TOP / "rules").rglob("*.py")))
     return frozenset(node.attr for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Attribute))
 

@@ -36,7 +36,7 @@ def test_what_a_small_write_costs(level: str, cost: int, tmp_path: Path) -> None
 
 
 def test_disks_of_an_array(tmp_path: Path) -> None:
-    """The number of an array's disks is told where it is known."""
+    """The number of an array's disks is shown where it is known."""
     for disks, words in ((4, "its 4 disks"), (None, "its several disks")):
         host = {"disks": [{"kernel_name": "md0", "raid": {"level": "raid1", "disks": disks, "degraded": 1}}]}
         assert words in first("degraded-array", host, tmp_path).message
@@ -61,7 +61,7 @@ def test_fragments_are_a_matter_of_seeks(rotational: bool, confidence: Confidenc
     ("governor", "words"), [("powersave", "at their lowest"), ("ondemand", "after it has seen load")]
 )
 def test_what_a_governor_does(governor: str, words: str, tmp_path: Path) -> None:
-    """A governor that fixes the frequency is told apart from one that raises it late."""
+    """A governor with a fixed frequency is told apart from one that raises it late."""
     host = {"cpu": {"governor": governor, "frequency_driver": "acpi-cpufreq"}}
     assert words in first("saving-frequency-governor", host, tmp_path).message
 

@@ -37,7 +37,7 @@ def of(found: list[Finding], code: str) -> Finding:
     return only
 
 
-def test_the_house_speaks_in_its_own_words(tmp_path: Path) -> None:
+def test_house_rules_have_their_own_words(tmp_path: Path) -> None:
     """The message of the house follows what is wrong, and its severity counts."""
     asked = {"max_connections": {"maximum": 500, "message": "Ask the platform team", "severity": "error"}}
     found = of(findings("max_connections = 5000", asked, tmp_path), "HOU004")
@@ -56,7 +56,7 @@ def test_the_house_speaks_in_its_own_words(tmp_path: Path) -> None:
     ],
 )
 def test_where_a_missing_option_belongs(text: str, line: int, group: str | None, tmp_path: Path) -> None:
-    """A missing option is told at the header of [mysqld], else of another group of the server, else at line 1."""
+    """A missing option is reported at the header of [mysqld], else of another group of the server, else at line 1."""
     path = tmp_path / "x.cnf"
     path.write_text(text)
     target = parse_target("mysql-8.4")
@@ -78,7 +78,7 @@ def test_advice_keeps_to_all_the_rules(tmp_path: Path) -> None:
 
 
 def test_a_server_gets_a_statement(tmp_path: Path) -> None:
-    """On a running server the advice is a statement that it takes, whatever the notation of the configuration."""
+    """On a running server the advice is a valid statement, regardless of the notation of the configuration."""
     house = {"sort_buffer_size": {"minimum": "1M"}, "general_log": {"allowed": [True]}}
     known = context_of_case(Case("", "", "mysql-8.0.15", server={}, house=house), tmp_path)
     found = run_rules(known, select_rules(["HOU"], None)).findings
@@ -107,7 +107,7 @@ def test_built_in_advice_that_keeps_to_the_house_stays(tmp_path: Path) -> None:
 
 
 def test_a_required_line_is_not_to_be_removed(tmp_path: Path) -> None:
-    """A deprecated option that the house requires is told, without the advice to remove it."""
+    """A deprecated option that the house requires is reported, without the advice to remove it."""
     house = {"innodb_flush_method": {"required": True}}
     found = of(findings("innodb_flush_method = O_DIRECT", house, tmp_path, target="mariadb-11.8"), "OPT008")
     assert "apply" in found.help
@@ -145,7 +145,7 @@ def test_secrets_of_house_rules_are_masked(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["128K", "1", "0", "-1", "3g", "12E"])
 def test_numbers_are_read_as_the_server_reads_them(text: str, tmp_path: Path) -> None:
-    """A bound in the configuration is the number that the server makes of the same text."""
+    """A bound in the configuration is the number that the server reads in the same text."""
     catalog = context_of_case(Case("", "", "mysql-8.4", file="port=1"), tmp_path).catalog
     taken = judge_value("innodb_buffer_pool_size", text, catalog)
     if taken.outcome is Outcome.ACCEPTED:

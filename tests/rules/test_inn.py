@@ -1,4 +1,4 @@
-"""What the rules about InnoDB say and advise to the very value, where a case tells no difference."""
+"""What the rules about InnoDB report and advise to the exact value, where a case shows no difference."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def test_the_limit_ends_where_the_manual_does(tmp_path: Path) -> None:
 
 
 def test_share_of_the_hash_index(tmp_path: Path) -> None:
-    """The share is told in percent of all lookups."""
+    """The share is reported in percent of all lookups."""
     rises = {"innodb_adaptive_hash_hash_searches": 1990, "innodb_adaptive_hash_non_hash_searches": 8010}
     file = "innodb_adaptive_hash_index = ON"
     found = first(
@@ -229,7 +229,7 @@ def test_levels_of_forced_recovery(level: int, says: str, tmp_path: Path) -> Non
     assert says in first("forced-recovery", "mysql-9.7.4", tmp_path, file=f"innodb_force_recovery = {level}").message
 
 
-def test_a_rounded_pool_is_told_to_the_byte(tmp_path: Path) -> None:
+def test_a_rounded_pool_is_reported_to_the_byte(tmp_path: Path) -> None:
     """The sizes of a rounded pool are written so that an option file takes them."""
     file = "innodb_buffer_pool_size = 959M\ninnodb_buffer_pool_chunk_size = 176M"
     found = first("rounded-up-buffer-pool", "mysql-8.0.15", tmp_path, file=file)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from advisor.analysis import RuleRun
     from probes.sandbox import Binary, Sandbox
 
-# Values that rules speak of, and that every server of the six takes.
+# Values that rules report, and that every server of the six takes.
 BAD = """[mysqld]
 read_buffer_size = 8M
 sort_buffer_size = 32M

@@ -44,7 +44,7 @@ def of(name: str, ran: RuleRun) -> Finding:
 
 
 def local(found: Finding) -> LocalResult:
-    """What was measured here, which must be told."""
+    """What was measured here, which must be reported."""
     assert found.local is not None
     return found.local
 
@@ -74,7 +74,7 @@ def test_no_difference_takes_the_advice_back() -> None:
 
 
 def test_a_better_value_is_to_be_kept() -> None:
-    """Where the value that the rule speaks of is faster, the advice turns round."""
+    """Where the value that the rule reports is faster, the advice turns round."""
     found = scanned(scans({"128K": 1.0, "8M": 0.7}))
     assert (found.severity, found.confidence, found.actions) == (Severity.NOTE, Confidence.MEASURED, ())
     assert found.help == "keep it: on this host 8M does better than 128K"
@@ -97,7 +97,7 @@ def test_too_short_a_run_contradicts_nothing() -> None:
 
 
 def test_better_is_said_only_where_nothing_else_is_open() -> None:
-    """4M goes by 2M, which is faster, and by 8M, of which the run can't tell: nothing is contradicted."""
+    """4M is judged by 2M, which is faster, and by 8M, which is inconclusive: nothing is contradicted."""
     noise = CALM._replace(own={2: 0.8})
     found = scanned(scans({"128K": 1.0, "2M": 0.2, "8M": 1.0}, noise=noise), file=f"{ARIA}read_buffer_size = 4M")
     assert "faster" in local(found).words
@@ -119,13 +119,13 @@ def test_what_was_measured_elsewhere_does_not_count(changes: dict[str, object]) 
 
 
 def test_nothing_counts_where_the_server_stands_on_unknown_disks() -> None:
-    """A server whose storage nobody saw may stand anywhere."""
+    """A server whose storage is unknown may be anywhere."""
     results = [scans({"128K": 1.0, "8M": 1.3}, place=place) for place in (PLACE, RunPlace("here"))]
     assert of("oversized-read-buffer", audited(MARIADB, READ, *results, host={})).local is None
 
 
 def test_a_value_between_two_that_were_measured() -> None:
-    """4M goes by 2M and 8M where both agree; where they don't, or beyond what was tested, nothing is concluded."""
+    """4M is judged by 2M and 8M where both agree; where they don't, or beyond the tested sizes, no claim is made."""
     agreed = scanned(scans({"128K": 1.0, "2M": 1.2, "8M": 1.3}), file=f"{ARIA}read_buffer_size = 4M")
     assert local(agreed).verdict == "worse"
     assert "2M against 128K" in local(agreed).words
@@ -221,7 +221,7 @@ def writes(most: float, capacity: int, **more: object) -> list[Finding]:
 
 
 def test_the_disk_bounds_the_capacity_and_never_raises_it() -> None:
-    """A value beyond what the disk takes is told as measured; one below it is never to be raised."""
+    """A value above what the disk can do is reported as measured; one below it is never to be raised."""
     ssd = {"disks": [{"kernel_name": "sda", "rotational": False}]}
     (beyond,) = writes(3000.0, 10000, host=ssd)
     assert beyond.confidence is Confidence.MEASURED
@@ -270,7 +270,7 @@ def test_a_limit_is_not_raised_beyond_what_the_disk_takes() -> None:
         assert ("starved-flushing" in {f.name for f in ran.findings}) is speaks
 
 
-def test_latency_outranks_what_a_disk_says_of_itself() -> None:
+def test_latency_outranks_what_a_disk_reports() -> None:
     """A disk that claims to rotate and answers in 90 us has no seeks to save, and isn't asked for too many writes."""
     quick = told("random-read", {"one_read": 90.0}, parameters={"open": "O_DIRECT"})
     cached = told("random-read", {"one_read": 9.0}, parameters={"open": "buffered"})
@@ -287,7 +287,7 @@ def test_latency_outranks_what_a_disk_says_of_itself() -> None:
     ("way", "shown"), [("O_DIRECT", " · a random read takes 90 µs (probe of 2026-11-20)"), ("buffered", "")]
 )
 def test_reads_from_the_page_cache_are_no_latency_of_the_disk(way: str, shown: str) -> None:
-    """The line about storage tells what was read past the page cache alone."""
+    """The line about storage shows only what was read past the page cache."""
     facts = facts_of(Case("", "", MARIADB, host=HOST, server={}), parse_target(MARIADB))
     known = build_context(replace(facts, probes=(told("random-read", {"one_read": 90.0}, parameters={"open": way}),)))
     assert latency(SimpleNamespace(context=known)) == shown
@@ -324,7 +324,7 @@ def commits(effect: float) -> ProbeResult:
     (0.5, "worse", "(49|50|51) % fewer transactions"), (1.0, "same", "no difference larger than"),
 ])  # fmt: skip
 def test_durability_is_never_traded_for_speed(effect: float, verdict: str, words: str) -> None:
-    """The finding says what durable commits cost here at each concurrency, and stays as it is."""
+    """The finding says what durable commits cost here at each concurrency, and is otherwise unchanged."""
     file = "innodb_flush_log_at_trx_commit = 2\nlog_bin\nsync_binlog = 1"
     found = of("lost-commits", audited("mysql-8.0", file, commits(effect)))
     assert found == of("lost-commits", audited("mysql-8.0", file))._replace(local=found.local)
@@ -334,8 +334,8 @@ def test_durability_is_never_traded_for_speed(effect: float, verdict: str, words
     assert len(re.findall(words, local(found).words)) == 2
 
 
-def test_a_sync_stands_in_where_commits_were_not_measured() -> None:
-    """Without a run of the server's commits the latency of one sync on its disk is told."""
+def test_a_sync_is_reported_where_commits_were_not_measured() -> None:
+    """Without a run of the server's commits the latency of one sync on its disk is reported."""
     latency = told("commit-latency", {"quickest": "fdatasync 4K", "quickest_latency": 1100.0})
     found = of("lost-commits", audited("mysql-8.0", "innodb_flush_log_at_trx_commit = 2", latency))
     assert "1.1 ms (fdatasync 4K)" in local(found).words

@@ -54,8 +54,8 @@ def test_a_buffer_set_at_run_time_is_said_to_do_nothing(tmp_path: Path) -> None:
     assert not found.actions
 
 
-def test_a_limit_is_told_at_its_line(tmp_path: Path) -> None:
-    """A value that the server worked out itself is still told at the line that asked for more."""
+def test_a_limit_is_reported_at_its_line(tmp_path: Path) -> None:
+    """A value that the server calculated itself is still reported at the line that requested more."""
     running = known(
         "mariadb-10.11",
         tmp_path,
@@ -67,7 +67,7 @@ def test_a_limit_is_told_at_its_line(tmp_path: Path) -> None:
     assert found.value == "200000"
 
 
-def test_a_loose_option_is_not_told_to_be_loose(tmp_path: Path) -> None:
+def test_a_loose_option_is_not_advised_to_be_loose(tmp_path: Path) -> None:
     """The help under an option that has the prefix already doesn't ask for it."""
     loose = first("unknown-option", known("mysql-9.7.4", tmp_path, file="loose_aria_pagecache_buffer_size = 8M"))
     assert "loose_" not in loose.help
@@ -130,11 +130,11 @@ def test_a_session_that_set_its_own_value_hides_no_line(tmp_path: Path) -> None:
     )
     found = first("oversized-sort-buffer", running)
     assert found.location is not None
-    assert not running.is_set("join_buffer_size"), "a default is nobody's choice, whoever set it for a session"
+    assert not running.is_set("join_buffer_size"), "a default is not explicit, even if a session set it"
 
 
 def test_a_value_that_the_file_does_not_give_was_set_at_run_time(tmp_path: Path) -> None:
-    """Where the running value is another than the file's, what the server says of it stands."""
+    """Where the running value is another than the file's, the server's report of it counts."""
     running = known(
         "mysql-8.0.15",
         tmp_path,
@@ -254,7 +254,7 @@ def test_init_file_sets_its_values_at_each_start(tmp_path: Path) -> None:
 
 
 def test_a_session_that_set_its_own_value_sets_no_variable(tmp_path: Path) -> None:
-    """MySQL says DYNAMIC of variables that clients set for themselves; the default is still nobody's choice."""
+    """MySQL reports DYNAMIC for variables that clients set for themselves; the default still isn't explicit."""
     server = {
         "variables": {"foreign_key_checks": "ON", "sql_notes": "OFF"},
         "origins": {"foreign_key_checks": "DYNAMIC", "sql_notes": "DYNAMIC"},

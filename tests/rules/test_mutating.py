@@ -1,4 +1,4 @@
-"""The tool that changes rules in small ways tells the changes that no case notices."""
+"""The tool that changes rules in small ways reports the changes that no case notices."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ def test_a_comparison_that_no_case_tries_at_its_limit_survives(tmp_path: Path) -
     assert set(tried(tmp_path, BELOW, ABOVE, JUST_ENOUGH, ONE_TOO_FEW).values()) == {Detection.BY_TABLE}
 
 
-def test_words_and_declarations_are_left_alone(tmp_path: Path) -> None:
+def test_words_and_declarations_are_unchanged(tmp_path: Path) -> None:
     """The sum in a message and the restart of the docs are no conditions, so nothing is changed there."""
     assert {int(change.partition(":")[0]) for change in tried(tmp_path, BELOW)} == {6, 18}
 
 
 def test_a_mutant_that_never_ends_is_noticed(tmp_path: Path) -> None:
-    """A change that makes a rule go round for ever counts as noticed, and the tool goes on."""
+    """A change that makes a rule loop without end counts as noticed, and the tool continues."""
     endless = RULE.replace("    if given is", "    while given == 7:\n        pass\n    if given is")
     assert tried(tmp_path, BELOW, text=endless)["18: Eq made NotEq"] is Detection.BY_TABLE
 
@@ -82,7 +82,7 @@ def test_another_piece_of_advice_is_told_apart(tmp_path: Path) -> None:
     assert tried(tmp_path, BELOW, text=advising)["21: 200 made 201"] is Detection.BY_ADVICE
 
 
-def test_the_list_of_rules_stays_as_it_is(tmp_path: Path) -> None:
+def test_the_list_of_rules_is_unchanged(tmp_path: Path) -> None:
     """Carried out again, a module lists no rule and leaves nothing behind to import."""
     before = list(RULES)
     tried(tmp_path, BELOW)
@@ -90,13 +90,13 @@ def test_the_list_of_rules_stays_as_it_is(tmp_path: Path) -> None:
     assert NAME not in sys.modules
 
 
-def test_cases_that_fail_already_are_told(tmp_path: Path) -> None:
+def test_cases_that_fail_already_are_reported(tmp_path: Path) -> None:
     """Nothing is judged by cases that the rules as they are don't pass."""
     with pytest.raises(ValueError, match="few-connections: above"):
         tried(tmp_path, Case("few-connections", "above", "mysql-9.7.4", "max_connections = 500", "warning"))
 
 
-def test_executed_anew_the_rules_find_what_their_cases_say(tmp_path: Path) -> None:
+def test_executed_again_the_rules_find_what_their_cases_say(tmp_path: Path) -> None:
     """The rules whose modules are executed next to the real ones find the same, so that differences are changes."""
     firing = {case.rule: case for case in all_cases() if case.finds}
     cases = [(case, context_of_case(case, _folder(tmp_path, name))) for name, case in firing.items()]

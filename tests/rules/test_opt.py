@@ -156,7 +156,7 @@ def findings(server: str, line: str, *codes: str) -> list[Finding]:
     ],
 )
 def test_modes_that_went(value: str, becomes: str | None) -> None:
-    """A list of modes loses the one that MySQL 8.0 does without, and no other; help never tells places without one."""
+    """A list of modes loses only the one removed in MySQL 8.0; help never names positions without one."""
     found = first("mysql-8.0.43", f"sql_mode = {value}", "OPT003")
     assert (found.fix.edits[0].text.strip('"') if found.fix else None) == becomes
     assert found.help is not None
@@ -172,7 +172,7 @@ def test_modes_that_went(value: str, becomes: str | None) -> None:
     ],
 )
 def test_since_when_an_option_is_deprecated(server: str, line: str, says: str) -> None:
-    """The version is told where somebody wrote it, and never the one of the server that said so of itself."""
+    """The version is reported where it is documented, and never the one of the server that reported the deprecation."""
     assert first(server, line, "OPT008").message == says
 
 
@@ -202,7 +202,7 @@ AS_0 = "is not a number; the server reads it as 0"
     ],
 )
 def test_words_that_are_read_as_off_or_nought(server: str, line: str, says: str, help_: str, fix: str | None) -> None:
-    """A word that the server can't read is told as such, and no fix that rests on it counts as safe."""
+    """A word that the server can't read is reported as such, and no fix based on it counts as safe."""
     found = first(server, line, "OPT006")
     assert found.message.startswith(says)
     assert help_ in (found.help or "")
@@ -226,7 +226,7 @@ def test_what_follows_from_a_misread_word_names_the_word() -> None:
     ],
 )
 def test_letters_that_are_no_unit_of_bytes_are_not_dropped_safely(line: str, *, safe: bool) -> None:
-    """10 minutes are ten million to the server: writing 10M would keep what nobody meant."""
+    """10 minutes are ten million to the server: writing 10M would keep an unintended value."""
     found = first("mysql-9.7.4", line, "OPT017")
     assert found.fix is not None
     assert (found.fix.applicability, found.severity) == (("safe", "note") if safe else ("unsafe", "warning"))
@@ -249,7 +249,7 @@ def test_what_the_server_changes_as_meant_is_a_note(server: str, lines: str) -> 
 
 @pytest.mark.parametrize("server", ["mysql-5.7.44", "mysql-8.4.8", "mysql-9.7.4", "mariadb-10.11.19", "mariadb-11.8.9"])
 def test_no_successor_is_refused(server: str) -> None:
-    """Whatever a fix writes for an old option, the target knows; and no fix deletes one whose successor is told."""
+    """All that a fix writes for an old option is known to the target; no fix deletes one with a named successor."""
     catalog = load(parse_target(server))
     for name in {*CONVERTED, *RENAMED, *(f"master_{word}" for word in SOURCE)}:
         for value in ("1", "0", "caching_sha2_password", "max_connections=10"):
@@ -285,7 +285,7 @@ def test_no_fix_deletes_what_another_option_does(server: str) -> None:
 
 
 @pytest.mark.parametrize("server", ["mysql-5.7.22", "mysql-9.7.4", "mariadb-11.4.5"])
-def test_an_unknown_name_is_told_in_two_sentences(server: str) -> None:
+def test_an_unknown_name_is_reported_in_two_sentences(server: str) -> None:
     """What is wrong with the name, and that this server does not start: the server is named once."""
     target = parse_target(server)
     text = "[mysqld]\n" + "".join(f"{name}\n" for name in json.loads(ELSEWHERE.read_text()))

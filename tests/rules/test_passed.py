@@ -40,7 +40,7 @@ def test_rules_of_the_looks_exist() -> None:
     assert len({look.part for look in CHECKED_PARTS}) == len(CHECKED_PARTS)
 
 
-def test_numbers_are_told_where_nothing_was_found(tmp_path: Path) -> None:
+def test_numbers_are_shown_where_nothing_was_found(tmp_path: Path) -> None:
     """A part without a finding has its numbers; one whose numbers aren't there is left out."""
     passed = dict(passed_checks(known(tmp_path), [], NAMES))
     assert passed["connections"].startswith("12 of 151 used at most, in ")
@@ -48,7 +48,7 @@ def test_numbers_are_told_where_nothing_was_found(tmp_path: Path) -> None:
     assert "memory" not in passed
 
 
-def test_a_window_without_the_counters_of_a_part_tells_nothing_of_it(tmp_path: Path) -> None:
+def test_a_window_without_the_counters_of_a_part_omits_it(tmp_path: Path) -> None:
     """Samples that lack a counter, as some servers and texts do, leave its part out."""
     whole = dict(passed_checks(known(tmp_path, workload=WINDOW), [], NAMES))
     assert whole["buffer pool"] == "2.0 of 500 page requests a second went to disk"
@@ -62,13 +62,13 @@ def test_an_error_log_without_events_passes(tmp_path: Path) -> None:
     error_log = {"taken_at": "2026-11-25T12:00:00+00:00"}
     events = {"crash": {"count": 1, "first": "2026-01-01 10:00:00", "last": "2026-01-01 10:00:00"}}
 
-    def told(**server: Any) -> str | None:
+    def log_text(**server: Any) -> str | None:
         made = context_of_case(Case("", "", "mysql-8.0.15", server=error_log | server), tmp_path)
         return dict(passed_checks(made, [], NAMES)).get("error log")
 
-    assert told(error_log=log) == "no crash, failed start, corruption or full disk from 2026-11-01 10:00 UTC on"
-    assert told(error_log=log | {"events": events}) is None
-    assert told() is None
+    assert log_text(error_log=log) == "no crash, failed start, corruption or full disk from 2026-11-01 10:00 UTC on"
+    assert log_text(error_log=log | {"events": events}) is None
+    assert log_text() is None
 
 
 def test_open_files_are_those_of_innodb_too(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_open_files_are_those_of_innodb_too(tmp_path: Path) -> None:
     )
 
 
-def test_a_finding_speaks_for_its_part(tmp_path: Path) -> None:
+def test_a_finding_replaces_its_part(tmp_path: Path) -> None:
     """Where a rule has found something its part is not fine; neither is one that no rule could look at."""
     quiet = known(tmp_path)
     rule = next(r for r in all_rules() if r.name == "few-connections-left")
@@ -178,5 +178,5 @@ def test_a_configured_delay_is_named(tmp_path: Path) -> None:
         {"Channel_Name": "us", "Seconds_Behind_Master": ""},
     ]
     made = context_of_case(Case("", "", "mysql-8.0.15", server={"replication": {"replica_rows": rows}}), tmp_path)
-    told = dict(passed_checks(made, [], NAMES))["replication"]
-    assert told == "0 s behind its source beyond its configured delay of 1 h, 1 s behind its source of channel eu"
+    line = dict(passed_checks(made, [], NAMES))["replication"]
+    assert line == "0 s behind its source beyond its configured delay of 1 h, 1 s behind its source of channel eu"

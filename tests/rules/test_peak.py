@@ -49,7 +49,7 @@ def test_one_without_the_other(tmp_path: Path) -> None:
     assert [s.hour is None for s in counter_periods(short, REDO)] == [False]
 
 
-def test_a_time_that_nobody_can_read() -> None:
+def test_a_time_that_cannot_be_parsed() -> None:
     """A snapshot from elsewhere may say anything of when an hour was."""
     samples = (Sample(1.0), Sample(2.0))
     assert hour_text(BusyHour("redo", "", "", samples)) == "at an unknown time"
@@ -60,13 +60,13 @@ def test_a_time_that_nobody_can_read() -> None:
 
 
 def test_what_is_fine_names_its_hour(tmp_path: Path) -> None:
-    """A redo log that holds the busiest hour is told with that hour."""
+    """A redo log that holds the busiest hour is reported with that hour."""
     passed = {one.part: one.words for one in passed_checks(known(tmp_path, WINDOW, HOUR), (), {"small-redo-log"})}
     assert passed["redo log"].endswith("in the busiest hour, 14:00-15:00 UTC on 2026-11-20")
 
 
 def test_messages_name_the_hour(tmp_path: Path) -> None:
-    """Each rule that speaks of the hour says which it was."""
+    """Each rule that reports the hour says which it was."""
     rule = find_rule("small-redo-log")
     assert rule is not None
     (found,) = rule.check(known(tmp_path, WINDOW, {"redo": {"redo": 3_600_000_000}}))

@@ -41,7 +41,7 @@ def lines(finding: Finding) -> list[str | None]:
     ],
 )
 def test_a_log_under_pressure_gets_a_number(status: dict[str, int], line: str, tmp_path: Path) -> None:
-    """A full redo log is advised an hour of the mean since the start, and twice its size where nothing tells that."""
+    """A full redo log is advised an hour of the mean since the start, and twice its size where that is unknown."""
     found = first("checkpoint-pressure", "mariadb-10.11", tmp_path, server={"status": PRESSED | status})
     assert lines(found) == [line]
     assert found.help == f"write {line}"
@@ -98,7 +98,7 @@ def test_pressure_in_the_first_minutes(tmp_path: Path) -> None:
 
 
 def test_one_size_for_the_redo_log_in_a_run(tmp_path: Path) -> None:
-    """Where the rate and the pressure both speak, both advise the same size."""
+    """Where both the rate and the pressure are reported, both advise the same size."""
     running = {"status": PRESSED | {"uptime": 86400, "innodb_os_log_written": 86_400_000_000}}
     work = {"redo": 20_000_000}
     found = [
@@ -126,7 +126,7 @@ def test_a_log_that_was_full_gets_one_size(status: dict[str, int], line: str, tm
 
 
 def test_a_mean_since_the_start(tmp_path: Path) -> None:
-    """On MySQL a quarter of the counter is told, for it counts what is written again, and all of it sizes the log."""
+    """On MySQL a quarter of the counter is reported, as it counts rewritten blocks, and all of it sizes the log."""
     status = {"uptime": 86400, "innodb_os_log_written": 86_400_000_000, "innodb_redo_log_capacity_resized": 104857600}
     found = first("small-redo-log", "mysql-8.4", tmp_path, server={"status": status})
     assert found.message == (

@@ -135,7 +135,7 @@ def test_the_index_is_what_the_decorators_say() -> None:
 
 
 def test_a_sleeping_family_can_say_nothing(tmp_path: Path) -> None:
-    """Wherever a case table has a rule of files speak, the options of the file wake it."""
+    """If a rule of files reports a case, the options of the file select its module."""
     for case in all_cases():
         rule = find_rule(case.rule)
         if rule is None or rule.needs or not case.finds or case.server is not None:

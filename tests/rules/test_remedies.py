@@ -65,12 +65,12 @@ def test_the_whole_remedy(rule: str, host: dict[str, Any], words: dict[str, Any]
 
 
 def test_a_queue_gets_its_length_at_the_next_start(tmp_path: Path) -> None:
-    """A server keeps the queue that it began to listen with, whatever the kernel allows later."""
+    """A server keeps the queue that it began to listen with, even if the kernel allows more later."""
     says = remedy("backlog-cut-by-kernel", tmp_path, host={"os": {"listen_backlog_max": 4096}}, **QUEUE)
     assert says == f"{loaded('net.core.somaxconn = 5000')}, and restart the server; or set back_log = 4096"
 
 
-def test_swap_is_left_alone_before_there_is_room(tmp_path: Path) -> None:
+def test_swap_is_not_changed_before_there_is_room(tmp_path: Path) -> None:
     """The kernel's setting comes second, and not at all where it is 1 already."""
     for swappiness, rest in ((60, f"; then {loaded('vm.swappiness = 1')}"), (1, "")):
         host = {"memory": MEMORY | {"swappiness": swappiness}, "process": {"swapped": 8 << 30}}
@@ -199,7 +199,7 @@ def test_a_rebuild_is_waited_for(tmp_path: Path) -> None:
 
 
 def test_memory_is_taken_from_all_nodes_by_their_numbers(tmp_path: Path) -> None:
-    """Older releases of systemd do not know the mask all; what a container may do is asked of its runtime."""
+    """Older releases of systemd do not know the mask all; in a container the advice is for its runtime."""
     words = {"file": "innodb_buffer_pool_size = 10G"}
     host = {"nodes": [8 << 30, 8 << 30]}
     says = remedy("pool-beyond-memory-node", tmp_path, host=host, **words)

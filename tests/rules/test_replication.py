@@ -96,7 +96,7 @@ def test_one_worker_is_no_workers(tmp_path: Path) -> None:
     [({"status": "OFF", "clients": "2"}, "status is OFF"), ({"status": "ON", "clients": "0"}, "no replica takes part")],
 )
 def test_why_no_replica_confirms(status: dict[str, str], says: str, tmp_path: Path) -> None:
-    """A source that gave up waiting and one that nobody follows are told apart."""
+    """A source that gave up waiting and one without replicas are told apart."""
     renamed = {f"rpl_semi_sync_master_{name}": value for name, value in status.items()}
     server = {"variables": {"rpl_semi_sync_master_enabled": "ON"}, "status": renamed}
     assert says in found("semi-sync-not-in-force", "mariadb-10.11", tmp_path, server=server)[0].message
@@ -110,7 +110,7 @@ def test_both_threads_and_every_channel(tmp_path: Path) -> None:
 
 
 def test_every_filter_with_commas_but_one_word_of_the_rest(tmp_path: Path) -> None:
-    """Each line that names no database is told; what a filter of a database goes by is told once."""
+    """Each line that names no database is reported; what a filter of a database applies to is reported once."""
     file = "replicate_do_db = a,b\nreplicate_do_db = c,d"
     assert len(found("filter-list-in-one-name", "mariadb-11.8", tmp_path, file)) == 2
     assert found("filter-by-default-database", "mariadb-11.8", tmp_path, file) == []
@@ -122,7 +122,7 @@ OUT_OF_REACH = {"group_members": 3, "group_state": "ONLINE", "group_states": {"U
 
 
 def test_members_by_state(tmp_path: Path) -> None:
-    """Members are told by their states, and the majority by those that can be reached."""
+    """Members are reported by their states, and the majority by those that can be reached."""
     finding = found("group-that-survives-nothing", "mysql-9.7.4", tmp_path, server={"replication": OUT_OF_REACH})[0]
     assert (
         finding.message == "The group has 3 members (2 ONLINE, 1 UNREACHABLE). The loss of one more stops all writes."
@@ -134,14 +134,14 @@ def test_members_by_state(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("super_read_only", "says"), [("OFF", "it accepts writes"), ("ON", "it accepts no writes")])
 def test_what_a_member_outside_takes(super_read_only: str, says: str, tmp_path: Path) -> None:
-    """Whether a server outside its group accepts writes is told."""
+    """Whether a server outside its group accepts writes is reported."""
     outside: dict[str, Any] = {"replication": {"group_state": "OFFLINE", "group_states": {"OFFLINE": 1}}}
     server = outside | {"variables": {"super_read_only": super_read_only}}
     assert says in found("member-outside-its-group", "mysql-9.7.4", tmp_path, server=server)[0].message
 
 
 def test_administrators_that_still_write(tmp_path: Path) -> None:
-    """Who passes read_only is told by version, and undoing the advice restores both variables."""
+    """The privilege that bypasses read_only is named by version, and undoing the advice restores both variables."""
     follows = replica(Slave_SQL_Running="Yes")
     findings = [
         found("writable-replica", target, tmp_path, server=follows | {"variables": {"read_only": value}})[0]
@@ -192,7 +192,7 @@ def test_what_a_replica_of_mariadb_wrote_itself(more: dict[str, str], says: str,
     ],
 )
 def test_replicas_that_get_nothing(readers: int, says: str, tmp_path: Path) -> None:
-    """Who reads a log without the applied changes is told, with what is known of the readers."""
+    """Replicas that read a log without the applied changes are reported, with what is known of them."""
     server = {
         "variables": {"log_bin": "ON", "log_slave_updates": "OFF"},
         "replication": {"replica_rows": [{"Slave_SQL_Running": "Yes"}], "replicas_connected": readers},
@@ -221,7 +221,7 @@ def test_where_the_error_of_a_worker_is(tmp_path: Path) -> None:
 
 
 def test_both_places_at_once(tmp_path: Path) -> None:
-    """Where both places are in files, both are advised, and that it is by default is told."""
+    """Where both places are in files, both are advised, and the message says that this is the default."""
     finding = found("replica-position-in-files", "mysql-5.7.22", tmp_path, "slave_parallel_workers = 4")[0]
     assert finding.message.startswith("relay_log_info_repository and master_info_repository are FILE by default:")
     assert [action.option_line for action in finding.actions] == [
@@ -238,7 +238,7 @@ def test_write_sets_need_the_order_of_commits(tmp_path: Path) -> None:
 
 
 def test_no_order_where_it_keeps_the_replica_from_starting(tmp_path: Path) -> None:
-    """The order of commits isn't advised by itself where something else is lacking for it."""
+    """The order of commits isn't advised alone where something else is lacking for it."""
     lacking = found("unordered-parallel-replica", "mysql-8.0.15", tmp_path, "slave_parallel_workers = 4")[0]
     assert not lacking.actions
     assert "LOGICAL_CLOCK" in lacking.help
@@ -278,7 +278,7 @@ def test_help_where_nothing_can_be_advised(rule: str, target: str, file: str, sa
 
 
 def test_the_whole_remedy_of_a_log_that_grows(tmp_path: Path) -> None:
-    """What keeps a binary log from being purged is told whole: expiry, purge, and replicas that it waits for."""
+    """All that prevents the purge of a binary log is reported: expiry, purge, and replicas that it waits for."""
     file = "log_bin = b\nbinlog_expire_logs_seconds = 0\n"
     waits = {"status": {"slaves_connected": 0}, "replication": {}}
     for target, more, lines in (
@@ -335,7 +335,7 @@ def test_sets_that_the_server_cut_off_are_not_compared(tmp_path: Path) -> None:
     ],
 )
 def test_who_waits_for_no_replica(variables: dict[str, str], says: str, tmp_path: Path) -> None:
-    """MariaDB's status is ON without a replica; whether a commit waits then, goes by wait_no_slave."""
+    """MariaDB's status is ON without a replica; whether a commit waits then depends on wait_no_slave."""
     status = {"rpl_semi_sync_master_status": "ON", "rpl_semi_sync_master_clients": "0"}
     source = {"variables": {"rpl_semi_sync_master_enabled": "ON"} | variables, "status": status}
     (finding,) = found("semi-sync-not-in-force", "mariadb-11.4", tmp_path, server=source)

@@ -187,7 +187,7 @@ def test_accounts_that_the_server_could_not_show(tmp_path: Path) -> None:
     ],
 )
 def test_dates_of_certificates(text: str, seconds: int | None) -> None:
-    """Dates are read as OpenSSL prints them, whatever the language of the host, and nothing else is."""
+    """Dates are parsed as OpenSSL prints them, regardless of the host's language, and nothing else is."""
     assert parse_date(text) == seconds
 
 
@@ -207,7 +207,7 @@ def test_certificates_in_words(rule: str, when: str, says: str, tmp_path: Path) 
 
 @pytest.mark.parametrize("rule", ["expired-certificate", "certificate-expires-soon"])
 def test_facts_without_their_time(rule: str, tmp_path: Path) -> None:
-    """Where nobody knows when the facts were taken nobody knows what has expired."""
+    """Where it is unknown when the facts were taken, it is unknown what has expired."""
     with pytest.raises(MissingFact, match="the time"):
         found(rule, known("mysql-9.7.4", tmp_path, server={"status": LIFE}))
 

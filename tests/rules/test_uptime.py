@@ -1,4 +1,4 @@
-"""Rules that need a long uptime: skipped before, with the time from which an audit can tell, and never silent."""
+"""Rules that need a long uptime: skipped before, with the time from which an audit is conclusive, and never silent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from advisor.analysis import RuleRun
 
 WEEK = 7 * 86400
-# A rule, what its file sets, and counters that speak for the finding, whatever the uptime.
+# A rule, what its file sets, and counters that support the finding, regardless of the uptime.
 BY_COUNTERS = (
     ("CON020", "max_connections = 1000", {"max_used_connections": 1}),
     (
@@ -51,14 +51,14 @@ def test_a_young_server_is_not_judged(code: str, file: str, status: dict[str, in
 def test_nothing_is_skipped_where_nothing_would_be_found(
     code: str, file: str, status: dict[str, int], tmp_path: Path
 ) -> None:
-    """Without the counters that speak for a finding, or without the line, a young server leaves nothing open."""
+    """Without the counters that support a finding, or without the line, a young server leaves nothing open."""
     for given, counted in ((file, {}), ("", status)):
         young = asked(code, given, tmp_path, counted | {"uptime": 60})
         assert (young.findings, young.skipped) == ((), ())
 
 
 def test_a_day_of_binary_log_is_not_known_in_the_first_hour(tmp_path: Path) -> None:
-    """Where the first minutes speak for a warning the rule is skipped, and says when to audit again."""
+    """Where the first minutes suggest a warning the rule is skipped, and says when to audit again."""
     host = {"disks": [], "space": {"size": 1_000_000_000_000, "free": 199_999_999_999}}
 
     def audited(uptime: int, free: int = 199_999_999_999) -> RuleRun:

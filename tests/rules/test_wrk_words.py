@@ -96,14 +96,14 @@ def test_a_wider_cache_with_the_files_that_it_needs(  # noqa: PLR0917 - a row of
 
 
 def test_a_file_alone_is_given_an_ordinary_cache(tmp_path: Path) -> None:
-    """Where nobody knows the limit on files the advice is an ordinary cache."""
+    """Where the limit on files is unknown the advice is an ordinary cache."""
     found = first("tiny-table-cache", "mysql-8.4", tmp_path, file="table_open_cache = 64")
     assert lines(found) == ["table_open_cache = 2000"]
     assert found.message == "The server keeps 64 tables open, fewer than one for each of 151 connections."
 
 
-def test_the_own_least_of_a_server_is_told(tmp_path: Path) -> None:
-    """With fewer connections than tables the message names the least that the server would keep by itself."""
+def test_the_servers_own_minimum_is_reported(tmp_path: Path) -> None:
+    """With fewer connections than tables the message names the minimum that the server would keep."""
     found = first("tiny-table-cache", "mariadb-10.11", tmp_path, file="table_open_cache = 160")
     assert found.message == "The server keeps 160 tables open; by default it keeps at least 200."
 
@@ -181,7 +181,7 @@ def test_no_memory_for_temporary_tables_is_said_to_be_none(tmp_path: Path) -> No
 
 
 def test_the_written_name_of_a_limit_counts(tmp_path: Path) -> None:
-    """Of MariaDB's two names for one limit only the one that was written is told, so nothing is told twice."""
+    """Of MariaDB's two names for one limit only the written one is reported, so nothing is reported twice."""
     rule = find_rule("starved-temporary-tables")
     assert rule is not None
     variables = {"tmp_table_size": "65536", "tmp_memory_table_size": "65536"}
@@ -226,7 +226,7 @@ def test_only_a_lowered_limit_is_put_back(file: str, advised: list[str], tmp_pat
     ],
 )
 def test_only_a_lowered_store_is_put_back(file: str, advised: list[str], tmp_path: Path) -> None:
-    """A store that is used up is raised to 1G at most, and only where somebody made it smaller."""
+    """A used-up store is raised to 1G at most, and only where its size was explicitly lowered."""
     found = first(
         "exhausted-temporary-memory",
         "mysql-9.7.4",
@@ -384,7 +384,7 @@ def test_a_message_has_its_numbers(
     assert says in first(rule, target, tmp_path, **fields).message
 
 
-def test_the_smaller_limit_in_memory_is_told(tmp_path: Path) -> None:
+def test_the_smaller_limit_in_memory_is_reported(tmp_path: Path) -> None:
     """A table leaves memory at the smaller of two limits, and may hold what the disk's limit says."""
     found = first(
         "temporary-tables-too-large-for-disk",

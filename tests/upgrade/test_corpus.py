@@ -1,4 +1,4 @@
-"""What is told of the lines of real files, beside what real servers were recorded to make of them."""
+"""What is reported about lines of real files, compared with the recorded effect on real servers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ PLACED = {
     "relay_log_index", "report_password", "secure_file_priv", "slow_query_log_file", "table_cache",
     "table_definition_cache", "table_open_cache", "table_open_cache_instances", "tmpdir", "user", "wsrep_sst_auth",
 }  # fmt: skip
-# Before 8.4 help prints ON for a plugin whatever its state is, and MySQL cuts its copy of an instrument's value.
+# Before 8.4 help prints ON for a plugin in any state, and MySQL cuts its copy of an instrument's value.
 ARTEFACTS = {"federated", "performance_schema_instrument"}
 PLUGIN = re.compile(rb"^\s*(?:loose[-_])?(?:early[-_])?plugin[-_]load", re.IGNORECASE | re.MULTILINE)
 
@@ -80,7 +80,7 @@ def plain(value: str) -> object:
 
 @pytest.fixture(scope="module")
 def recorded(shared: Path) -> dict[str, dict[str, Any]]:
-    """The recorded verdicts by file and server; files that load plugins are left out, as which lie there none tells."""
+    """The recorded verdicts by file and server; files that load plugins are left out, as installed ones are unknown."""
     folder = shared / "corpus"
     verdicts: dict[str, dict[str, Any]] = json.loads((folder / "verdicts.json").read_text())
     return {name: v for name, v in verdicts.items() if not PLUGIN.search((folder / "files" / name).read_bytes())}
@@ -95,7 +95,7 @@ def cases(
 
 
 class Compared(NamedTuple):
-    """A file on one way: what either server was recorded to make of it, both verdicts, and the changes told."""
+    """A file on one way: its recorded effect on either server, both verdicts, and the changes reported."""
 
     name: str
     old: dict[str, Any]
@@ -116,8 +116,8 @@ def compared(request: pytest.FixtureRequest, recorded: dict[str, dict[str, Any]]
     return found
 
 
-def test_every_refusal_of_the_new_server_is_told(compared: list[Compared]) -> None:
-    """The lines told to stop the new server are those that it refused, and those of the old one are told apart."""
+def test_every_refusal_of_the_new_server_is_reported(compared: list[Compared]) -> None:
+    """The lines reported to stop the new server are those that it refused; those of the old one are told apart."""
     wrong = {}
     for name, old, new, _, changes in compared:
         stops = [c for c in changes if c.kind in STOPS and c.severity is Severity.ERROR and not at_its_start(c.after)]
@@ -130,8 +130,8 @@ def test_every_refusal_of_the_new_server_is_told(compared: list[Compared]) -> No
     assert wrong == {}
 
 
-def test_every_value_that_differs_is_told(compared: list[Compared]) -> None:
-    """Of the options that both servers take, those with another value are told, and no other is told to have one."""
+def test_every_value_that_differs_is_reported(compared: list[Compared]) -> None:
+    """Of the options that both servers take, those with another value are reported, and no others."""
     wrong = {}
     for name, old, new, verdicts, changes in compared:
         kinds = {option: c.kind for c in changes for option in names(c)}
@@ -140,7 +140,7 @@ def test_every_value_that_differs_is_told(compared: list[Compared]) -> None:
             if was is None or is_now is None or "=on" in was or option in refused(old) | refused(new):
                 continue
             if any(v.effective[option].running is not None for v in verdicts) or "vm" in (was[:2], is_now[:2]):
-                continue  # help tells something else than what runs, or the recording host's name
+                continue  # help prints something else than what runs, or the recording host's name
             if (plain(was) != plain(is_now)) != (
                 kinds.get(option) in (LineEffect.VALUE, LineEffect.ADJUSTED, LineEffect.IGNORED)
             ):

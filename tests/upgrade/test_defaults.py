@@ -1,4 +1,4 @@
-"""Which defaults are told to change, how much they weigh, and the lines that keep them."""
+"""Which defaults are reported as changed, with which weight, and the lines that keep them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def told(moved: Moved, before: str, after: str, lines: str = "") -> dict[str, De
     ],
 )  # fmt: skip
 def test_values_and_line(moved: Moved, way: str, option: str, values: tuple[str, str], keep: str | None) -> None:
-    """A change is told with both values as one writes them, and the line to add, or why there is none."""
+    """A change is reported with both values as one writes them, and the line to add, or why there is none."""
     change = told(moved, *way.split())[option]
     assert ((change.before, change.after), change.keep) == (values, keep)
     assert bool(change.lost) == (keep is None)
@@ -94,8 +94,8 @@ def test_values_and_line(moved: Moved, way: str, option: str, values: tuple[str,
         ("mysql-5.7", "mariadb-10.11", "query_cache_size = 0", "query_cache_type"),
     ],
 )
-def test_what_is_not_told(moved: Moved, before: str, after: str, lines: str, silent: str) -> None:
-    """Nothing is said of what the file sets, by whatever name, what follows from it, or another notation."""
+def test_what_is_not_reported(moved: Moved, before: str, after: str, lines: str, silent: str) -> None:
+    """Nothing is reported of what the file sets, under any name, what follows from it, or another notation."""
     assert silent not in told(moved, before, after, lines)
 
 
@@ -108,10 +108,10 @@ def test_what_is_not_told(moved: Moved, before: str, after: str, lines: str, sil
         ("mysql-5.7 mariadb-11.8", "expire_logs_days = 7", "slave_connections_needed_for_purge", (NONE, "1")),
     ],
 )
-def test_what_is_told_beside_such_lines(
+def test_what_is_reported_beside_such_lines(
     moved: Moved, way: str, lines: str, option: str, values: tuple[str, str]
 ) -> None:
-    """A line that leaves the default as it is hides no change, and a line may be what makes it matter."""
+    """A line that repeats the default hides no change, and a line may be what makes it matter."""
     before, after = way.split()
     change = told(moved, before, after, lines)[option]
     assert (change.before, change.after) == values
@@ -151,14 +151,14 @@ def test_members_that_are_gone(moved: Moved) -> None:
 
 
 def test_no_binary_log_no_matter(moved: Moved) -> None:
-    """How the binary log is written weighs nothing where none is."""
+    """How the binary log is written has no weight where there is none."""
     assert told(moved, "mysql-5.7", "mariadb-10.11")["sync_binlog"].area is Area.REST
     logged = told(moved, "mysql-5.7", "mariadb-10.11", "log_bin = x\nserver_id = 1")["sync_binlog"]
     assert (logged.area, logged.severity) == (Area.DURABILITY, Severity.WARNING)
 
 
 def test_instances_by_the_size_of_the_pool(moved: Moved) -> None:
-    """The number of instances is decided anew since 8.4, which a pool below 1G doesn't notice."""
+    """The number of instances has another default since 8.4, which has no effect on a pool below 1G."""
     option = "innodb_buffer_pool_instances"
     assert option in told(moved, "mysql-8.0", "mysql-8.4", "innodb_buffer_pool_size = 8G")
     assert option not in told(moved, "mysql-8.0", "mysql-8.4", "innodb_buffer_pool_size = 800M")
@@ -176,14 +176,14 @@ def test_most_consequential_first(moved: Moved) -> None:
 
 
 def test_sureness(moved: Moved) -> None:
-    """What servers of both series told is certain, what only a catalog says is likely."""
+    """What servers of both series reported is certain, what only a catalog says is likely."""
     assert told(moved, "mysql-5.7.22", "mysql-9.7")["sql_mode"].confidence is Confidence.CERTAIN
     assert {c.confidence for c in told(moved, "mysql-5.7", "mysql-8.4").values()} == {Confidence.LIKELY}
 
 
 @pytest.mark.parametrize("way", list(itertools.permutations(NEWEST, 2)), ids=lambda way: "-".join(map(str, way)))
 def test_every_line_is_taken(moved: Moved, way: tuple[Target, Target]) -> None:
-    """Between any two series, all lines to add are taken together, and each option is told once."""
+    """Between any two series, all lines to add are taken together, and each option is reported once."""
     changes = moved("", *way).defaults
     lines = [c.keep for c in changes if c.keep]
     taken = judge_added_lines(lines, verdict_on("", way[1]))
@@ -203,8 +203,8 @@ def test_the_fragment_is_taken(moved: Moved, way: tuple[Target, Target], every: 
     assert {v.placed.line.text: v.reason for v in lines if v.outcome is not Outcome.ACCEPTED} == {}
 
 
-def test_the_table_speaks_of_options_that_exist() -> None:
-    """Every option of the table of consequences is known to one of the catalogs, or stands for a passage."""
+def test_the_table_has_options_that_exist() -> None:
+    """Every option of the table of consequences is known to one of the catalogs, or is that of a passage."""
     known = {name for target in NEWEST for name in load(target).options} | {p.option for p in BEHAVIOUR_CHANGES}
     assert set(_meanings()) <= known
 
@@ -223,7 +223,7 @@ def test_each_passage_is_met(moved: Moved, passage: BehaviourChange) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "tells"),
+    ("lines", "reported"),
     [
         ("", False),
         ("plugin_load_add = semisync_source.so", False),
@@ -231,7 +231,7 @@ def test_each_passage_is_met(moved: Moved, passage: BehaviourChange) -> None:
         ("loose_group_replication_group_name = 8a94f357-aab4-11df-86ab-c80aa9429562", True),
     ],
 )
-def test_group_replication_outside_of_a_group(moved: Moved, lines: str, tells: bool) -> None:
+def test_group_replication_outside_of_a_group(moved: Moved, lines: str, reported: bool) -> None:
     """Its defaults change for members of a group alone; a line that keeps one is refused where the plugin isn't."""
     options = told(moved, "mysql-8.0", "mysql-8.4", lines)
-    assert bool([name for name in options if name.startswith("group_replication_")]) is tells
+    assert bool([name for name in options if name.startswith("group_replication_")]) is reported

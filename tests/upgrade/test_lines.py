@@ -12,7 +12,7 @@ PLUGIN = "default_authentication_plugin"
 
 
 def only(moved: Moved, line: str, before: str, after: str, group: str = "mysqld") -> LineChange | None:
-    """What is told of the last line of a group, None where nothing is."""
+    """What is reported for the last line of a group, None where nothing is."""
     lines = moved(f"[{group}]\n{line}\n", before, after).lines
     last = line.count("\n") + 2
     return next((change for change in lines if change.location.line == last), None)
@@ -67,7 +67,7 @@ def only(moved: Moved, line: str, before: str, after: str, group: str = "mysqld"
     ],
 )  # fmt: skip
 def test_kinds(moved: Moved, line: str, way: str, kind: LineEffect, write: str | None) -> None:
-    """Each way in which a line can fare otherwise is told, with the line that the new server takes instead."""
+    """Each change in a line's effect is reported, with the line that the new server takes instead."""
     change = only(moved, line, *way.split())
     assert change is not None
     assert (change.kind, change.write) == (kind, write)
@@ -120,7 +120,7 @@ def test_what_stays(moved: Moved, line: str, before: str, after: str) -> None:
 
 
 def test_rounding_is_a_note(moved: Moved) -> None:
-    """A value that only one server rounds is told, but not as loudly as one that means something else."""
+    """A value that only one server rounds is reported, but not as loudly as one that means something else."""
     rounded = only(moved, "innodb_buffer_pool_size = 700M", "mariadb-10.11", "mysql-8.0")
     assert (rounded.kind, rounded.severity) == (LineEffect.VALUE, Severity.NOTE)
     assert "700M" in rounded.message
@@ -129,7 +129,7 @@ def test_rounding_is_a_note(moved: Moved) -> None:
 
 
 def test_group_that_only_one_reads(moved: Moved) -> None:
-    """A group of the old flavour is lost with a warning, one of the old version as meant; a new one is told."""
+    """A group of the old flavour is lost with a warning, one of the old version as meant; a new one is reported."""
     text = "[mariadb]\nsort_buffer_size = 1M\n[mysqld-5.7]\nsort_buffer_size = 2M\n[mysqld-8.0]\nport = 3307\n"
     to_mysql = moved(text, "mariadb-10.11", "mysql-8.0").lines
     assert [(c.kind, c.severity, c.location.line) for c in to_mysql] == [
@@ -144,7 +144,7 @@ def test_group_that_only_one_reads(moved: Moved) -> None:
 
 
 def test_lines_that_the_reader_rejects(moved: Moved) -> None:
-    """A line at which the reader itself stops is told, though no verdict speaks of it."""
+    """A line at which the reader itself stops is reported, though no verdict covers it."""
     lines = moved("port = 3306\n[mysqld]\nport = 3307\n", "mysql-5.7", "mysql-8.0").lines
     assert [(c.kind, c.severity, c.location.line) for c in lines] == [(LineEffect.SYNTAX, Severity.ERROR, 1)]
 

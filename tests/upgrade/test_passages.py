@@ -1,4 +1,4 @@
-"""What passages tell of behaviours, beside what running servers of both sides do."""
+"""What passages report about behaviours, compared with what running servers of both sides do."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ QUESTIONS: dict[tuple[str, str], Callable[[Run, Run], str]] = {
 
 
 def key(passage: BehaviourChange) -> tuple[str, str]:
-    """What tells passages apart."""
+    """What distinguishes passages."""
     return passage.option, passage.after
 
 
@@ -200,18 +200,18 @@ def seen() -> dict[str, dict[tuple[str, str], str]]:
 
 
 def target_of(name: str, binaries: Binaries) -> Target:
-    """The version of a server; skips by name where it is another than the catalog was asked of."""
+    """The version of a server; skips by name where it is another than that of the catalog."""
     target = binaries(name).target
     if target not in EXAMINED:
-        pytest.skip(f"{name} is {target} here; the catalog was asked of another patch")
+        pytest.skip(f"{name} is {target} here; the catalog is of another patch")
     return target
 
 
 @pytest.mark.parametrize("passage", ASKED_HERE, ids=lambda p: f"{p.option}-{p.after}")
-def test_servers_of_both_sides_do_as_told(
+def test_servers_of_both_sides_do_as_reported(
     passage: BehaviourChange, binaries: Binaries, start: Start, seen: dict[str, dict[tuple[str, str], str]]
 ) -> None:
-    """On each way on which a passage is told as certain the old server does what is said of it, and so the new one."""
+    """On each way on which a passage is reported as certain both servers behave as reported."""
     targets = {name: target_of(name, binaries) for name in SERVERS}
     for name in SERVERS:
         if name not in seen:

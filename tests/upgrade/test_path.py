@@ -90,7 +90,7 @@ def test_of_builds_and_innovations_nothing_of_others_is_said(way: str) -> None:
 
 @pytest.mark.parametrize("option", WEIGHTY)
 def test_what_a_group_does_is_weighty_and_can_be_kept(option: str, moved: Moved) -> None:
-    """Defaults of Group Replication are told with what they do to the group, and with the line that keeps them."""
+    """Defaults of Group Replication are reported with their effect on the group, and with the line that keeps them."""
     after, *way, keep = WEIGHTY[option]
     (change,) = [c for c in moved(GROUP, way[0], way[1]).defaults if c.option == option]
     assert (change.after, change.severity, change.area, change.keep) == (after, "warning", "replication", keep)
@@ -99,7 +99,7 @@ def test_what_a_group_does_is_weighty_and_can_be_kept(option: str, moved: Moved)
 
 @pytest.mark.parametrize(("option", "keep"), [("innodb_log_writer_threads", "ON"), ("innodb_purge_threads", "4")])
 def test_what_the_processors_decide_is_no_fixed_value(option: str, keep: str, moved: Moved) -> None:
-    """A default that the new server makes of its processors is told as such, whatever one server of two had."""
+    """A default that depends on the processors is reported as such, even if one server of two had a fixed value."""
     (change,) = [c for c in moved("[mysqld]\n", "mysql-8.0", "mysql-9.7").defaults if c.option == option]
     assert "processors" in change.after
     assert (change.keep, change.confidence) == (f"{option} = {keep}", "likely")

@@ -1,4 +1,4 @@
-"""What is told of defaults and of lines to keep them, beside two real servers each."""
+"""What is reported about defaults and lines that keep them, compared with two real servers each."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ HOST = {
     "mysqlx_socket", "wsrep_data_home_dir", "version_comment", "version_compile_os", "version_malloc_library",
     "version_source_revision", "version_ssl_library",
 }  # fmt: skip
-# Before 8.4 help prints ON for a plugin whatever its state is, and no variable tells.
+# Before 8.4 help prints ON for a plugin in any state, and no variable shows it.
 ARTEFACTS = {"federated"}
 # MySQL 8.0 and 9.7 show another default with the plugin not loaded too: of EVENTUAL and BEFORE_ON_PRIMARY_FAILOVER. It
-# counts for members of a group alone, and is told to those: see the next test.
+# counts for members of a group alone, and is reported for those: see the next test.
 MEMBERS = {"group_replication_consistency"}
 # Servers are started with all the lines to add on these ways.
 STARTED = [
@@ -110,7 +110,7 @@ def printed(binary: Binary, file: Path | None = None) -> dict[str, str]:
 
 
 def running(sandbox: Sandbox, file: Path | None = None) -> dict[str, str]:
-    """What a server runs with, by option; help's word where no variable tells."""
+    """What a server runs with, by option; help's word where no variable shows it."""
     values = printed(sandbox.binary, file)
     with sandbox.connect() as connection, connection.cursor() as cursor:
         cursor.execute("SHOW GLOBAL VARIABLES")
@@ -140,17 +140,17 @@ def run_with(start: Start, server: Server, seen: dict[str, dict[str, str]], tmp_
 
 
 def known(*binaries: Binary) -> None:
-    """Skips by name where a server at hand is of another patch than the catalog was asked of."""
+    """Skips by name where an installed server is of another patch than the catalog."""
     for binary in binaries:
         if binary.target not in EXAMINED:
-            pytest.skip(f"{binary.name} is {binary.target} here; the catalog was asked of another patch")
+            pytest.skip(f"{binary.name} is {binary.target} here; the catalog is of another patch")
 
 
 @pytest.mark.parametrize(("before", "after"), PAIRS)
-def test_the_changes_told_are_those_of_the_servers(
+def test_the_changes_reported_are_those_of_the_servers(
     before: str, after: str, binaries: Binaries, server: Server, seen: dict[str, dict[str, str]]
 ) -> None:
-    """The options whose default is told to change are exactly those with which two untouched servers differ."""
+    """The options reported with a changed default are exactly those with which two untouched servers differ."""
     known(binaries(before), binaries(after))
     for name in (before, after):
         if name not in seen:
@@ -158,7 +158,7 @@ def test_the_changes_told_are_those_of_the_servers(
     old, new = seen[before], seen[after]
     skipped = HOST | ARTEFACTS | MEMBERS
     if "OFF" in (old["performance_schema"], new["performance_schema"]):
-        # Nothing is told of the sizes of what isn't there.
+        # Sizes of what isn't there are not reported.
         skipped |= {name for name in old if name.startswith("performance_schema_")}
     news = before.partition("-")[0] == after.partition("-")[0]
     differing = {
@@ -170,10 +170,10 @@ def test_the_changes_told_are_those_of_the_servers(
 
 
 @pytest.mark.parametrize(("before", "after"), [("mysql-8.0", "mysql-9.7"), ("mysql-9.7", "mysql-8.0")])
-def test_a_member_is_told_what_its_group_does_otherwise(
+def test_a_member_gets_its_groups_changed_defaults(
     before: str, after: str, binaries: Binaries, server: Server, seen: dict[str, dict[str, str]]
 ) -> None:
-    """What only members are told are both servers' own defaults."""
+    """What is reported only for members are both servers' own defaults."""
     known(binaries(before), binaries(after))
     for name in (before, after):
         if name not in seen:
@@ -203,10 +203,10 @@ def test_the_lines_to_add_keep_the_old_values(
 
 @pytest.mark.parametrize("text", ["some", "less"])
 @pytest.mark.parametrize("way", STARTED, ids="-".join)
-def test_the_values_told_are_those_under_the_file(
+def test_the_values_reported_are_those_under_the_file(
     way: tuple[str, str], text: str, binaries: Binaries, run_with: RunWith
 ) -> None:
-    """With one file the old server has the values told as old, and the new one those told as new."""
+    """With one file the old server has the values reported as old, and the new one those reported as new."""
     known(*map(binaries, way))
     verdicts = [verdict_on(FILES[text], binaries(name).target) for name in way]
     behaviours = HOST | {passage.option for passage in BEHAVIOUR_CHANGES}
@@ -216,23 +216,23 @@ def test_the_values_told_are_those_under_the_file(
     was, is_now = (run_with(name, FILES[text]) for name in way)
     sides = [((c.formerly or c.option, c.before, was), (c.option, c.after, is_now)) for c in changes]
     wrong = {
-        name: (told, values[name])
-        for at, both in enumerate(zip(*sides, strict=True)) for name, told, values in both
-        if name in values and not is_told(told, values[name], verdicts[at].catalog.get(name))
+        name: (said, values[name])
+        for at, both in enumerate(zip(*sides, strict=True)) for name, said, values in both
+        if name in values and not is_as_reported(said, values[name], verdicts[at].catalog.get(name))
     }  # fmt: skip
     assert wrong == {}
 
 
-def is_told(told: str, printed: str, option: Option | None) -> bool:
-    """Whether a server's value is the one that is told; of switches, whether those that are told are so."""
-    if "=" in told:
+def is_as_reported(said: str, printed: str, option: Option | None) -> bool:
+    """Whether a server's value is the one reported; of switches, whether those reported are set so."""
+    if "=" in said:
         state = dict(part.split("=") for part in printed.split(","))
-        return all(state.get(flag, "(none)") == value for flag, value in (part.split("=") for part in told.split(",")))
-    return plain(told) == plain(printed if option is None else file_notation(printed, option))
+        return all(state.get(flag, "(none)") == value for flag, value in (part.split("=") for part in said.split(",")))
+    return plain(said) == plain(printed if option is None else file_notation(printed, option))
 
 
 def lost(change: DefaultChange, was: dict[str, str], is_now: dict[str, str]) -> tuple[str, str] | None:
-    """The old and the new value where they differ in more than what the new server is told to have no longer."""
+    """The old and the new value where they differ in more than what the new server is reported to lack."""
     before, after = was.get(change.formerly or change.option), is_now.get(change.option)
     if after is not None and any(f"{flag}=on" in after.split(",") for flag in unknown_before(change)):
         return change.before, after
@@ -257,7 +257,7 @@ OLD_NAMES = (
 
 @pytest.mark.parametrize("after", ["mysql-8.0", "mysql-9.7"])
 def test_the_lines_to_write_start_the_new_server(after: str, binaries: Binaries, start: Start, tmp_path: Path) -> None:
-    """The new server starts with all the lines to write in the place of old ones, and takes them as promised."""
+    """The new server starts with all the lines to write in the place of old ones, and takes them as predicted."""
     known(binaries("mysql-5.7"), binaries(after))
     old, new = (verdict_on(OLD_NAMES, binaries(name).target) for name in ("mysql-5.7", after))
     written = list(dict.fromkeys(c.write for c in compare_verdicts(old, new, ("my.cnf",)).lines if c.write))

@@ -18,11 +18,11 @@ RECORDED = {"lscpu_machine": ("lscpu", "*.tar.gz"), "lsblk_machine": ("lsblk", "
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Give a test every recorded machine of its kind: whatever stands in the folder, none by name."""
+    """Give a test every recorded machine of its kind: all that are in the folder, none by name."""
     for fixture, (folder, pattern) in RECORDED.items():
         if fixture in metafunc.fixturenames:
             found = sorted((SHARED / "hardware" / folder).glob(pattern))
-            reason = f"no recorded machines at hand (MYCNF_SHARED={SHARED})"
+            reason = f"no recorded machines (MYCNF_SHARED={SHARED})"
             absent = [pytest.param(None, marks=pytest.mark.skip(reason=reason), id="none")]
             metafunc.parametrize(fixture, found or absent, ids=lambda path: path and path.name.split(".tar")[0])
 

@@ -54,7 +54,7 @@ def run_script(tmp_path: Path) -> Path:
 
 
 def without_space(host: Host) -> Host:
-    """A host without what no tar tells: the room of its file systems."""
+    """A host without what no tar contains: the space of its file systems."""
     return replace(host, storage=host.storage and replace(host.storage, space=None))
 
 

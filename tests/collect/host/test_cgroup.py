@@ -37,7 +37,7 @@ def version_2(path: str, mounts: str = V2) -> dict[str, str]:
 
 
 def test_smallest_limit_on_the_way_up_wins(tree: Make) -> None:
-    """A slice above the service sets less than the service itself: that is the limit, and its use is what is told."""
+    """A slice above the service sets less than the service itself: that is the limit, and its use is reported."""
     root = tree(
         version_2("/system.slice/mysql.service")
         | {
@@ -60,7 +60,7 @@ def test_smallest_limit_on_the_way_up_wins(tree: Make) -> None:
 
 
 def test_max_is_no_limit(tree: Make) -> None:
-    """Groups that say "max" all the way up limit nothing; the process's own use is told."""
+    """Groups that say "max" all the way up limit nothing; the process's own use is reported."""
     files = {"/sys/fs/cgroup/a/memory.max": "max\n", "/sys/fs/cgroup/a/memory.current": "4096\n"}
     group = read_cgroup(tree(version_2("/a") | files), 7)
     assert (group.limit, group.limit_at, group.usage, group.cpus) == (None, None, 4096, None)
@@ -107,7 +107,7 @@ def test_limits_of_a_login_are_not_those_of_a_later_server(tree: Make, path: str
 
 
 def test_mount_of_a_part_of_the_hierarchy_is_taken_off_the_path(tree: Make) -> None:
-    """Where /docker/abc is mounted, the group /docker/abc/mysql stands in mysql."""
+    """Where /docker/abc is mounted, the group /docker/abc/mysql is in mysql."""
     mounts = V2.replace("0:26 /", "0:26 /docker/abc")
     root = tree(version_2("/docker/abc/mysql", mounts) | {"/sys/fs/cgroup/mysql/memory.max": f"{G}\n"})
     assert (read_cgroup(root, 7).limit, read_cgroup(root, 7).limit_at) == (G, "/mysql")
@@ -148,7 +148,7 @@ def test_limits_above_the_visible_groups_are_in_the_statistics(tree: Make) -> No
 
 
 def test_host_without_control_groups_has_none(tree: Make) -> None:
-    """Where nothing is mounted there is nothing to tell."""
+    """Where nothing is mounted there is nothing to report."""
     assert read_cgroup(tree({"/proc/self/mountinfo": "", "/proc/7/cgroup": "0::/\n"}), 7) is None
 
 

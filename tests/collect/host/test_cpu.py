@@ -105,7 +105,7 @@ def compare(ours: list[tuple[str, object]], theirs: list[tuple[str, object]]) ->
 
 
 def summary(text: str) -> Fields:
-    """The first paragraph of a recorded expectation, cut down to what the reader tells."""
+    """The first paragraph of a recorded expectation, cut down to what the reader returns."""
     lines = (line.partition(":") for line in text.partition("\n\n")[0].split("\n"))
     return [(key, value.strip()) for key, _, value in lines if SAME.fullmatch(key)]
 
@@ -190,7 +190,7 @@ def test_processor_on_its_way_offline_is_not_counted(tree: Callable[[dict[str, s
     assert (cpu.cores, cpu.logical) == (3, 4)
 
 
-def test_cache_without_number_is_told_from_others_by_its_users(tree: Callable[[dict[str, str]], Root]) -> None:
+def test_cache_without_number_is_distinguished_by_its_users(tree: Callable[[dict[str, str]], Root]) -> None:
     """Old kernels give caches no id: two caches that share no processor are two."""
     files = cpus(4)
     for cpu in range(4):
@@ -238,5 +238,5 @@ def test_bare_metal_has_no_hypervisor(tree: Callable[[dict[str, str]], Root]) ->
 
 
 def test_root_without_processors_gives_none(tree: Callable[[dict[str, str]], Root]) -> None:
-    """Where /sys tells of no processor there is nothing to count."""
+    """Where /sys lists no processor there is nothing to count."""
     assert read_cpu(tree({"/proc/cpuinfo": "processor: 0\n"})) is None

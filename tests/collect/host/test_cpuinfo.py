@@ -34,7 +34,7 @@ def test_facts_of_the_whole_power_machine_make_no_kind() -> None:
 
 
 def test_kind_that_comes_after_the_processors_is_theirs() -> None:
-    """Old ARM kernels list processors first and tell of their kind once, at the end."""
+    """Old ARM kernels list processors first and their kind once, at the end."""
     processors = "".join(f"processor\t: {n}\nBogoMIPS\t: 48\n\n" for n in range(2))
     info = cpuinfo.parse(processors + "Features\t: swp\nCPU implementer\t: 0x41\nCPU part\t: 0xc0f\n")
     assert [kind.get("model") for kind in info.kinds] == ["0xc0f"]

@@ -57,7 +57,7 @@ def columns(text: str) -> Rows:
 
 
 def views(machine: Path) -> list[Rows]:
-    """The recorded views that can be told apart into columns; models may hold blanks and are left to other tests."""
+    """The recorded views that can be split into columns; models may hold blanks and are left to other tests."""
     name = machine.name.removesuffix(".tar.xz")
     found = [path for path in machine.parent.glob(f"{name}.*.expected.txt") if ".vendor." not in path.name]
     return [columns(path.read_text()) for path in sorted(found)]
@@ -200,13 +200,13 @@ def test_device_mapper_names_its_owner(tree: Callable[[dict[str, str]], Root], u
 def test_attachment_shows_in_the_path(
     tree: Callable[[dict[str, str]], Root], name: str, path: str, transport: str
 ) -> None:
-    """How a disk is attached is told by its place among the kernel's devices, or by its name."""
+    """How a disk is attached is known by its place among the kernel's devices, or by its name."""
     files = {f"/sys/devices/{path}/dev": "8:0", f"/sys/devices/{path}/size": "2048"}
     root = tree({**files, f"/sys/block/{name}": f"-> ../devices/{path}"})
     assert [device.transport for device in read_devices(root)] == [transport]
 
 
-def test_model_is_told_in_full_where_udev_knows_it(tree: Callable[[dict[str, str]], Root]) -> None:
+def test_model_is_reported_in_full_where_udev_knows_it(tree: Callable[[dict[str, str]], Root]) -> None:
     """SCSI's field ends after 16 characters; udev's database has the rest."""
     files = disk("sda", "8:0", device__model="Samsung SSD 870 \n", device__vendor="ATA     \n")
     short = read_devices(tree(files))[0]

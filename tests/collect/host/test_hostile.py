@@ -1,4 +1,4 @@
-"""Whatever stands in the files, reading a host ends with a host."""
+"""With any content of the files, reading a host ends with a host."""
 
 from __future__ import annotations
 

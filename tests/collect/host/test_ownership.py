@@ -30,7 +30,7 @@ needs_namespaces = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("uns
 
 
 def claim_of(server: Sandbox) -> ServerClaim:
-    """What a connection to a server tells of it, asked of the kernel and of the server itself."""
+    """What a connection to a server shows about it, from the kernel and from the server itself."""
     with socket.socket(socket.AF_UNIX) as peer:
         peer.connect(server.socket)
         credentials = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
@@ -124,7 +124,7 @@ class open_to_others:  # noqa: N801 - reads as the with statement that it is
 
 
 def as_nobody(claim: ServerClaim) -> str:
-    """What prove() says in a process that is nobody's."""
+    """What prove() says in a process of the account nobody."""
     ours, theirs = os.pipe()
     child = os.fork()
     if child == 0:

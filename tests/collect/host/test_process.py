@@ -26,7 +26,7 @@ LIMITS = {"nofile": resource.RLIMIT_NOFILE, "memlock": resource.RLIMIT_MEMLOCK, 
           "core": resource.RLIMIT_CORE, "stack": resource.RLIMIT_STACK, "as": resource.RLIMIT_AS}  # fmt: skip
 
 
-def test_this_process_is_what_the_kernel_tells_it_of_itself() -> None:
+def test_this_process_is_what_the_kernel_reports() -> None:
     """Limits are getrlimit's, processors sched_getaffinity's, threads Python's, program and place its own."""
     process = read_process(LiveRoot(), os.getpid())
     for name, number in LIMITS.items():
@@ -76,7 +76,7 @@ def test_unlimited_is_no_number(tree: Make) -> None:
 
 
 def test_process_that_is_gone_is_none() -> None:
-    """A pid that nobody has gives nothing; 2^22 is above the largest that the kernel hands out."""
+    """An unused pid gives nothing; 2^22 is above the largest that the kernel hands out."""
     assert read_process(LiveRoot(), 1 << 22) is None
 
 
@@ -87,7 +87,7 @@ def test_servers_are_found_by_name(tree: Make) -> None:
     assert server_pids(root) == (20, 300)
 
 
-def test_urgency_of_this_process_is_what_the_kernel_tells_it() -> None:
+def test_urgency_of_this_process_is_what_the_kernel_reports() -> None:
     """Niceness and scheduling class are those that the system calls give."""
     process = read_process(LiveRoot(), os.getpid())
     assert process.nice == os.getpriority(os.PRIO_PROCESS, 0)
@@ -95,7 +95,7 @@ def test_urgency_of_this_process_is_what_the_kernel_tells_it() -> None:
 
 
 def test_urgency_behind_a_name_with_brackets(tree: Make) -> None:
-    """A name may hold blanks and brackets; what follows the last one is counted, and a line cut short tells nothing."""
+    """A name may hold blanks and brackets; fields after the last one are counted, and a truncated line yields none."""
     fields = ["S", *"1" * 15, "-5", *"1" * 21, "3", "0"]
     stat = f"7 (my) sqld) {' '.join(fields)}\n"
     root = tree({"/proc/7/status": "Name:\tmysqld\nHugetlbPages:\t 4096 kB\n", "/proc/7/stat": stat})
@@ -143,14 +143,14 @@ def test_memory_policy_and_huge_pages_are_what_the_process_asked_for() -> None:
         ("no address interleave:0\n", None),
     ],
 )
-def test_the_first_mapping_tells_the_policy(tree: Make, line: str, policy: str | None) -> None:
-    """The policy stands behind the address of the first mapping; a line cut short within it tells nothing."""
+def test_the_first_mapping_has_the_policy(tree: Make, line: str, policy: str | None) -> None:
+    """The policy follows the address of the first mapping; a line truncated within it yields nothing."""
     root = tree({"/proc/7/status": "Name:\tmysqld\n", "/proc/7/numa_maps": line})
     assert read_process(root, 7).memory_policy == policy
 
 
 def test_a_policy_narrows_the_nodes(tree: Make) -> None:
-    """numactl --membind leaves the list of the control group as it is; the policy says which nodes are left."""
+    """numactl --membind doesn't change the list of the control group; the policy says which nodes are left."""
     status = "Name:\tmysqld\nMems_allowed_list:\t0-3\n"
     for policy, nodes in (("bind:1,3", (1, 3)), ("bind=static:2", (2,)), ("interleave:0-1", (0, 1, 2, 3))):
         root = tree({"/proc/7/status": status, "/proc/7/numa_maps": f"7f00 {policy} heap\n"})

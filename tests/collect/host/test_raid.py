@@ -137,7 +137,7 @@ def test_partition_of_an_array_is_held_against_the_stripe(tree: Callable[[dict[s
 
 
 def test_volume_on_an_array_has_its_stripe_with_unknown_offset(tree: Callable[[dict[str, str]], Root]) -> None:
-    """LVM keeps where its data begins to itself, so alignment can't be told; the array's stripe holds all the same."""
+    """Where LVM's data begins is unknown, so alignment is unknown too; the array's stripe is known all the same."""
     files = array("raid5", 4, 512 * K, optimal=1536 * K)
     queue = {"queue__minimum_io_size": 512 * K, "queue__optimal_io_size": 1536 * K}
     files |= device("dm-0", "253:0", dm__name="vg0-mysql", dm__uuid="LVM-x", **queue) | standing_on("dm-0", "md0")
@@ -203,7 +203,7 @@ def test_striped_volume_hints_by_differing_from_its_disks(tree: Callable[[dict[s
 
 @pytest.mark.skipif(not shutil.which("lsblk"), reason="lsblk is not installed")
 def test_lsblk_reads_the_same_array(tree: Callable[[dict[str, str]], Root], tmp_path: Path) -> None:
-    """Names, types, sizes, request sizes and branches of the tree by hand are what lsblk makes of it."""
+    """Names, types, sizes, request sizes and branches of the hand-made tree are those that lsblk prints."""
     devices = read_devices(tree(array("raid5", 4, 512 * K, optimal=1536 * K)))
     command = ["lsblk", "--sysroot", str(tmp_path), "-J", "-b", "-o", "KNAME,TYPE,SIZE,PKNAME,OPT-IO,SCHED"]
     out = subprocess.run(command, capture_output=True, text=True, check=True)

@@ -72,7 +72,7 @@ def test_the_first_version(tree: Make) -> None:
 
 
 def test_nothing_is_rationed(tree: Make) -> None:
-    """Without limits, and with texts that are none, nothing is told."""
+    """Without limits, and with texts that are none, nothing is reported."""
     files = {f"{OWN}/cpu.stat": "usage_usec 5\n", f"{OWN}/pids.max": "max\n", f"{OWN}/io.max": "8:x wiops=1\nwiops=2\n"}
     assert read_resource_limits(tree(files), [OWN], [OWN], [OWN]) == (None, None, None, ())
     assert read_resource_limits(tree({}), [], [], []) == (None, None, None, ())

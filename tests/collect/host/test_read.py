@@ -44,7 +44,7 @@ def test_empty_root_says_what_is_missing(tree: Make) -> None:
 
 
 def test_recorded_host_with_one_server_is_about_that_server(tree: Make) -> None:
-    """A copy of a host with a single server tells of its process and of the storage that it works on."""
+    """From a copy of a host with a single server its process is read and the storage that it works on."""
     host = read_host(tree(DATA | server(7)))
     assert (host.process.pid, host.storage.path, host.storage.mount.source) == (7, "/data", "/dev/sda")
 
@@ -72,8 +72,8 @@ def test_smallest_of_all_limits_is_usable(tree: Make) -> None:
     assert (host.usable_memory, host.usable_cpus) == (4 << 30, 3.5)
 
 
-def test_other_directories_are_told_where_they_lie_elsewhere(tree: Make) -> None:
-    """Each mount besides that of the data is told once, by the first variable that leads there."""
+def test_other_directories_are_listed_where_they_are_elsewhere(tree: Make) -> None:
+    """Each mount besides that of the data is listed once, by the first variable that leads there."""
     mounts = (
         "1 0 8:0 / / rw - ext4 /dev/sda rw\n"
         "2 1 8:16 / /logs rw - xfs /dev/sdb rw\n"
@@ -96,7 +96,7 @@ def test_other_directories_are_told_where_they_lie_elsewhere(tree: Make) -> None
 
 
 def test_described_memory_is_all_that_counts() -> None:
-    """--ram stands for a limit that is not visible, and for a machine without the huge pages of this one."""
+    """--ram replaces a limit that is not visible, and is a machine without the huge pages of this one."""
     memory = Memory(64 << 30, huge_page=2 << 20, huge_pages_total=20480)
     skipped = (SkippedPart("cgroup", HIDDEN_GROUP), SkippedPart("devices", "none"))
     read = Host(memory=memory, process=Process(7, "mysqld", huge_pages=0), skipped=skipped)

@@ -1,4 +1,4 @@
-"""Reading from a directory or a tar: inside its bounds, whatever stands there."""
+"""Reading from a directory or a tar: inside its bounds, with any content."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def make(request: pytest.FixtureRequest, tree: Make, tmp_path: Path) -> Make:
 
 
 def test_links_are_followed_inside_the_root(make: Callable[[dict[str, str]], Root]) -> None:
-    """Relative links, links to links and absolute links lead to files of the root, and a link tells where it points."""
+    """Relative links, links to links and absolute links lead to files of the root, and a link reports its target."""
     root = make(LINKS)
     assert root.read("/sys/dev/8:0/size") == "8\n"
     assert root.read("/top/x/size") == "8\n"
@@ -197,7 +197,7 @@ def test_tar_with_paths_as_no_host_has_takes_no_memory(tmp_path: Path) -> None:
 
 
 def test_missing_tar_is_refused(tmp_path: Path) -> None:
-    """A path where nothing stands is told so."""
+    """A path that doesn't exist is reported as such."""
     with pytest.raises(ArchiveError, match="No such file"):
         open_root(str(tmp_path / "absent.tar"))
 

@@ -137,7 +137,7 @@ cat
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="needs root and unshare")
 def test_mount_of_a_real_service_is_one_that_this_process_has(tmp_path: Path) -> None:
-    """What a process has bound for itself alone cannot be mounted again under that name by anybody else."""
+    """What a process has bound for itself alone cannot be mounted again under that name by any other."""
     command = ["unshare", "-m", "sh", "-c", BOUND.format(tmp_path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
         if child.stdout.readline() != "bound\n":
@@ -188,7 +188,7 @@ def test_source_may_be_a_link_or_a_mapped_name(tree: Callable[[dict[str, str]], 
 def test_way_that_ends_early_says_why(
     tree: Callable[[dict[str, str]], Root], fs_type: str, source: str, reason: str
 ) -> None:
-    """Where a mount has no device here, there are none and the reason is told."""
+    """Where a mount has no device here, there are none and the reason is reported."""
     root = tree({**SDA, "/proc/self/mountinfo": f"1 0 0:40 / / rw - {fs_type} {source} rw\n"})
     storage = traced(root, "/var/lib/mysql")
     assert storage.devices == ()
@@ -210,8 +210,8 @@ def test_path_without_a_mount_is_nowhere(tree: Callable[[dict[str, str]], Root])
     assert traced(tree(SDA), "/data") is None
 
 
-def test_room_is_what_the_kernel_tells() -> None:
-    """A live file system's room is that of statvfs, and none is told where it lives on another machine."""
+def test_space_is_what_the_kernel_reports() -> None:
+    """A live file system's space is that of statvfs, and unknown where it is on another machine."""
     root = LiveRoot()
     space = traced(root, "/").space
     usage = os.statvfs("/")

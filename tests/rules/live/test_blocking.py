@@ -288,7 +288,7 @@ def test_a_queue_for_a_myisam_table_has_its_statement(live: Live) -> None:
         assert f"Probably for connection {reader.id} (root@localhost)" in one.message
 
 
-def test_long_work_that_blocks_nobody_is_silent(live: Live) -> None:
+def test_long_work_that_blocks_no_session_is_silent(live: Live) -> None:
     """A long SELECT, short transactions, the event scheduler and an open read view are no findings."""
     ((scheduler,),) = live.run("SELECT @@event_scheduler")
     live.run("SET GLOBAL event_scheduler = ON")

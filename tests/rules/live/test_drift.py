@@ -1,4 +1,4 @@
-"""What differs from its file, told by real servers: at run time, persisted, and by the limits of the system."""
+"""What differs from its file, as real servers report it: at run time, persisted, and by the limits of the system."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 OURS = [rule for rule in all_rules() if rule.code in {"OPT016", "SYS002"}]
 
 
-def told(server: Sandbox) -> dict[str | None, tuple[str, str]]:
-    """The code and the message of what is said of each option."""
+def messages_by_option(server: Sandbox) -> dict[str | None, tuple[str, str]]:
+    """The code and the message reported for each option."""
     facts = collect_from_account(Account(user="root", socket=server.socket), CollectRequest(window=0.0))
     return {f.option: (f.code, f.message) for f in run_rules(build_context(facts), OURS).findings}
 
@@ -43,26 +43,26 @@ def test_what_was_persisted_stays(server_name: str, start: Start, tmp_path: Path
     server = start(server_name, option_file=file)
     set_all(server, "SET PERSIST sort_buffer_size = 524288", "SET PERSIST max_connections = 77")
     set_all(server, "SET PERSIST wait_timeout = 700", "SET GLOBAL wait_timeout = 800", "SET GLOBAL long_query_time = 3")
-    before = told(server)
+    before = messages_by_option(server)
     for option in ("sort_buffer_size", "max_connections"):
         assert "a persisted value" in before[option][1], before
         assert "overrides this line." in before[option][1], before
     assert "the next start restores the persisted value." in before["wait_timeout"][1], before
     assert "the next start restores this line's value." in before["long_query_time"][1], before
     server.restart()
-    assert {option: code for option, (code, _) in told(server).items()} == dict.fromkeys(
+    assert {option: code for option, (code, _) in messages_by_option(server).items()} == dict.fromkeys(
         ("sort_buffer_size", "max_connections", "wait_timeout"), "OPT016"
     )
 
 
 @pytest.mark.servers("mysql-5.7", "mysql-8.0")
-def test_a_limit_that_somebody_lowered_is_not_the_systems(server_name: str, start: Start, tmp_path: Path) -> None:
-    """A limit lowered at run time is no lack of files, on 5.7 too, which doesn't tell what was set when."""
+def test_a_limit_lowered_at_run_time_is_not_the_systems(server_name: str, start: Start, tmp_path: Path) -> None:
+    """A limit lowered at run time is no lack of files, on 5.7 too, which doesn't report what was set when."""
     file = tmp_path / "my.cnf"
     file.write_text("[mysqld]\nmax_connections = 100\n")
     server = start(server_name, option_file=file)
     set_all(server, "SET GLOBAL max_connections = 60")
-    assert {option: code for option, (code, _) in told(server).items()} == {"max_connections": "OPT016"}
+    assert {option: code for option, (code, _) in messages_by_option(server).items()} == {"max_connections": "OPT016"}
 
 
 @pytest.mark.servers("mysql-9.7", "mariadb-11.8", whole="mysql-5.7")

@@ -161,7 +161,7 @@ def test_failed_starts_are_notes(server_name: str, start: Start) -> None:
 
 @pytest.mark.servers("mysql-9.7", "mariadb-11.8", whole="mysql-5.7 mysql-8.0 mariadb-10.11 mariadb-11.4")
 def test_a_damaged_page_is_found(server_name: str, start: Start) -> None:
-    """A page whose bytes were overwritten is an error, whatever the server does when a statement reads it."""
+    """A page whose bytes were overwritten is an error, whether or not the server stops when a statement reads it."""
     server = start(server_name, small=True)
     rows = ["INSERT INTO d.t(b) SELECT b FROM d.t"] * 8
     run(server, "CREATE DATABASE d", "CREATE TABLE d.t (a INT AUTO_INCREMENT PRIMARY KEY, b CHAR(200)) ENGINE=InnoDB",

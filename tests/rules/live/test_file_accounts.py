@@ -1,4 +1,4 @@
-"""Who has the FILE privilege, as real servers tell it, where secure_file_priv is empty."""
+"""The accounts with the FILE privilege, as real servers report them, where secure_file_priv is empty."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 def found(server: Sandbox) -> tuple[Finding, ...]:
-    """What SEC005 says of a server."""
+    """What SEC005 reports for a server."""
     facts = collect_from_account(Account(user="root", socket=server.socket), CollectRequest(window=0.0))
     return run_rules(build_context(facts), select_rules(["SEC005"], None)).findings
 
 
 @pytest.mark.servers("mariadb")
-def test_the_default_is_told_with_who_has_file(server_name: str, start: Start) -> None:
+def test_the_default_is_reported_with_the_accounts(server_name: str, start: Start) -> None:
     """MariaDB lets files be anywhere by default: nothing is said until an account besides root's has FILE."""
     server = start(server_name)
     assert found(server) == ()
@@ -40,8 +40,8 @@ def test_the_default_is_told_with_who_has_file(server_name: str, start: Start) -
 
 
 @pytest.mark.servers("mysql")
-def test_mysql_tells_it_too(server_name: str, start: Start) -> None:
-    """On MySQL the empty value is somebody's; an account of a lesser kind is named as well."""
+def test_mysql_reports_it_too(server_name: str, start: Start) -> None:
+    """On MySQL the empty value is explicit; an account of a lesser kind is named as well."""
     server = start(server_name, arguments=["--secure-file-priv="])
     with server.connect(autocommit=True) as connection, connection.cursor() as cursor:
         cursor.execute("CREATE USER loader@'198.51.100.%' IDENTIFIED BY 'Some-Pass1'")

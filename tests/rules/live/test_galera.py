@@ -284,8 +284,8 @@ def test_a_donor_that_cannot_log_in(cluster: GaleraCluster) -> None:
         assert (name in found(node)) is (os.getuid() != 0)
         _run_as(node, "keeper", *away)
         facts = collect_from_account(node.account("keeper"), CollectRequest(window=0.0))
-        told = {f.name: f for f in run_rules(build_context(facts), all_rules()).findings}
-        assert "has no account of that name. A node that needs a full copy cannot join." in told[name].message
+        reported = {f.name: f for f in run_rules(build_context(facts), all_rules()).findings}
+        assert "has no account of that name. A node that needs a full copy cannot join." in reported[name].message
     finally:
         _run_as(node, "keeper", *away, *back)
         node.run("SET GLOBAL wsrep_sst_method = rsync", f"DROP USER {keeper}")

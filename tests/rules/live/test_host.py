@@ -46,7 +46,7 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="mounting takes root")
 
 
 def found_on(host: Host, tmp_path: Path, file: str = "") -> dict[str, Finding]:
-    """What the rules of these two families find on a host, under a server that its option file alone tells of."""
+    """What the rules of these two families find on a host, under a server known by its option file alone."""
     known = context_of_case(Case("", "", TARGET, file), tmp_path)
     known.parts["host"] = host
     rules = [r for r in all_rules() if r.family in ("SYS", "STO") and r.needs == ("host",)]
@@ -60,7 +60,7 @@ def recorded(shared: Path, tmp_path: Path) -> Callable[[str], str]:
     def unpacked(name: str) -> str:
         archive = next(iter(sorted((shared / "hardware").glob(f"*/{name}.tar.*"))), None)
         if archive is None:
-            pytest.skip(f"no recorded machine {name} at hand ({shared})")
+            pytest.skip(f"no recorded machine {name} ({shared})")
         with tarfile.open(archive) as tar:
             tar.extractall(tmp_path, filter="tar")
         return str(tmp_path / name)
@@ -70,7 +70,7 @@ def recorded(shared: Path, tmp_path: Path) -> Callable[[str], str]:
 
 @pytest.mark.parametrize("machine", ["vmware_fpe", "x86_64-64cpu"])
 def test_recorded_machines_that_save_power(recorded: Callable[[str], str], machine: str, tmp_path: Path) -> None:
-    """Two machines whose processors run by load are told of, with the kernel's word for it."""
+    """Two machines whose processors run by load are reported, with the kernel's word for it."""
     found = found_on(read_host(open_root(recorded(machine))), tmp_path)
     assert "ondemand" in found["saving-frequency-governor"].message
 
@@ -89,7 +89,7 @@ def test_recorded_machines_that_save_power(recorded: Callable[[str], str], machi
     ],
 )
 def test_places_on_a_recorded_machine(recorded: Callable[[str], str], place: str, name: str, tmp_path: Path) -> None:
-    """A workstation has most of the places where data should not lie; each is told of for what it is."""
+    """A workstation has most of the places where data should not be; each is reported by its kind."""
     host = read_host(open_root(recorded("multi-devs-bcachefs")), datadir=place)
     assert name in found_on(host, tmp_path, "innodb_buffer_pool_size = 8G")
 
@@ -102,7 +102,7 @@ def test_good_places_on_a_recorded_machine(recorded: Callable[[str], str], tmp_p
 
 
 def test_arrays(tmp_path: Path) -> None:
-    """A degraded array that is rebuilt is told of twice; its files are by hand, after the kernel's md.rst."""
+    """A degraded array that is rebuilt is reported twice; its files are by hand, after the kernel's md.rst."""
     files = {
         "proc/self/mountinfo": "22 1 9:0 / / rw,relatime shared:1 - ext4 /dev/md0 rw\n",
         "sys/block/md0/dev": "9:0\n",
@@ -154,7 +154,7 @@ def mounted(folder: Path, options: str, *make: str, size: int = 64 << 20) -> Ite
 
 
 def found_at(point: Path, tmp_path: Path) -> dict[str, Finding]:
-    """What is found where the data lies in a directory of this machine."""
+    """What is found where the data is in a directory of this machine."""
     return found_on(read_host(open_root("/"), datadir=str(point)), tmp_path)
 
 
@@ -173,7 +173,7 @@ def found_at(point: Path, tmp_path: Path) -> dict[str, Finding]:
     ],
 )
 def test_mounts(options: str, make: str, names: set[str], tmp_path: Path) -> None:
-    """Each way to mount is told of by its own name, as this kernel shows it, and nothing else but the loop device."""
+    """Each way to mount is reported by its own name, as this kernel shows it, and nothing else but the loop device."""
     with mounted(tmp_path, options, make) as (point, _):
         found = found_at(point, tmp_path)
     assert {name for name, finding in found.items() if finding.code.startswith("STO")} == {
@@ -235,7 +235,7 @@ def test_a_server_at_the_commit_limit(start: Start, tmp_path: Path) -> None:
 
 @needs_root
 def test_an_overlay(tmp_path: Path) -> None:
-    """A layer over another directory is what a container's files lie in."""
+    """A container's files are in a layer over another directory."""
     for name in ("lower", "upper", "work", "merged"):
         (tmp_path / name).mkdir()
     with mounted(tmp_path, "defaults", "mkfs.ext4") as (point, _):
@@ -254,11 +254,11 @@ def test_an_overlay(tmp_path: Path) -> None:
 @needs_root
 @pytest.mark.parametrize(("options", "closed"), [("errors=continue", False), ("errors=remount-ro", True)])
 def test_errors_of_a_file_system(options: str, closed: bool, tmp_path: Path) -> None:
-    """An error that ext4 meets is told of from then on, and where it turns read-only for it that is told as well."""
+    """An error that ext4 meets is reported from then on, and so is the change to read-only because of it."""
     with mounted(tmp_path, options, "mkfs.ext4") as (point, device):
         trigger = Path("/sys/fs/ext4") / device / "trigger_fs_error"
         if not trigger.exists():
-            pytest.skip("this kernel can't be told to meet an error")
+            pytest.skip("this kernel can't inject an error")
         assert not {"damaged-file-system", "read-only-file-system"} & found_at(point, tmp_path).keys()
         trigger.write_text("a test\n", "utf-8")
         until(lambda: (trigger.parent / "errors_count").read_text("utf-8").strip() != "0")  # ext4 counts in a worker
@@ -269,7 +269,7 @@ def test_errors_of_a_file_system(options: str, closed: bool, tmp_path: Path) -> 
 
 @needs_root
 def test_no_room_left(tmp_path: Path) -> None:
-    """Room and files are told of when a twentieth is left, and not before."""
+    """Low space and few free inodes are reported when a twentieth is left, and not before."""
     with mounted(tmp_path, "defaults", "mkfs.ext4", "-N", "64") as (point, _):
         assert not {"nearly-full-file-system", "few-files-left"} & found_at(point, tmp_path).keys()
         with suppress(OSError):
@@ -322,7 +322,7 @@ def audited(sandbox: Sandbox) -> list[Finding]:
 
 
 def test_a_server_that_its_starter_holds_back(start: Start, tmp_path: Path) -> None:
-    """What anybody may do to a server of their own is told of in one audit, and no account but theirs is needed."""
+    """What any account may do to a server of its own is reported in one audit, and no account but its own is needed."""
     file = tmp_path / "my.cnf"
     file.write_text("[mysqld]\nlarge_pages = ON\n", "utf-8")
     sandbox = start("mariadb-11.4", option_file=file)
@@ -361,7 +361,7 @@ def test_binary_logs_that_will_not_fit(volume: Path, start: Start) -> None:
 def test_a_server_held_back(
     volume: Path, in_memory: Path, groups: dict[str, Path], start: Start, tmp_path: Path
 ) -> None:
-    """A real server in control groups that ration everything, on a bad volume: each is told of, in one audit."""
+    """A real server in control groups that limit everything, on a bad volume: each is reported, in one audit."""
     file = tmp_path / "my.cnf"
     lines = ["[mysqld]", "max_connections = 500", "innodb_io_capacity = 2000"]
     file.write_text("\n".join([*lines, f"log_bin = {in_memory}/binlog", "server_id = 1\n"]), "utf-8")
@@ -406,12 +406,12 @@ def hold_back(sandbox: Sandbox, groups: dict[str, Path], device: str) -> None:
             cursor.execute("SELECT BENCHMARK(3000000, MD5('a'))")
 
 
-def test_who_switches_huge_pages_off_by_itself(server_name: str, server: Server) -> None:
-    """What the kernel says of each server's process is what its version says where the process can't be looked at."""
+def test_which_servers_switch_huge_pages_off(server_name: str, server: Server) -> None:
+    """What the kernel reports for each server's process is what its version implies where that is unreadable."""
     sandbox = server(server_name)
     process = read_process(LiveRoot(), sandbox.pid)
     if process is None or process.thp is None:
-        pytest.skip("this kernel doesn't tell who may have transparent huge pages")
+        pytest.skip("this kernel doesn't report who may have transparent huge pages")
     rule = find_rule("transparent-huge-pages")
     assert rule is not None
     facts = collect_from_account(Account(user="root", socket=sandbox.socket), CollectRequest(window=0.0))

@@ -273,7 +273,7 @@ def test_a_pool_without_a_free_page(start: Start, tmp_path: Path) -> None:
 
 @pytest.mark.servers("mariadb-10.11", "mariadb-11.4", "mysql-8.0", "mysql-9.7")
 def test_files_that_a_method_buffers(server_name: str, start: Start, tmp_path: Path) -> None:
-    """A server that was told to use fsync is told of, and in the same words as its file; one with O_DIRECT is not."""
+    """A server configured to use fsync is reported, in the same words as its file; one with O_DIRECT is not."""
     for method, finds in (("fsync", True), ("O_DIRECT", False)):
         file = tmp_path / "my.cnf"
         file.write_text(f"[mysqld]\ninnodb_buffer_pool_size = 4G\ninnodb_flush_method = {method}\n", "utf-8")
@@ -291,7 +291,7 @@ def test_files_that_a_method_buffers(server_name: str, start: Start, tmp_path: P
 
 
 def test_settings_that_hold_a_server_back(start: Start, tmp_path: Path) -> None:
-    """A server that takes such lines is told of them, and starts with the lines that it is advised instead."""
+    """A server that takes such lines gets findings for them, and starts with the advised lines instead."""
     file = tmp_path / "my.cnf"
     lines = ["innodb_use_native_aio = OFF", "innodb_max_purge_lag = 100000", "innodb_max_undo_log_size = 100G"]
     file.write_text("\n".join(["[mysqld]", *lines, "innodb_flush_method = O_DIRECT_NO_FSYNC\n"]), "utf-8")

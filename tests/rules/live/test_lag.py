@@ -1,4 +1,4 @@
-"""The lag of real replicas: told as a number with its reason, told as unknown, and told where there is none."""
+"""The lag of real replicas: reported as a number with its reason, as unknown, and where there is none."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HOURS = 7200
 
 
 def behind(replica: Live) -> int | None:
-    """What the server says of its lag, in seconds."""
+    """The lag that the server reports, in seconds."""
     statement = f"SHOW {dialect(replica.name)[0]} STATUS"
     connection = replica.sandbox.connect(cursorclass=pymysql.cursors.DictCursor)
     with connection, connection.cursor() as cursor:
@@ -57,8 +57,8 @@ def passed(replica: Live) -> str:
 
 
 @pytest.mark.servers("mysql", "mariadb-10.11", "mariadb-11.8", whole="mariadb-11.4")
-def test_lag_is_told(server_name: str, start: Start, tmp_path: Path) -> None:
-    """Each server's replica keeps up, waits for a lock, and is stopped: the lag is told as it is, never as none."""
+def test_lag_is_reported(server_name: str, start: Start, tmp_path: Path) -> None:
+    """Each server's replica keeps up, waits for a lock, and is stopped: the lag is reported, never as none."""
     source, replica = pair(server_name, start, tmp_path)
     source.run("CREATE TABLE a.t (i INT PRIMARY KEY)")
     until(lambda: replica.run("SHOW TABLES FROM a LIKE 't'") != () and behind(replica) == 0)

@@ -90,7 +90,7 @@ def test_sessions_that_fill_their_buffers(server_name: str, start: Start) -> Non
 def test_joins_keep_to_their_common_limit(server_name: str, start: Start) -> None:
     """A join buffer beyond the limit of a statement's joins isn't taken; with a larger limit or without the cap it is.
 
-    BUF004 goes by what is taken.
+    BUF004 compares what is taken.
     """
     grown = {}
     for limit, cap in ((2, "on"), (64, "on"), (2, "off")):
@@ -166,7 +166,7 @@ def test_a_pool_is_small_for_its_data_alone(
 
     facts = facts_of(sandbox, window=1.0, wait=scan)
     assert bool(small_pool(facts)) is finds
-    assert small_pool(replace(facts, server=replace(facts.server, data=None)))  # who can't see the data would be told
+    assert small_pool(replace(facts, server=replace(facts.server, data=None)))  # reported where the data is unreadable
 
 
 def findings(name: str, facts: Facts) -> list[Finding]:
@@ -177,7 +177,7 @@ def findings(name: str, facts: Facts) -> list[Finding]:
 
 
 def small_pool(facts: Facts) -> list[Finding]:
-    """What the rule says of the pool, on a machine with eight gigabytes."""
+    """What the rule reports for the pool, on a machine with eight gigabytes."""
     assert facts.host is not None
     roomy = replace(facts, host=replace(facts.host, memory=Memory(8 << 30), cgroup=None))
     return findings("small-buffer-pool", roomy)

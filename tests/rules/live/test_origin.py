@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from advisor.core.model import Finding
     from probes.sandbox import Sandbox
 
-# Of each rule one option that it speaks of, a bad value, and whether it can be set at run time.
+# Of each rule one option that it reports, a bad value, and whether it can be set at run time.
 BAD = {
     "DUR001": ("innodb_flush_log_at_trx_commit", "2"),
     "BUF004": ("join_buffer_size", "67108864"),
@@ -70,7 +70,7 @@ def carry_out(server: Sandbox, file: Path, findings: dict[str, Finding]) -> None
 
 @pytest.mark.parametrize("words", ["before a restart", "after it"])
 @pytest.mark.servers(*PERSISTED_ALONE)
-def test_a_persisted_value_is_persisted_anew(server_name: str, start: Start, tmp_path: Path, words: str) -> None:
+def test_a_persisted_value_is_persisted_again(server_name: str, start: Start, tmp_path: Path, words: str) -> None:
     """A persisted value outranks a correct line of the file: the advice is SET PERSIST, and no line."""
     file = tmp_path / "my.cnf"
     file.write_text("[mysqld]\ninnodb_flush_log_at_trx_commit = 1\n", "utf-8")
@@ -139,7 +139,7 @@ def test_the_line_that_decides_is_replaced(server_name: str, start: Start, tmp_p
 def test_what_was_set_at_run_time_needs_no_line(server_name: str, start: Start, tmp_path: Path) -> None:
     """Where the file says already what is advised, the statement alone is."""
     if server_name == "mysql-5.7":
-        pytest.skip("MySQL 5.7 does not tell what was set at run time")
+        pytest.skip("MySQL 5.7 does not report what was set at run time")
     file = tmp_path / "my.cnf"
     file.write_text("[mysqld]\ninnodb_flush_log_at_trx_commit = 1\n", "utf-8")
     server = start(server_name, option_file=file)
@@ -168,7 +168,7 @@ def test_the_expiry_that_decides_is_cited_and_replaced(server_name: str, start: 
 
 
 @pytest.mark.servers("mysql-9.7")
-def test_a_removal_is_told_for_where_the_value_is(server_name: str, start: Start, tmp_path: Path) -> None:
+def test_a_removal_is_advised_where_the_value_is(server_name: str, start: Start, tmp_path: Path) -> None:
     """A rule that would remove a line says RESET PERSIST of a persisted value, and the argument of a given one."""
     file = tmp_path / "my.cnf"
     file.write_text("[mysqld]\n", "utf-8")

@@ -63,7 +63,7 @@ def write(server: Sandbox) -> None:
 
 @pytest.mark.servers("mysql-9.7")
 def test_warnings_of_a_full_redo_log_are_found_and_end_with_a_larger_one(server_name: str, start: Start) -> None:
-    """No rate is known without a window: the error log tells, to an ordinary account, until the log is resized."""
+    """No rate is known without a window: the error log shows it, to an ordinary account, until the log is resized."""
     server = start(server_name, arguments=("--innodb-redo-log-capacity=8M", "--innodb-flush-log-at-trx-commit=2"))
     prepare(server)
     assert found(collected(server, "reader")) == ()

@@ -88,7 +88,7 @@ def follow(replica: Live, port: int | None) -> None:
 
 
 def status(replica: Live) -> dict[str, Any]:
-    """What a replica says of its source."""
+    """What a replica reports about its source."""
     connection = replica.sandbox.connect(cursorclass=pymysql.cursors.DictCursor)
     with connection, connection.cursor() as cursor:
         cursor.execute("SHOW SLAVE STATUS")
@@ -120,7 +120,7 @@ def size_of_logs(node: Live) -> int:
 
 @pytest.mark.servers("mariadb-10.11")
 def test_a_node_that_stands_alone(server_name: str, start: Start, tmp_path: Path) -> None:
-    """All that is wrong with a cluster's node, its filters and its semi-synchronous replication is told at its lines.
+    """All faults of a cluster's node, its filters and its semi-synchronous replication are reported at their lines.
 
     The advised statements and their undoing run.
     """
@@ -150,7 +150,7 @@ def test_a_node_that_stands_alone(server_name: str, start: Start, tmp_path: Path
 
 @pytest.mark.servers("mysql-8.0")
 def test_a_replica_that_does_not_start_and_then_lags(server_name: str, start: Start, tmp_path: Path) -> None:
-    """A replica that is said not to start doesn't; with the advised lines it does; its lag is told in seconds."""
+    """A replica reported not to start doesn't; with the advised lines it does; its lag is reported in seconds."""
     source = Live(server_name, start(server_name, option_file=written(tmp_path, "source.cnf", SOURCE), tcp=True))
     replica = Live(server_name, start(server_name, option_file=written(tmp_path, "replica.cnf", REPLICA)))
     source.run("CREATE USER repl@'127.0.0.1' IDENTIFIED BY 'x'", "GRANT REPLICATION SLAVE ON *.* TO repl@'127.0.0.1'")
@@ -229,7 +229,7 @@ def trio(server_name: str, start: Start, folder: Path) -> list[Live]:
 
 @pytest.mark.servers("mysql-9.7")
 def test_a_group_that_loses_its_members(server_name: str, start: Start, tmp_path: Path) -> None:
-    """Members count by their states: three that are ONLINE are fine, killed ones are told, and so is one outside."""
+    """Members count by their states: three that are ONLINE pass, killed ones are reported, and so is one outside."""
     first, second, third = trio(server_name, start, tmp_path)
     assert {"group-that-survives-nothing", "member-outside-its-group"}.isdisjoint(found(first))
 
@@ -258,7 +258,7 @@ def test_a_group_that_loses_its_members(server_name: str, start: Start, tmp_path
 
 @pytest.mark.servers("mysql-9.7")
 def test_a_group_of_one(server_name: str, start: Start, tmp_path: Path) -> None:
-    """A member's settings are told, it founds itself again at each start, and without what it needs it stays outside.
+    """A member's settings are reported, it bootstraps at each start, and without what it needs it stays outside.
 
     Its own log shows that it was asked how many the group has, and nothing but statements of the list.
     """

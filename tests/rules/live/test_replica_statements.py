@@ -1,4 +1,4 @@
-"""Advice for replicas, carried out on each real server while its replica runs: each statement as it is printed."""
+"""Advice for replicas, carried out on each real server while its replica runs: each statement exactly as printed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from advisor.core.model import Action, Finding
 
 FAMILIES = ("REP", "GRP", "GAL", "BIN")
-# Values that these families speak against; each server gets the lines that it knows, under its own names.
+# Values that these families report; each server gets the lines that it knows, under its own names.
 AGAINST = """binlog_format = STATEMENT
 binlog_expire_logs_seconds = 0
 expire_logs_days = 0
@@ -74,7 +74,7 @@ def holds(server: Live, line: str) -> bool:
 
 
 def test_every_statement_is_taken(server_name: str, start: Start, tmp_path: Path) -> None:
-    """A running replica takes each printed statement, runs with each printed value, and is then not told so again."""
+    """A running replica takes each printed statement, runs with each printed value, and then gets no such finding."""
     source, replica = pair(server_name, start, tmp_path, known_lines)
     findings = found(replica)
     assert set(findings) >= EXPECTED
@@ -109,10 +109,10 @@ def test_what_a_changed_line_needs_is_taken(server_name: str, start: Start, tmp_
         replica.run(f"SET GLOBAL {name} = {value}")
     facts = collect_from_account(replica.account(), CollectRequest(window=0.0))
     (item,) = (item for item in check_restart(facts).items if item.variable == name)
-    told = found(replica)["file-differs-from-running"].help
+    advice = found(replica)["file-differs-from-running"].help
     for action in item.actions:
         for statement in filter(None, (action.statement or "").split("; ")):
             replica.run(statement)
     assert holds(replica, f"{name} = {value}")
-    for statement in told.partition("run ")[2].partition("; to keep ")[0].split("; "):
+    for statement in advice.partition("run ")[2].partition("; to keep ")[0].split("; "):
         replica.run(statement)

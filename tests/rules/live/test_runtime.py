@@ -85,7 +85,7 @@ def test_audit_and_preflight_say_the_same_of_doublewrite(server_name: str, start
 
 @pytest.mark.servers("mysql-5.7", "mysql-9.7")
 def test_a_buffer_that_counts_at_the_start_has_no_statement(server_name: str, start: Start, tmp_path: Path) -> None:
-    """MySQL 8.0 and later go by the read_buffer_size that they started with; on 5.7 new sessions have the new one."""
+    """MySQL 8.0 and later use the read_buffer_size that they started with; on 5.7 new sessions have the new one."""
     file = tmp_path / "my.cnf"
     file.write_text("[mysqld]\nread_buffer_size = 128K\n", "utf-8")
     server = start(server_name, option_file=file)

@@ -221,7 +221,7 @@ def test_generated_primary_keys_count(live: Live) -> None:
 
 @pytest.mark.servers("mysql-8.0", "mysql-9.7", "mariadb-11.8")
 def test_indexes_that_the_view_does_not_compare(live: Live) -> None:
-    """An index of an expression, or in descending order, is not redundant, whatever the view reports."""
+    """An index of an expression, or in descending order, is not redundant, even if the view reports it."""
     last = "b DESC" if live.is_mariadb else "(LOWER(b))"
     live.run(
         "CREATE DATABASE shop", f"CREATE TABLE shop.t (a INT, b VARCHAR(9), c INT, KEY f (a, {last}), KEY ac (a, b, c))"

@@ -101,7 +101,7 @@ def take(sandbox: Sandbox, findings: dict[str, Finding]) -> None:
 
 
 def test_doors_left_open_on_mysql(start: Start, tmp_path: Path) -> None:
-    """A MySQL with every door open is told of each, its accounts by name, and the advice runs as printed."""
+    """A MySQL with every door open gets a finding for each, its accounts by name, and the advice runs as printed."""
     file = tmp_path / "my.cnf"
     file.write_text(MYSQL, "utf-8")
     bound = "--mysqlx-bind-address=*"
@@ -123,7 +123,7 @@ def test_doors_left_open_on_mysql(start: Start, tmp_path: Path) -> None:
 
 
 def test_doors_left_open_on_mariadb(start: Start, tmp_path: Path) -> None:
-    """A MariaDB with weak passwords, half an encryption and a port that lets nobody in is told of each."""
+    """A MariaDB with weak passwords, half an encryption and a port that admits no client gets a finding for each."""
     file = tmp_path / "my.cnf"
     file.write_text(MARIADB, "utf-8")
     sandbox = start("mariadb-10.11", option_file=file, arguments=[EVERYWHERE], tcp=True)
@@ -185,7 +185,7 @@ def test_certificates_of_a_running_server(start: Start, tmp_path: Path) -> None:
 
 
 def test_a_server_that_may_write_its_options(start: Start, tmp_path: Path) -> None:
-    """Option files that belong to the server's account are told of, but for root, who may write everywhere."""
+    """Option files that belong to the server's account are reported, except for root, who may write everywhere."""
     file = tmp_path / "my.cnf"
     file.write_text("[mysqld]\n", "utf-8")
     findings = found(start("mariadb-10.11", option_file=file, small=True))

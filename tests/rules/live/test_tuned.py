@@ -55,7 +55,7 @@ MORE = {
     "mariadb-11.4": f"{ALONE}slave_connections_needed_for_purge = 0\n",
     "mariadb-11.8": f"{ALONE}slave_connections_needed_for_purge = 0\n",
 }
-# True of a throwaway server, which nobody but its own user reaches, of a host where that is root, and of old series.
+# True of a throwaway server, which only its own user reaches, of a host where that is root, and of old series.
 ASIDE = {"passwordless-account", "server-as-root", "end-of-life"}
 
 

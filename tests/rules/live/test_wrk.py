@@ -144,13 +144,13 @@ def takes_its_advice(sandbox: Sandbox, found: dict[str, Finding]) -> None:
 
 @pytest.fixture(autouse=True)
 def _young(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server of a few seconds counts as warm: nobody waits ten minutes here."""
+    """A server of a few seconds counts as warm: a test can't wait ten minutes."""
     monkeypatch.setattr("rules.core.counters.MINIMUM_UPTIME", 0)
 
 
 @pytest.mark.servers("mysql-9.7")
 def test_a_busy_mysql(server_name: str, start: Start, tmp_path: Path) -> None:
-    """Each load makes its rule speak, the file's lines too, and the advice runs as printed."""
+    """Each load triggers its rule, the file's lines too, and the advice runs as printed."""
     file = tmp_path / "my.cnf"
     file.write_text(MYSQL, "utf-8")
     sandbox = start(server_name, option_file=file)
@@ -216,7 +216,7 @@ def test_a_busy_mysql(server_name: str, start: Start, tmp_path: Path) -> None:
 
 @pytest.mark.servers("mariadb-10.11")
 def test_a_crowded_mariadb(server_name: str, start: Start, tmp_path: Path) -> None:
-    """More tables, definitions and files than there is room for, changes that scan, and deadlocks are all told."""
+    """More tables, definitions and files than there is room for, changes that scan, and deadlocks are all reported."""
     file = tmp_path / "my.cnf"
     file.write_text(MARIADB, "utf-8")
     sandbox = start(server_name, option_file=file)
