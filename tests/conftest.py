@@ -59,5 +59,5 @@ def shared() -> Path:
     """The folder of shared material; skips the test with a reason if it is not available."""
     folder = Path(os.environ.get("MYCNF_SHARED", HERE.parent.parent / "shared"))
     if not folder.is_dir():
-        pytest.skip(f"shared material is not at hand (MYCNF_SHARED={folder})")
+        pytest.skip(f"no shared material (MYCNF_SHARED={folder})")
     return folder

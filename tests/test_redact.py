@@ -51,7 +51,7 @@ def test_a_secret_is_known_by_its_name(name: str) -> None:
 
 @pytest.mark.parametrize("name", PUBLIC)
 def test_policy_about_passwords_is_no_secret(name: str) -> None:
-    """Options that merely speak of passwords keep their values: rules need them."""
+    """Options that merely have password in their names keep their values: rules need them."""
     assert not is_secret(name)
     assert redact_value(name, "ON") == "ON"
 
@@ -199,7 +199,7 @@ def test_secrets_apart_from_their_names(text: str, shown: str) -> None:
 
 
 def test_values_in_errors_of_replicas_are_masked() -> None:
-    """What a row held is user data, whatever characters it is made of."""
+    """What a row held is user data, with any characters."""
     error = (
         "Could not execute Write_rows event on table d.t; Duplicate entry 'hunter2\nx' for key 'u', Error_code: 1062"
     )
@@ -209,7 +209,7 @@ def test_values_in_errors_of_replicas_are_masked() -> None:
 
 
 def test_a_file_keeps_its_lines() -> None:
-    """Secrets in options and in comments are masked, line endings and the rest stay, the lines are told."""
+    """Secrets in options and in comments are masked, line endings and the rest stay, the lines are listed."""
     text = '[client]\r\nuser=me\npassword = "hunter2"\r\n# password=hunter2\npass\nssl_passphrase=hunter2'
     shown = redact_text(text)
     assert shown.text == f"[client]\r\nuser=me\npassword = {MASK}\r\n# password={MASK}\npass\nssl_passphrase={MASK}"
@@ -218,7 +218,7 @@ def test_a_file_keeps_its_lines() -> None:
 
 @given(st.text())
 def test_redacting_never_moves_a_line(text: str) -> None:
-    """Whatever stands in a file, it has as many lines afterwards, and redacting again changes nothing."""
+    """Any file has as many lines afterwards, and redacting again changes nothing."""
     shown = redact_text(text)
     assert shown.text.count("\n") == text.count("\n")
     assert redact_text(shown.text).text == shown.text
@@ -252,7 +252,7 @@ LINES = {
 
 @pytest.mark.parametrize(("line", "shown"), LINES.items())
 def test_lines_of_files(line: str, shown: str) -> None:
-    """Passwords that stand in comments, without `=`, or in another notation are masked, and nothing beside them."""
+    """Passwords in comments, without `=`, or in another notation are masked, and nothing beside them."""
     assert redact_text(line).text == shown
 
 
@@ -272,7 +272,7 @@ PLACES = (
 
 @given(st.sampled_from(PLACES), st.text(), st.text("abcXYZ019!#$%*+./:<>?@[]^_{|}~-"), st.text())
 def test_no_password_is_left_in_any_text(place: str, before: str, password: str, after: str) -> None:
-    """Whatever stands around it, and whatever it is made of: of a password that says what it is no part comes out."""
+    """In any surroundings and of any characters: of a password that says what it is no part comes out."""
     text = f"{before} {place.format(f'kanarienvogel{password}kanarienvogel')} {after}"
     shown = redact_value("", text)
     assert "kanarienvogel" not in shown
@@ -294,7 +294,7 @@ def test_a_text_that_is_made_to_take_for_ever(piece: str) -> None:
 
 
 def test_an_empty_password_is_no_secret() -> None:
-    """A password option without a value is shown as it is: there is nothing to hide, and much to say."""
+    """A password option without a value is shown unchanged: there is nothing to hide, and much to report."""
     assert redact_text("password=\npassword=''\n").lines == ()
 
 
@@ -346,7 +346,7 @@ def test_the_end_of_a_name_decides(name: str) -> None:
 
 
 @given(st.text(st.sampled_from("\t\n a\x1b\u202e\xa0é")))
-def test_each_harmful_character_is_escaped_by_itself(text: str) -> None:
+def test_each_harmful_character_is_escaped_alone(text: str) -> None:
     """A tab becomes a space, harmless characters stay, and no character changes what becomes of the others."""
     assert escape_text(text) == "".join(map(escape_text, text))
     assert escape_text("\t") == " "

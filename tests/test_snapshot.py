@@ -1,4 +1,4 @@
-"""A snapshot holds the facts whole, is private, and whatever else is given in its place is refused in one line."""
+"""A snapshot holds the facts whole, is private, and any other file in its place is refused in one line."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_odd_text_survives(tmp_path: Path, text: str) -> None:
 
 
 def test_a_snapshot_is_private_and_leaves_nothing_beside(tmp_path: Path) -> None:
-    """The file has mode 0600 whatever the umask, replaces an older one whole, and no part file stays."""
+    """The file has mode 0600 with any umask, replaces an older one whole, and no part file stays."""
     path = tmp_path / "snap"
     path.write_text("older", encoding="utf-8")
     path.chmod(0o644)
@@ -140,7 +140,7 @@ REMEDIES = {"": "is empty; make one with mycnf collect", "[mysqld]\nport = 1\n":
 
 @pytest.mark.parametrize("text", REMEDIES)
 def test_what_people_give_instead(tmp_path: Path, text: str) -> None:
-    """An option file or a text never was a snapshot, so nobody is told to collect it again."""
+    """An option file or a text never was a snapshot, so there is no advice to collect it again."""
     path = tmp_path / "other"
     path.write_text(text)
     with pytest.raises(SnapshotError, match=REMEDIES[text]):
@@ -166,7 +166,7 @@ OTHERS = {
 
 @pytest.mark.parametrize("data", OTHERS.values(), ids=OTHERS)
 def test_anything_else_is_refused(tmp_path: Path, data: bytes) -> None:
-    """Other files, whatever they hold, get one line that names the file."""
+    """Other files, with any content, get one line that names the file."""
     path = tmp_path / "other"
     path.write_bytes(data)
     with pytest.raises(SnapshotError, match=r"^[^\n]+$") as caught:

@@ -1,4 +1,4 @@
-"""A baseline: what it holds, what it hides, and what it says of itself."""
+"""A baseline: what it holds, what it hides, and its own summary."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_one_more_is_new(tmp_path: Path) -> None:
 
 
 def test_each_target_is_a_reading_of_its_own(tmp_path: Path) -> None:
-    """What two targets say of one line is one entry, which hides it for both."""
+    """The findings of two targets on one line are one entry, which hides it for both."""
     both = [reading(finding()), reading(finding())]
     baseline = kept(both, tmp_path)
     assert list(baseline.counts.values()) == [1]
@@ -109,7 +109,7 @@ def test_a_folder_behind_a_link_is_the_same(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_the_file_is_made_for_diffs() -> None:
-    """Sorted, a finding a line, versioned, and the same whatever the order of the findings."""
+    """Sorted, a finding a line, versioned, and the same with any order of the findings."""
     one, two = finding("b.cnf"), finding("a.cnf", value=None)
     text = render_baseline([reading(one), reading(two)], "baseline.json")
     assert text == render_baseline([reading(two), reading(one)], "baseline.json")
@@ -161,7 +161,7 @@ def test_what_is_found_no_longer(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_baseline(text: str, says: str, tmp_path: Path) -> None:
-    """Anything else is told in one line with the file's name."""
+    """Anything else is reported in one line with the file's name."""
     path = tmp_path / "x.json"
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises(MycnfError, match=says) as raised:
@@ -178,7 +178,7 @@ def test_unknown_fields_are_passed_over(tmp_path: Path) -> None:
 
 
 def test_what_can_not_be_read(tmp_path: Path) -> None:
-    """A missing file, a folder and a FIFO are told, and never waited for."""
+    """A missing file, a folder and a FIFO are reported, and never waited for."""
     os.mkfifo(tmp_path / "fifo")
     for path in (tmp_path / "none", tmp_path, tmp_path / "fifo"):
         with pytest.raises(MycnfError, match=str(path)):

@@ -45,11 +45,11 @@ class Carried:
         return [self.slice(s.location.line, s.location.column, s.location.end_column) for s in reading.strays]
 
     def slices(self, target: str = "mysql-8.0", at: int = 0) -> list[str]:
-        """What stands in the document at the place of each option."""
+        """The document's text at the place of each option."""
         return [self.slice(o.number, o.column, o.end_column) for o in self.lines(target, at)]
 
     def values(self, target: str = "mysql-8.0", at: int = 0) -> list[str]:
-        """What stands in the document at the place of each option's value."""
+        """The document's text at the place of each option's value."""
         return [self.slice(o.number, o.value_column, o.value_end_column) for o in self.lines(target, at)]
 
     def slice(self, number: int, column: int, end: int) -> str:

@@ -40,7 +40,7 @@ def service(command: str, image: str = "mysql:8.0.36") -> str:
     ],
 )
 def test_every_notation_of_a_command(command: str, carried: Reader) -> None:
-    """The server gets the same options, and each stands at the place that is told."""
+    """The server gets the same options, and each is at the reported place."""
     document = carried(service(command))
     assert document.options() == {"port": "1", "skip-name-resolve": None}
     assert document.slices() == ["port=1", "skip-name-resolve"]
@@ -75,7 +75,7 @@ def test_escapes_point_at_the_scalar(carried: Reader) -> None:
     "form", ["    command: mysqld {}", "    command:\n      - {}", "    command: '{} --sql-mode=ANSI'"]
 )
 def test_templated_values(text: str, form: str, carried: Reader) -> None:
-    """A value that is filled in later is unknown, however it stands in YAML."""
+    """A value that is filled in later is unknown, in any notation of YAML."""
     line = carried(service(form.format(text))).lines()[0]
     assert (line.name, line.templated) == ("port", True)
 
@@ -189,7 +189,7 @@ def test_aliases_that_swell(carried: Reader) -> None:
     ids=["braces", "statements", "variables", "words", "items", "lines", "merges", "services", "lists"],
 )
 def test_huge_files(text: str, carried: Reader) -> None:
-    """A file made to keep its reader busy is read, or refused in one line, as soon as that can be told."""
+    """A file made to keep its reader busy is read, or refused in one line, as soon as that is known."""
     try:
         assert carried(text).labels == []
     except CarrierError as error:

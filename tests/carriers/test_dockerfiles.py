@@ -115,7 +115,7 @@ def test_hundreds_of_stages(carried: Reader) -> None:
 
 
 def test_the_other_escape(carried: Reader) -> None:
-    """The directive that makes a backtick go on with a line is heeded."""
+    """The directive that makes a backtick continue a line is used."""
     document = carried("# escape=`\nFROM mysql\nCMD mysqld `\n --port=1\n", "Dockerfile.win")
     assert document.slices() == ["port=1"]
 

@@ -42,7 +42,7 @@ def test_lines_of_the_decoded_text(carried: Reader) -> None:
 
 @pytest.mark.parametrize("before", ["", "#", "# ", "# x"])
 def test_a_manifest_that_names_no_server(before: str, carried: Reader) -> None:
-    """A Secret that speaks of a server only within base64 is read, however the word falls into it."""
+    """A Secret that mentions a server only within base64 is read, at any alignment of the word in it."""
     data = encoded(f"{before}\n[mysqld]\nport=1\n".encode())
     document = carried(f"kind: Secret\ndata:\n  x: |\n    {data[:9]}\n    {data[9:]}\n")
     assert [document.options(at=i) for i in range(len(document.labels))] == [{"port": "1"}]
@@ -57,7 +57,7 @@ def test_a_manifest_that_names_no_server(before: str, carried: Reader) -> None:
     ],
 )
 def test_other_values(value: str, carried: Reader) -> None:
-    """What is no base64, no text, not known yet or no option file of a server is left alone."""
+    """What is no base64, no text, not known yet or no option file of a server is skipped."""
     assert carried(manifest("Secret", "data", f"  x: {value}")).labels == []
 
 

@@ -27,7 +27,7 @@ UNNAMED = {
 }
 OTHERS = {
     "my.txt": "[mysqld]\nport = 3307\nmax_connections = 500\n",
-    "my.cnf": "port = 3307\nmax_connections = 500\n",  # an option file that lacks its group, which a rule tells
+    "my.cnf": "port = 3307\nmax_connections = 500\n",  # an option file that lacks its group, which a rule reports
     "my.cnf.dpkg-old": "key: value\n[mysqld]\nport = 3307\n",
     "variables.txt": "Variable_name\tValue\nport\t3306\n",  # of SHOW GLOBAL VARIABLES: mycnf audit --from reads it
     "notes.txt": "The server on db1 needs a larger pool.\nAsk before the restart.\n",

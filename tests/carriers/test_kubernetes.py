@@ -105,7 +105,7 @@ def test_a_chart(text: str, carried: Reader) -> None:
     assert [line.conditional for line in document.lines()] == [False, True, False]
 
 
-def test_a_chart_that_tells_nothing(carried: Reader) -> None:
+def test_a_chart_without_an_option_file(carried: Reader) -> None:
     """A chart without an option file that is no YAML is one line that says what to do."""
     with pytest.raises(CarrierError, match="it is a template: check what it renders to"):
         carried("# mysql\n{{- with .a }}\nb: [\n{{- end }}\n")

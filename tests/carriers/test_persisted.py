@@ -106,7 +106,7 @@ def test_servers_agree(
 
 @pytest.mark.parametrize("form", [version_1, version_2])
 def test_places(form: object, carried: Reader) -> None:
-    """Names stand where they stand, static ones too, and what SET makes of a value is told."""
+    """Names keep their places, static ones too, and the value that SET makes of a notation is shown."""
     assert callable(form)
     document = carried(form({"sort_buffer_size": "1M", "nonsense": "é"}, {"back_log": "7"}), "x.json")
     assert set(document.slices()) == {"sort_buffer_size", "back_log"}

@@ -1,4 +1,4 @@
-"""Command lines, beside what each real server says to the very same arguments."""
+"""Command lines, compared with what each real server prints for exactly these arguments."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ COMPARED = frozenset(
 
 
 def refuses(binary: Binary, words: list[str], printed: CompletedProcess[str], start: Start) -> bool:
-    """Whether the server stops at its arguments; some tell it only where asked whether they would start, or started.
+    """Whether the server stops at its arguments; some report it only where asked whether they would start, or started.
 
     `printed` is what it says to them under --verbose --help.
     """

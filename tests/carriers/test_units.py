@@ -65,12 +65,12 @@ def test_argv0_and_several_commands(carried: Reader) -> None:
 
 
 def test_an_open_quote(carried: Reader) -> None:
-    """It is told with its line."""
+    """It is reported with its line."""
     with pytest.raises(CarrierError, match=r"^x\.service:3: a quote"):
         carried("[Service]\nExecStart=/usr/sbin/mysqld \\\n --x='y\n", "x.service")
 
 
 def test_an_option_file_named_conf(carried: Reader) -> None:
-    """What has no section of systemd is an option file, whatever it is called."""
+    """What has no section of systemd is an option file, under any name."""
     with pytest.raises(AssertionError):
         carried("[mysqld]\nport=1\n", "x.conf")

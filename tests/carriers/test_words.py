@@ -65,7 +65,7 @@ def test_unit_words(text: str, words: list[str]) -> None:
 
 
 def test_a_unit_with_an_open_quote() -> None:
-    """An open quote is told with its place."""
+    """An open quote is reported with its place."""
     with pytest.raises(OpenQuoteError) as caught:
         unit_words(verbatim_piece("a 'b", 0))
     assert caught.value.args[0] == 2

@@ -79,7 +79,7 @@ def test_every_record_is_whole(target: Target) -> None:
 
 @pytest.mark.parametrize("target", TARGETS, ids=str)
 def test_every_default_is_one_that_the_option_takes(target: Target) -> None:
-    """A default lies in its own range, on its own block, and among its own members."""
+    """A default is in its own range, on its own block, and among its own members."""
     for option in options_of(target):
         default = option.default
         if default is None or default == UNPRINTED:
@@ -102,7 +102,7 @@ def test_every_default_is_one_that_the_option_takes(target: Target) -> None:
 
 
 def within(value: float, option: Option) -> bool:
-    """Whether a default is in range; -1 and 0 stand for "work it out" where they are below the least value."""
+    """Whether a default is in range; -1 and 0 mean "work it out" where they are below the least value."""
     low = option.min is None or value >= option.min or value in (-1, 0)
     return low and (option.max is None or value <= option.max)
 

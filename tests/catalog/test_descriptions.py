@@ -24,7 +24,7 @@ SERVER_GROUP = re.compile(r"\[(mysqld|mariadbd?|server|galera|mariadb|mysqld-\S+
 
 @pytest.mark.parametrize("name", OPTIONS)
 def test_an_option_of_a_rule_is_described(name: str) -> None:
-    """Nobody who is told to change an option has to look up what it does."""
+    """Every option that is advised to be changed has a description of what it does."""
     assert describe_option(name), f"add {name} to a file of advisor/catalog/data/descriptions"
 
 

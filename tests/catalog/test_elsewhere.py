@@ -22,15 +22,15 @@ def test_a_removed_option_is_known_with_the_version_that_took_it() -> None:
     assert mariadb.gone is None
 
 
-def test_a_successor_is_told() -> None:
-    """What is documented to have replaced an option is told with it."""
+def test_a_successor_is_named() -> None:
+    """What is documented to have replaced an option is named with it."""
     found = find_presence("tx_isolation")
     assert found is not None
     assert found.replaced_by == "transaction_isolation"
 
 
 def test_one_flavour_only_and_nowhere() -> None:
-    """An option of one flavour has no span in the other; a name that nobody had is not known."""
+    """An option of one flavour has no span in the other; a name that no version had is not known."""
     found = find_presence("aria_pagecache_buffer_size")
     assert found is not None
     assert found.span("mysql") is None
@@ -56,7 +56,7 @@ def test_one_flavour_only_and_nowhere() -> None:
     ],
 )
 def test_the_nearest_name(typed: str, meant: str | None) -> None:
-    """A slip or two is seen through, and so are missing last words; what is unlike all others is left alone."""
+    """A typo or two and missing last words are corrected; a name unlike all others is not."""
     assert nearest_option(typed, load(parse_target("mysql-8.4"))) == meant
 
 

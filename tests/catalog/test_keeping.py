@@ -20,7 +20,7 @@ def test_few_are_kept() -> None:
 
 
 def test_patches_share_what_none_of_them_changed() -> None:
-    """Another patch of a series takes little memory, and what it knows otherwise is told to nobody else."""
+    """Another patch of a series takes little memory, and its differences are in no other catalog."""
     first, second = load(parse_target("mysql-8.0.15")), load(parse_target("mysql-8.0.43"))
     assert first.options["port"] is second.options["port"]
     assert first.options["tls_version"]["default"] != second.options["tls_version"]["default"]
@@ -29,7 +29,7 @@ def test_patches_share_what_none_of_them_changed() -> None:
 
 
 def test_answers_that_are_kept_stay_few() -> None:
-    """Whatever is asked of a catalog, what it keeps is bounded, and the answer is the same when it is kept."""
+    """After any number of queries what a catalog keeps is bounded, and the answer is the same when it is kept."""
     catalog = load(parse_target("mysql-8.0.36"))
     answer = judge_value("max_connections", "500", catalog)
     for number in range(MAX_ANSWERS + 10):

@@ -27,7 +27,7 @@ def test_an_unknown_name_is_none() -> None:
     assert catalog.find_variable("innodb_bufer_pool_size") is None
 
 
-def test_a_variable_is_found_whatever_its_option_is_called() -> None:
+def test_a_variable_is_found_under_any_name_of_its_option() -> None:
     """The option that sets a variable is found by the variable's name, in any case."""
     found = load(parse_target("mariadb-10.11")).find_variable("Max_Connections")
     assert found is not None
@@ -75,7 +75,7 @@ def test_an_option_is_there_from_the_patch_that_brought_it_to_the_one_that_took_
     ],
 )
 def test_a_default_is_the_one_of_that_patch(name: str, version: str, default: str) -> None:
-    """A default that changed within a series is told as it was at the version asked for."""
+    """A default that changed within a series is that of the requested version."""
     option = load(parse_target(version)).get(name)
     assert option is not None
     assert option.default == default
@@ -90,8 +90,8 @@ def test_exact_only_where_that_very_server_was_asked() -> None:
     assert load(parse_target("mysql-8.4")).get("max_connections").asked == frozenset()
 
 
-def test_a_stand_in_says_what_it_was_read_as() -> None:
-    """A newer server keeps its name, and tells the version whose facts were taken."""
+def test_a_substitute_says_what_it_was_read_as() -> None:
+    """A newer server keeps its name, and names the version whose facts were taken."""
     catalog = load(parse_target("mysql-26.7"))
     assert str(catalog.target) == "mysql-26.7"
     assert str(catalog.read_as) == "mysql-9.7.4"

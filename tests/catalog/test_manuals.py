@@ -92,7 +92,7 @@ def test_the_defaults_that_8_4_changed(target: str, defaults: dict[str, str | No
 
 @pytest.mark.parametrize("target", TARGETS, ids=str)
 def test_every_sentence_of_the_past_is_the_manuals(target: Target, manuals: Tables) -> None:
-    """Of every name that a catalog knows: a version in the verdict stands in a manual's table, and fits the target."""
+    """Of every name that a catalog knows: a version in the verdict is in a manual's table, and fits the target."""
     catalog = load(target)
     count = 0
     for name in json.loads(ELSEWHERE.read_text(encoding="utf-8")):
@@ -107,7 +107,7 @@ def test_every_sentence_of_the_past_is_the_manuals(target: Target, manuals: Tabl
 
 @pytest.mark.parametrize("target", TARGETS, ids=str)
 def test_since_when_an_option_is_deprecated_or_known_is_the_manuals(target: Target, manuals: Tables) -> None:
-    """What counts as documented stands in a manual's table; the rest is told without a version."""
+    """What counts as documented is in a manual's table; the rest is reported without a version."""
     catalog = load(target)
     for name in catalog.options:
         option = catalog.get(name)

@@ -51,9 +51,9 @@ def canonical(name: str) -> str:
 
 
 def asked(binary: Binary) -> Catalog:
-    """The catalog of a server; skips by name where the server at hand is of another patch than was asked."""
+    """The catalog of a server; skips by name where the installed server is of another patch than the catalog."""
     if binary.target not in EXAMINED:
-        pytest.skip(f"{binary.name} is {binary.target} here; the catalog was asked of another patch")
+        pytest.skip(f"{binary.name} is {binary.target} here; the catalog is of another patch")
     return load(binary.target)
 
 

@@ -1,4 +1,4 @@
-"""Naming a target, and the catalog that stands for it."""
+"""Naming a target, and the catalog for it."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_a_newer_server_is_read_with_the_nearest_lower_catalog(target: Target, r
 
 
 def test_no_catalog_stands_for_what_is_older_than_all() -> None:
-    """Below the lowest series there is nothing to read a file with: a running server of such a one is told apart."""
+    """Below the lowest series there is nothing to read a file with: a running server of such a one is detected."""
     old = Target("mysql", (5, 6, 51))
     assert running_target("mysql-5.6.51") == old
     assert is_too_old(old)
@@ -95,7 +95,7 @@ def test_no_catalog_stands_for_what_is_older_than_all() -> None:
 
 
 def test_newest_and_end_of_life_know_every_series() -> None:
-    """Each flavour has a newest version that a server told of, and each series a date when its support ends."""
+    """Each flavour has a newest version that a server reported, and each series a date when its support ends."""
     assert newest_target("mysql").version == (9, 7, 4)
     assert newest_target("mariadb").version == (11, 8, 9)
     for flavour, series in SERIES.items():

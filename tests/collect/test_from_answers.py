@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from client_output import CLIENT, at, told
+from client_output import CLIENT, at, output
 
 from advisor.collect.pasted import facts_of_texts
 from advisor.redaction import redact_value
@@ -38,7 +38,7 @@ KEYS = {"caching_sha2_password_rsa_public_key", "rsa_public_key"}  # of many lin
 @pytest.mark.parametrize("form", FORMS)
 def test_both_in_one_text(form: str, order: tuple[str, str], live: Live, tmp_path: Path) -> None:
     """With any separator and in any order, variables are the server's variables and none is more."""
-    server = facts_of_texts([told(tmp_path, "t", CLIENT, *at(live), *FORMS[form], "-e", ";".join(order))]).server
+    server = facts_of_texts([output(tmp_path, "t", CLIENT, *at(live), *FORMS[form], "-e", ";".join(order))]).server
     truth = {name.lower(): redact_value(name.lower(), value) for name, value in live.run(VARIABLES)}
     assert {n: v for n, v in server.variables.items() if not MOVING.fullmatch(n)} == {
         n: v for n, v in truth.items() if not MOVING.fullmatch(n)
@@ -52,7 +52,7 @@ def test_both_in_one_text(form: str, order: tuple[str, str], live: Live, tmp_pat
 def test_two_rounds_in_one_text(form: str, live: Live, tmp_path: Path) -> None:
     """A name that comes again begins another answer: two rounds are a window, once the clock went on between them."""
     rounds = f"{VARIABLES};{COUNTERS};SELECT SLEEP(1.1);{COUNTERS}"
-    facts = facts_of_texts([told(tmp_path, "t", CLIENT, *at(live), *FORMS[form], "-e", rounds)])
+    facts = facts_of_texts([output(tmp_path, "t", CLIENT, *at(live), *FORMS[form], "-e", rounds)])
     assert facts.workload.seconds >= 1
     assert facts.workload.delta("questions") >= 1
 
@@ -62,7 +62,7 @@ def test_tables_of_the_server(live: Live, tmp_path: Path) -> None:
     schema = "performance_schema" if live.name.startswith("mysql") else "information_schema"
     asked = f"TABLE {schema}.global_variables;TABLE {schema}.global_status".replace("TABLE", "SELECT * FROM")
     read = [
-        facts_of_texts([told(tmp_path, f"t{i}", CLIENT, *at(live), *form, "-e", asked)]).server
+        facts_of_texts([output(tmp_path, f"t{i}", CLIENT, *at(live), *form, "-e", asked)]).server
         for i, form in enumerate((["-B"], ["-BN"], ["-X"], ["-H"]))
     ]
     names = {name.lower() for name, _ in live.run(VARIABLES)}
@@ -73,7 +73,7 @@ def test_tables_of_the_server(live: Live, tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", [("-B",), ("-BN",)], ids=["headed", "bare"])
 def test_blanks_for_tabs(form: tuple[str, ...], live: Live, tmp_path: Path) -> None:
     """What a terminal made of the tabs is read whole, but for names with blanks in them."""
-    path = Path(told(tmp_path, "t", CLIENT, *at(live), *form, "-e", f"{VARIABLES};{COUNTERS}"))
+    path = Path(output(tmp_path, "t", CLIENT, *at(live), *form, "-e", f"{VARIABLES};{COUNTERS}"))
     path.write_text("".join(f"{line.expandtabs()}\n" for line in path.read_text().split("\n")[:-1]))
     server = facts_of_texts([str(path)]).server
     truth = {name.lower(): redact_value(name.lower(), value) for name, value in live.run(VARIABLES)}
@@ -89,7 +89,7 @@ def test_of_one_session(live: Live, tmp_path: Path) -> None:
     """Without GLOBAL a client prints its own session's: that is reported, and its counters aren't the server's."""
     for _ in range(40):
         live.run("SELECT 1")
-    facts = facts_of_texts([told(tmp_path, "t", CLIENT, *at(live), "-B", "-e", "SHOW VARIABLES; SHOW STATUS")])
+    facts = facts_of_texts([output(tmp_path, "t", CLIENT, *at(live), "-B", "-e", "SHOW VARIABLES; SHOW STATUS")])
     assert "one session" in facts.reason_missing("server.variables")
     assert "one session" in facts.reason_missing("server.status")
     assert "com_select" not in facts.server.status

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from client_output import CLIENT, at, told
+from client_output import CLIENT, at, output
 
 from advisor.collect.pasted import facts_of_texts
 from advisor.collect.pasted.facts import TextError
@@ -53,7 +53,7 @@ def boxed(rows: Mapping[str, object]) -> str:
 @pytest.mark.parametrize("form", FORMS)
 def test_cut_off_anywhere(form: str, live: Live, tmp_path: Path) -> None:
     """Wherever a text ends, each value is the server's, never the first half of one; and what isn't there is said."""
-    text = (tmp_path / told(tmp_path, "t", CLIENT, *at(live), *FORMS[form], "-e", ASKED)).read_text()
+    text = (tmp_path / output(tmp_path, "t", CLIENT, *at(live), *FORMS[form], "-e", ASKED)).read_text()
     truth = {name.lower(): redact_value(name.lower(), value) for name, value in live.run(ASKED.partition(";")[0])}
     uptime = int(dict(live.run("SHOW GLOBAL STATUS LIKE 'Uptime'"))["Uptime"])
     for cut in range(1, CUTS):
@@ -74,7 +74,7 @@ def test_cut_off_anywhere(form: str, live: Live, tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", FORMS)
 def test_whole_texts_lack_nothing(form: str, live: Live, tmp_path: Path) -> None:
     """Of a complete answer nothing is reported missing, for any version of the server."""
-    facts = facts_of_texts([told(tmp_path, "t", CLIENT, *at(live), *FORMS[form], "-e", ASKED)])
+    facts = facts_of_texts([output(tmp_path, "t", CLIENT, *at(live), *FORMS[form], "-e", ASKED)])
     assert {"server.variables", "server.status"}.isdisjoint(one.part for one in facts.unavailable)
 
 
@@ -116,7 +116,7 @@ def test_what_older_servers_report_for_the_whole(more: Mapping[str, int], *, of_
 def test_threads_of_older_servers(live: Live, tmp_path: Path) -> None:
     """MySQL 5.1 reports for the whole server which thread it pretends to be: none."""
     path = tmp_path / "t"
-    whole = Path(told(tmp_path, "v", CLIENT, *at(live), "-B", "-e", "SHOW GLOBAL VARIABLES")).read_text()
+    whole = Path(output(tmp_path, "v", CLIENT, *at(live), "-B", "-e", "SHOW GLOBAL VARIABLES")).read_text()
     for thread, reason in (("0", ""), ("7", "one session")):
         path.write_text(f"{whole}pseudo_thread_id\t{thread}\n")
         why = {one.part: one.reason for one in facts_of_texts([str(path)]).unavailable}.get("server.variables", "")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pymysql
 import pytest
-from client_output import CLIENT, at, told
+from client_output import CLIENT, at, output
 from live_server import number_of
 
 from advisor.analysis import run_rules
@@ -357,9 +357,9 @@ def test_as_the_client_prints_it(live: Live, tmp_path: Path) -> None:
             state = f"SELECT STATE FROM information_schema.PROCESSLIST WHERE ID = {number_of(waiter)}"  # noqa: S608
             while live.run(state) != ((LOCK,),):
                 pass
-            variables = told(tmp_path, "variables", CLIENT, *at(live), "-B", "-e", "SHOW GLOBAL VARIABLES")
+            variables = output(tmp_path, "variables", CLIENT, *at(live), "-B", "-e", "SHOW GLOBAL VARIABLES")
             for form, (how, statement) in CLIENT_FORMS.items():
-                text = told(tmp_path, form, CLIENT, *at(live), how, "-e", statement)
+                text = output(tmp_path, form, CLIENT, *at(live), how, "-e", statement)
                 server = facts_of_texts([variables, text]).server
                 assert server.blocking is not None
                 assert [one.id for one in server.blocking.sessions if one.waiting is not None] == [number_of(waiter)]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from client_output import CLIENT, at, told
+from client_output import CLIENT, at, output
 from hypothesis import given
 from hypothesis import strategies as st
 from live_server import Live
@@ -84,7 +84,8 @@ def of_replication(facts: Facts) -> set[tuple[str, str]]:
 def printed(live: Live, folder: Path) -> list[str]:
     """Its variables and counters as its client prints them."""
     return [
-        told(folder, q[-8:], CLIENT, *at(live), "-B", "-e", q) for q in ("SHOW GLOBAL VARIABLES", "SHOW GLOBAL STATUS")
+        output(folder, q[-8:], CLIENT, *at(live), "-B", "-e", q)
+        for q in ("SHOW GLOBAL VARIABLES", "SHOW GLOBAL STATUS")
     ]
 
 
@@ -93,7 +94,7 @@ def test_every_form_of_the_client(live: Live, tmp_path: Path) -> None:
     texts = printed(live, tmp_path)
     with following(live, 1):
         real = asked(live)
-        shown = [told(tmp_path, form, CLIENT, *at(live), *how, "-e", shows(live)) for form, how in FORMS.items()]
+        shown = [output(tmp_path, form, CLIENT, *at(live), *how, "-e", shows(live)) for form, how in FORMS.items()]
     for path in shown:
         assert replica_rows(Path(path).read_text()) == real.server.replication.replica_rows, path
     facts = facts_of_texts([*texts, *shown])
@@ -108,7 +109,7 @@ def test_among_other_answers(form: str, live: Live, tmp_path: Path) -> None:
     with following(live, 1):
         real = asked(live).server.replication.replica_rows
         for asks in (f"SHOW GLOBAL VARIABLES;SHOW GLOBAL STATUS;{shows(live)}", f"{shows(live)};SHOW GLOBAL VARIABLES"):
-            facts = facts_of_texts([told(tmp_path, "t", CLIENT, *at(live), *FORMS[form], "-e", asks)])
+            facts = facts_of_texts([output(tmp_path, "t", CLIENT, *at(live), *FORMS[form], "-e", asks)])
             assert facts.server.replication.replica_rows == real
             assert facts.server.variables["datadir"] == live.run("SELECT @@datadir")[0][0]
 
@@ -138,14 +139,14 @@ def test_rows_as_json(live: Live, tmp_path: Path) -> None:
 def test_what_pt_stalk_keeps(live: Live, tmp_path: Path) -> None:
     """Of the rounds in its file the last counts; without rows nothing is said, as an unknown statement leaves none."""
     texts = printed(live, tmp_path)
-    told(tmp_path, "x-variables", "cat", texts[0])
-    told(tmp_path, "x-mysqladmin", "cat", texts[1])
+    output(tmp_path, "x-variables", "cat", texts[0])
+    output(tmp_path, "x-mysqladmin", "cat", texts[1])
     (tmp_path / "x-slave-status").write_text("\nSHOW SLAVE STATUS\\G\n\n")
     facts = facts_of_texts([str(tmp_path)])
     assert facts.server.replication is None
     assert "SHOW ALL SLAVES STATUS" in facts.reason_missing("server.replication")
     with following(live, 1):
-        first = told(tmp_path, "one", CLIENT, *at(live), "-E", "-e", shows(live))
+        first = output(tmp_path, "one", CLIENT, *at(live), "-E", "-e", shows(live))
         last = Path(first).read_text()
     rounds = [last.replace("SQL_Running: No", "SQL_Running: Yes"), last]
     (tmp_path / "x-slave-status").write_text("".join(f"\nSHOW SLAVE STATUS\\G\n\n{text}" for text in rounds))
@@ -168,7 +169,7 @@ def test_a_replica_that_runs(live: Live, start: Start, tmp_path: Path) -> None:
             while replica.run(RECEIVER) != (("ON",),):
                 assert time.monotonic() < deadline
                 time.sleep(0.05)
-            text = told(tmp_path, "r", CLIENT, *at(replica), "-E", "-e", shows(replica))
+            text = output(tmp_path, "r", CLIENT, *at(replica), "-E", "-e", shows(replica))
             facts = facts_of_texts([*printed(replica, tmp_path), text])
             assert of_replication(facts) == of_replication(asked(replica))
     (row,) = facts.server.replication.replica_rows

@@ -8,7 +8,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from client_output import CLIENT, at, told
+from client_output import CLIENT, at, output
 from process_checks import eventually
 from provisioning.shelf import shelf
 
@@ -73,7 +73,7 @@ def warnings(facts: Facts) -> list[str]:
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_of_the_client(form: str, live: Live, tmp_path: Path) -> None:
     """Variables are read as the server has them, and counters with them; a default server gives no warning."""
-    paths = [told(tmp_path, q[-8:], CLIENT, *at(live), *FORMS[form], "-e", q) for q in ASKED]
+    paths = [output(tmp_path, q[-8:], CLIENT, *at(live), *FORMS[form], "-e", q) for q in ASKED]
     facts = facts_of_texts(paths)
     assert still(facts.server.variables) == still(truth(live))
     assert int(facts.server.status["queries"]) > 0
@@ -85,8 +85,8 @@ def test_every_form_of_the_client(form: str, live: Live, tmp_path: Path) -> None
 def test_mysqladmin(live: Live, tmp_path: Path) -> None:
     """Its variables are the server's, and two rounds of its counters are a window."""
     paths = [
-        told(tmp_path, "variables", ADMIN, *at(live), "variables"),
-        told(tmp_path, "status", ADMIN, *at(live), "extended-status", "-i", "1", "-c", "3"),
+        output(tmp_path, "variables", ADMIN, *at(live), "variables"),
+        output(tmp_path, "status", ADMIN, *at(live), "extended-status", "-i", "1", "-c", "3"),
     ]
     facts = facts_of_texts(paths)
     assert still(facts.server.variables) == still(truth(live))
@@ -96,7 +96,7 @@ def test_mysqladmin(live: Live, tmp_path: Path) -> None:
 def test_differences_of_mysqladmin(live: Live, tmp_path: Path) -> None:
     """With -r it prints what changed between its rounds, which adds up to a window and to the server's counters."""
     rounds = ("-r", "-i", "1", "-c", "3", "extended-status")
-    paths = [told(tmp_path, "v", ADMIN, *at(live), "variables"), told(tmp_path, "s", ADMIN, *at(live), *rounds)]
+    paths = [output(tmp_path, "v", ADMIN, *at(live), "variables"), output(tmp_path, "s", ADMIN, *at(live), *rounds)]
     facts = facts_of_texts(paths)
     assert 2 <= facts.workload.seconds <= facts.server.uptime
     assert facts.workload.delta("questions") > 0
@@ -117,7 +117,7 @@ def test_pt_stalk(live: Live, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     samples.mkdir()
     words = ("--no-stalk", "--run-time=3", "--iterations=1", "--disk-bytes-free=1", "--disk-pct-free=1")
     files = (f"--dest={samples}", f"--pid={tmp_path / 'pid'}", f"--log={tmp_path / 'log'}")
-    told(tmp_path, "out", "pt-stalk", *words, *files, "--", *at(live)[1:])
+    output(tmp_path, "out", "pt-stalk", *words, *files, "--", *at(live)[1:])
     facts = stalked(samples)
     assert still(facts.server.variables) == still(truth(live))
     assert facts.workload.seconds > 0
@@ -130,7 +130,7 @@ def test_pt_stalk(live: Live, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_pt_mysql_summary(live: Live, tmp_path: Path) -> None:
     """The settings that it prints are the server's, and it is said that there are but a few."""
     saved = tmp_path / "saved"
-    report = told(tmp_path, "report", "pt-mysql-summary", "--sleep=1", f"--save-samples={saved}", "--", *at(live)[1:])
+    report = output(tmp_path, "report", "pt-mysql-summary", "--sleep=1", f"--save-samples={saved}", "--", *at(live)[1:])
     # Which of its parts are empty depends on the version: that of InnoDB is for servers that have have_innodb.
     facts, real = facts_of_texts([report]), truth(live)
     read = facts.server.variables
@@ -144,8 +144,8 @@ def test_pt_mysql_summary(live: Live, tmp_path: Path) -> None:
 @pytest.mark.servers("mariadb-10.11")
 def test_pt_summary_describes_the_host(live: Live, tmp_path: Path) -> None:
     """Beside a server's variables pt-summary's text is its host, to the digits that it prints."""
-    variables = told(tmp_path, "variables", CLIENT, *at(live), "-B", "-e", ASKED[0])
-    host = facts_of_texts([told(tmp_path, "system", "pt-summary"), variables]).host
+    variables = output(tmp_path, "variables", CLIENT, *at(live), "-B", "-e", ASKED[0])
+    host = facts_of_texts([output(tmp_path, "system", "pt-summary"), variables]).host
     total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     assert abs(host.memory.total - total) <= total / 20
     assert host.cpu.logical == os.cpu_count()

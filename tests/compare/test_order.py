@@ -76,7 +76,7 @@ def test_every_pattern_fits_something(names: frozenset[str]) -> None:
     ],
 )
 def test_areas(name: str, area: Area) -> None:
-    """Each setting stands where somebody would look for it."""
+    """Each setting is where a reader would look for it."""
     catalog = load(Target("mysql", (8, 0, 15)))
     assert area_of(name, catalog.find_variable(name)) is area
 

@@ -1,4 +1,4 @@
-"""A configuration file is found, read into values, and what is wrong with it is told in one line."""
+"""A configuration file is found, read into values, and what is wrong with it is reported in one line."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_the_closest_one_is_found(tmp_path: Path) -> None:
         ("\ufeff[tool.mycnf]", True),
     ],
 )
-def test_which_pyproject_speaks_to_us(text: str, counts: bool, tmp_path: Path) -> None:
+def test_which_pyproject_counts(text: str, counts: bool, tmp_path: Path) -> None:
     """A pyproject.toml counts if it holds the table, however it is spelled."""
     (tmp_path / "pyproject.toml").write_text(text)
     assert (find_configuration(str(tmp_path)) == str(tmp_path / "pyproject.toml")) is counts
@@ -184,20 +184,20 @@ def test_nothing_said(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_told_in_one_line(text: str, message: str, tmp_path: Path) -> None:
+def test_what_is_wrong_is_reported_in_one_line(text: str, message: str, tmp_path: Path) -> None:
     """File, line and key are named, and what to write instead."""
     assert said(text, tmp_path) == message
 
 
 def test_a_value_that_no_server_takes(tmp_path: Path) -> None:
-    """An allowed value that the servers which list their values all refuse is told, with the list."""
+    """An allowed value that all servers which list their values refuse is reported, with the list."""
     message = said("[house.innodb_flush_method]\nallowed = ['O_DIRCT']", tmp_path)
     assert message.startswith("mycnf.toml:2: house.innodb_flush_method.allowed: no supported server accepts 'O_DIRCT'")
     assert "O_DIRECT" in message
 
 
 def test_an_unknown_target(tmp_path: Path) -> None:
-    """A target that no catalog can stand for is told with the known ones."""
+    """A target without a catalog is reported with the known ones."""
     assert "mycnf.toml:1: target: unknown target 'mysql-3.2': known are mysql-5.7" in said(
         "target = 'mysql-3.2'", tmp_path
     )
@@ -214,19 +214,19 @@ def test_other_targets_may_differ(tmp_path: Path) -> None:
 
 
 def test_a_pyproject_names_the_whole_key(tmp_path: Path) -> None:
-    """In a pyproject.toml the key is told with its tables."""
+    """In a pyproject.toml the key is named with its tables."""
     message = said("[tool.mycnf.house.port]\nminimum = 'x'", tmp_path, "pyproject.toml")
     assert message.startswith("pyproject.toml:2: tool.mycnf.house.port.minimum: 'x' can't be used here")
 
 
 @pytest.mark.parametrize("text", ["", "tool = 1", "[tool]\nmycnf = 1"])
 def test_a_pyproject_without_our_table(text: str, tmp_path: Path) -> None:
-    """One that is named and says nothing to us is told so."""
+    """One that is named and has no table of ours is reported."""
     assert said(text, tmp_path, "pyproject.toml").endswith("no table [tool.mycnf]")
 
 
 def test_what_can_not_be_read(tmp_path: Path) -> None:
-    """A missing file, a folder, bytes that are no text, and a nesting without end are told, never raised."""
+    """A missing file, a folder, bytes that are no text, and a nesting without end are reported, never raised."""
     for make in (
         lambda _: None,
         lambda p: p.mkdir(),

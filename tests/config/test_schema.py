@@ -1,4 +1,4 @@
-"""The check by hand and the published schema allow the very same documents."""
+"""The check by hand and the published schema allow exactly the same documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The value types of the lint path behave as those of the standard library that they stand in for."""
+"""The value types of the lint path behave as those of the standard library that they replace."""
 
 from __future__ import annotations
 

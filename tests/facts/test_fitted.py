@@ -1,4 +1,4 @@
-"""A snapshot has room for all of a server's facts, and for some of those of a server that tells without end."""
+"""A snapshot has room for all of a server's facts, and for some of those of a server that answers without end."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def facts() -> Facts:
     return load(str(SNAPSHOTS[-1]))
 
 
-def told(facts: Facts, **variables: str) -> Facts:
+def with_variables(facts: Facts, **variables: str) -> Facts:
     """The facts of the same server, with variables that it doesn't have."""
     return replace(facts, server=replace(facts.server, variables=facts.server.variables | variables))
 
 
 def test_the_weight_is_that_of_the_file(facts: Facts) -> None:
-    """What a snapshot takes is foretold: never too little, and not much too much."""
-    for one in (*(load(str(path)) for path in SNAPSHOTS), told(facts, odd=ODD * 10_000)):
+    """The size of a snapshot is predicted: never too little, and not much too much."""
+    for one in (*(load(str(path)) for path in SNAPSHOTS), with_variables(facts, odd=ODD * 10_000)):
         assert len(encode_snapshot(one)) <= json_size(to_plain(one)) <= 1.05 * len(encode_snapshot(one))
 
 
@@ -49,8 +49,8 @@ def test_what_fits_stays(facts: Facts) -> None:
 
 
 def test_the_heaviest_part_is_left_out(facts: Facts, tmp_path: Path) -> None:
-    """It is told of as one that couldn't be read, the others stay, and the file is read as it was written."""
-    found = fit_snapshot(told(facts, odd=ODD * (MAX_FACTS_BYTES // 20)))
+    """It is reported as one that couldn't be read, the others stay, and the file is read as it was written."""
+    found = fit_snapshot(with_variables(facts, odd=ODD * (MAX_FACTS_BYTES // 20)))
     assert found.server.variables == {}
     assert "a snapshot has at most 7 MB and this alone would take" in found.reason_missing("server.variables")
     assert found.server.status == facts.server.status

@@ -25,7 +25,7 @@ from advisor.facts import Link, Server
     ],
 )
 def test_a_counter(text: str, count: int | None) -> None:
-    """Whole numbers that fit into what servers count with are counters, whatever else stands there is none."""
+    """Whole numbers that fit into what servers count with are counters, and nothing else is."""
     server = Server("mysql", "8.0.36", "", "MySQL", Link("socket"), {}, {"questions": text})
     assert server.counter("Questions") == count
     assert server.counter("queries") is None

@@ -1,4 +1,4 @@
-"""Faults that are real: disks without room, processes that are ended, streams that nobody reads."""
+"""Faults that are real: disks without room, processes that are ended, streams without a reader."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def sample(uptime: int) -> Sample:
 
 @pytest.mark.parametrize("jump", [86400, -86400, 20 * 365 * 86400, -NOON, 1 << 40])
 def test_samples_across_a_jump(jump: int) -> None:
-    """Every sample is kept and told of; no hour reaches over the jump, and those on both sides count."""
+    """Every sample is kept and reported; no hour reaches over the jump, and those on both sides count."""
     for number in range(8):
         assert not save_sample(sample(5000 + 600 * number), SERVER, NOON + 600 * number).too_soon
     for number in range(8, 16):
@@ -97,7 +97,7 @@ def test_samples_across_a_jump(jump: int) -> None:
 
 
 def test_a_window_across_a_jump(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Seconds between two readings are counted by a clock that nobody sets, and by the server's own."""
+    """Seconds between two readings are counted by a clock that cannot be set, and by the server's own."""
     usual = time.time
 
     def wait(seconds: float) -> None:

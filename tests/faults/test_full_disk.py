@@ -129,7 +129,7 @@ def test_a_row_of_a_fleet(disk: Disk) -> None:
 
 
 def test_parquet(disk: Disk, capsys: pytest.CaptureFixture[str]) -> None:
-    """The format of another library, which writes by itself, is no exception."""
+    """The format of another library, which writes itself, is no exception."""
     pytest.importorskip("pyarrow")
     (disk.place / "out").write_text(OLD)
     with disk.full():

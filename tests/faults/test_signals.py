@@ -1,4 +1,4 @@
-"""Signals and closed terminals, whatever goes on: no traceback, nothing half written, nothing left beside it.
+"""Signals and closed terminals at any moment: no traceback, nothing half written, nothing left beside it.
 
 Experiments are tried in tests/commands/test_probe.py, tests/probes/test_leaving.py and test_killed_anywhere.py.
 """
@@ -128,7 +128,7 @@ def test_a_signal_that_is_ignored_ends_nothing(tmp_path: Path, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_the_app_is_told_to_end(number: signal.Signals, begin: Begin, tmp_path: Path) -> None:
+def test_signals_end_the_app(number: signal.Signals, begin: Begin, tmp_path: Path) -> None:
     """It leaves the terminal as it found it, with the code of an interruption."""
     it = OnTerminal(begin, "audit", "--demo")
     eventually(lambda: it.shows(b"sync_binlog"), what="the app shows a finding")

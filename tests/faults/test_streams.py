@@ -1,4 +1,4 @@
-"""Streams that take nothing: a disk that is full behind them, nobody at the other end, or none at all."""
+"""Streams that take nothing: a full disk behind them, a closed other end, or none at all."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_a_file_never_takes_the_place_of_a_closed_stream(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("words", "redirected"), [(MUCH, "| head -c 1"), (MUCH, "2>&1 | head -c 1"), (("rules",), "| true")]
 )
-def test_nobody_reads_on(words: tuple[str, ...], redirected: str, tmp_path: Path) -> None:
+def test_a_closed_pipe(words: tuple[str, ...], redirected: str, tmp_path: Path) -> None:
     """A reader that goes away ends the run without a word; the code is that of an interruption, or of a run in time."""
     ended = shell(words, redirected, tmp_path)
     assert ended.code in (130, 0, 1)

@@ -1,4 +1,4 @@
-"""Several mycnf at once lose nothing of one another's, and nobody ever reads half of a file.
+"""Several mycnf at once lose nothing of one another's, and no reader ever gets half of a file.
 
 Rings and histories are tried in tests/sampling and tests/history.
 """
@@ -24,7 +24,7 @@ READY = """
 import os, sys, time
 own, folder = int(sys.argv[1]), sys.argv[2]
 def ready(word):
-    # All begin each turn together: whoever comes first waits for the others.
+    # All begin each turn together: the first one waits for the others.
     open(os.path.join(folder, f"{word}.{own}"), "w").close()
     while sum(name.startswith(f"{word}.") for name in os.listdir(folder)) < 4:
         time.sleep(0.0005)
@@ -124,7 +124,7 @@ for turn in range(8):
 
 @pytest.mark.parametrize("links", [1, 2])
 def test_one_of_several_fixes_a_file(links: int, tmp_path: Path) -> None:
-    """Of those that would all change what they read, one does, and the others are told that somebody did."""
+    """Of those that would all change what they read, one does, and the others report that the file was changed."""
     path = tmp_path / "my.cnf"
     path.touch()
     if links > 1:
@@ -150,7 +150,7 @@ def test_reports_of_several_into_one_file(tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path)) == ["meeting", "report"]
 
 
-def test_a_name_that_somebody_laid_there_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_link_of_that_name_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a folder that is everybody's, a link under the name of the draft leads to no file of the user's."""
     from advisor.core.errors import MycnfError
     from advisor.report.output import write

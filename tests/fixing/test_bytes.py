@@ -1,4 +1,4 @@
-"""Bytes that need not change stay, whatever they are."""
+"""Bytes of any kind that need not change stay."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def test_a_line_that_servers_read_as_several_keeps_its_parts() -> None:
         b"[mysqld]\n<% if @a %>\nnet_buffer_length=1\n<% end %>\nport=1\nport=2\n",
     ],
 )
-def test_what_a_template_fills_in_is_left_alone(text: bytes) -> None:
-    """Templated lines, and all of a file whose statements decide which lines count, are nobody's to edit."""
+def test_what_a_template_fills_in_is_not_edited(text: bytes) -> None:
+    """Templated lines, and all of a file whose statements decide which lines count, are not edited."""
     outcome = mended(text, "mysql-9.7.4", unsafe=True)
     assert outcome.changes == ()
     offered = any(kind != "-" for _, kind in findings(text, "mysql-9.7.4"))

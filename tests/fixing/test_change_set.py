@@ -82,7 +82,7 @@ def test_a_limit_is_raised_before_what_it_limits() -> None:
 
 
 def test_what_stands_elsewhere_is_left_to_the_user() -> None:
-    """An argument of a command line, a place that was not read, and KILL are told, not put into a file."""
+    """An argument of a command line, a place that was not read, and KILL are reported, not put into a file."""
     unit = Location("/etc/systemd/system/mysql.service", 3)
     argument = Action(argument="--port=3307", place=unit, replaces="--port=3306", restart=True)
     managed = Action(option_line="port = 3307", risk="set it in the parameter group of rds", restart=True)
@@ -200,7 +200,7 @@ def patched(folder: Path, diff: str, *words: str) -> str:
 
 
 def test_patch_takes_the_diff_below_any_root(tmp_path: Path) -> None:
-    """`patch -p1` finds each file below the root and makes of it what the change set says, secrets untouched."""
+    """`patch -p1` finds each file below the root and changes it as the change set says, secrets untouched."""
     demo = audit("--demo")
     changes = build_change_set(demo, demo.findings)
     for change in changes.files:

@@ -20,9 +20,9 @@ def diff(before: bytes, after: bytes, path: str = "my.cnf") -> bytes:
 
 
 def patched(before: bytes, changes: bytes, folder: Path, *flags: str) -> bytes:
-    """What the real patch makes of a text and a diff of it."""
+    """The result of the real patch on a text and a diff of it."""
     if shutil.which("patch") is None:
-        pytest.skip("patch is not at hand (Debian package patch)")
+        pytest.skip("patch is not installed (Debian package patch)")
     file = folder / "my.cnf"
     file.write_bytes(before)
     run = subprocess.run(

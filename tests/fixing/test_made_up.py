@@ -1,4 +1,4 @@
-"""Whatever stands in a file: safe fixes change no effective value, and a second run changes nothing."""
+"""In any file: safe fixes change no effective value, and a second run changes nothing."""
 
 from __future__ import annotations
 

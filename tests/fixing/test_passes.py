@@ -58,7 +58,7 @@ def test_without_a_target_every_series_is_a_witness() -> None:
 
 
 def test_an_undecided_file_is_for_both_flavours() -> None:
-    """Nothing tells MySQL from MariaDB here, so what only one of them does is not written down."""
+    """The file shows neither MySQL nor MariaDB, so what only one of them does is not written down."""
     assert fixed(b"[mysqld]\ninnodb_flush_log_at_trx_commit=7\n") == b"[mysqld]\ninnodb_flush_log_at_trx_commit=7\n"
 
 
@@ -105,7 +105,7 @@ def test_two_names_of_one_file_are_one_file(tmp_path: Path) -> None:
 
 
 def test_a_line_that_another_file_overrides_takes_the_users_word(tmp_path: Path) -> None:
-    """Who reads the overridden file by itself would miss the line, so only an unsafe fix takes it out."""
+    """The overridden file read alone would miss the line, so only an unsafe fix takes it out."""
     top, more = tmp_path / "my.cnf", tmp_path / "a.cnf"
     top.write_text(f"[mysqld]\nmax_connections=10\n!include {more}\n")
     more.write_text("[mysqld]\nmax_connections=20\n")
@@ -114,7 +114,7 @@ def test_a_line_that_another_file_overrides_takes_the_users_word(tmp_path: Path)
     assert "max_connections" not in top.read_text()
 
 
-def test_several_named_files_are_fixed_each_by_itself(tmp_path: Path) -> None:
+def test_several_named_files_are_fixed_separately(tmp_path: Path) -> None:
     """One that is named and included too is fixed once."""
     top, more = tmp_path / "my.cnf", tmp_path / "a.cnf"
     top.write_text(f"!include {more}\n")
@@ -126,7 +126,7 @@ def test_several_named_files_are_fixed_each_by_itself(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_does_not_keep_the_others(tmp_path: Path) -> None:
-    """What can't be read is told of, and the rest is fixed."""
+    """What can't be read is reported, and the rest is fixed."""
     there = tmp_path / "my.cnf"
     there.write_text("[mysqld]\nmax_allowed_packet=64MB\n")
     names = [str(tmp_path / "missing.cnf"), str(there)]
@@ -136,13 +136,13 @@ def test_a_missing_file_does_not_keep_the_others(tmp_path: Path) -> None:
 
 
 def test_a_suppressed_finding_is_not_fixed() -> None:
-    """Who gave a reason to leave a line as it is finds it as it was."""
+    """A line with a reason to leave it unchanged is unchanged."""
     text = b"[mysqld]\n# mycnf: ignore[OPT006] kept for the audit\ninnodb_flush_log_at_trx_commit=7\n"
     assert fixed(text, "mysql-8.4") == text
 
 
 def test_rules_that_undo_each_other_come_to_an_end() -> None:
-    """Two fixes that would go on for ever stop after a number of passes, with the file whole."""
+    """Two fixes that would undo each other stop after a number of passes, with the file whole."""
     real = looks(["my.cnf"], "mysql-8.4")
 
     def look(path: str, texts: Mapping[str, bytes]) -> list[TargetReading]:

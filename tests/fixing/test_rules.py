@@ -69,7 +69,7 @@ def test_the_fix_is_what_the_case_says(case: Case, config: str | None) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_safe_ones_alone_change_no_value(case: Case, config: str | None) -> None:
-    """Without --unsafe-fixes an unsafe fix is not made, and whatever is made leaves what the server has."""
+    """Without --unsafe-fixes an unsafe fix is not made, and every fix that is made keeps the server's values."""
     before = case.whole(case.before)
     after = fixed(before, case.target, config=config)
     assert (after == case.whole(case.after)) is not case.unsafe
@@ -78,7 +78,7 @@ def test_safe_ones_alone_change_no_value(case: Case, config: str | None) -> None
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_second_run_changes_nothing(case: Case, config: str | None) -> None:
-    """What was fixed stays as it is."""
+    """What was fixed is not changed again."""
     after = case.whole(case.after)
     assert fixed(after, case.target, unsafe=case.unsafe, config=config) == after
 

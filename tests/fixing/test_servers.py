@@ -45,7 +45,7 @@ maximum-sort_buffer_size=1M
 sort_buffer_size=2M
 local_infile=2
 """
-SCRATCH = r"mycnf-sandbox-\w+"  # the data directory of one question lies in it
+SCRATCH = r"mycnf-sandbox-\w+"  # the data directory of one question is in it
 KINDS = frozenset({"bool", "int", "uint", "double", "enum", "set", "flagset"})
 VALUES = ("", "=1", "=0", "=ON", "=maybe", "=10KB", "=7", "=1000", "=99999999999", "=2 # why", "=OFF")
 OLD_NAMES = "slave_net_timeout=5\nslave-compressed-protocol=ON\nskip-slave-start\n"
@@ -156,7 +156,7 @@ def accepted(number: int, ask: Ask, catalog: Catalog) -> str:
 
 @pytest.mark.parametrize("number", range(FILES))
 def test_safe_fixes_of_made_up_files_leave_every_value(number: int, ask: Ask, binary: Binary) -> None:
-    """Whatever a file sets, the server prints the same for every option after its safe fixes."""
+    """In any file the server prints the same for every option after its safe fixes."""
     catalog = load(binary.target)
     lines = accepted(number, ask, catalog)
     after = fixed(text_of(lines), str(binary.target))

@@ -61,7 +61,7 @@ def alone(file: Path) -> bool:
 
 @pytest.mark.parametrize("mode", [0o600, 0o644, 0o640, 0o4755, 0o666])
 def test_the_mode_stays(file: Path, mode: int) -> None:
-    """All bits of the mode are as before, whatever the umask."""
+    """All bits of the mode are as before, with any umask."""
     file.chmod(mode)
     assert replace_text(str(file), OLD, NEW) == ""
     assert stat.S_IMODE(file.stat().st_mode) == mode
@@ -117,7 +117,7 @@ def test_a_link_stays_a_link(file: Path, tmp_path: Path) -> None:
     assert alone(file)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a link to somebody else")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a link to another account")
 def test_a_strangers_link_in_a_shared_directory_is_not_followed(file: Path, tmp_path: Path) -> None:
     """In a directory such as /tmp it may lead to any file: the fix is not written, as Linux forbids to follow it."""
     shared = tmp_path / "shared"
@@ -130,7 +130,7 @@ def test_a_strangers_link_in_a_shared_directory_is_not_followed(file: Path, tmp_
     assert file.read_bytes() == OLD
 
 
-def test_hard_links_stay_and_are_told_of(file: Path, tmp_path: Path) -> None:
+def test_hard_links_stay_and_are_reported(file: Path, tmp_path: Path) -> None:
     """Every name of the file shows the new text."""
     other = tmp_path / "other"
     os.link(file, other)
@@ -141,8 +141,8 @@ def test_hard_links_stay_and_are_told_of(file: Path, tmp_path: Path) -> None:
     assert alone(file)
 
 
-def test_a_file_that_changed_meanwhile_is_left_alone(file: Path) -> None:
-    """What somebody else wrote since is not lost."""
+def test_a_file_that_changed_meanwhile_is_not_written(file: Path) -> None:
+    """What another process wrote since is not lost."""
     file.write_bytes(b"# mine\n")
     with pytest.raises(FileChangedError, match="changed it in the meantime"):
         replace_text(str(file), OLD, NEW)
@@ -165,7 +165,7 @@ except MycnfError as error:
 
 
 def as_nobody(file: Path) -> str:
-    """What an account without rights of its own is told when it writes."""
+    """The message that an account without rights of its own gets when it writes."""
     code = AS_NOBODY.format(checkout=str(CHECKOUT), path=str(file), old=OLD, new=NEW)
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=False)
     assert run.returncode == 0, run.stderr
@@ -192,7 +192,7 @@ def test_a_folder_that_may_not_be_written_to(reachable: Path) -> None:
 
 @needs_root
 def test_a_file_that_may_not_be_written_to(reachable: Path) -> None:
-    """The right to rename in a folder is no right to replace a file that is kept from writing."""
+    """The right to rename in a folder is no right to replace a file that is not writable."""
     reachable.parent.chmod(0o777)
     assert "cannot be written (Permission denied)" in as_nobody(reachable)
     assert reachable.read_bytes() == OLD
@@ -200,8 +200,8 @@ def test_a_file_that_may_not_be_written_to(reachable: Path) -> None:
 
 
 @needs_root
-def test_somebody_elses_file_is_written_in_place(reachable: Path) -> None:
-    """Who may write to a file but not give it away leaves its owner as it is."""
+def test_another_accounts_file_is_written_in_place(reachable: Path) -> None:
+    """An account that may write to a file but not give it away leaves its owner unchanged."""
     reachable.parent.chmod(0o777)
     reachable.chmod(0o666)
     assert "its owner and attributes" in as_nobody(reachable)

@@ -54,7 +54,7 @@ def servers(binaries: Binaries) -> Iterator[Servers]:
 
 @pytest.fixture(scope="session")
 def dead_port() -> Iterator[int]:
-    """A port of the loopback at which nobody listens; it is taken, so that no other test gets it meanwhile."""
+    """A port of the loopback without a listener; it is taken, so that no other test gets it meanwhile."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port: int = taken.getsockname()[1]

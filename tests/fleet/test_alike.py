@@ -35,7 +35,7 @@ def report(
 
 
 def test_outliers(report: tuple[dict[str, Any], str]) -> None:
-    """What one of the three has otherwise is told with who set it, and what is each server's own is not."""
+    """What one of the three has otherwise is reported with its source, and what is each server's own is not."""
     found = {one["variable"]: one for one in report[0]["outliers"] if one["set"]}
     assert found.keys() == {"sync_binlog", "max_connections"}
     assert found["sync_binlog"]["usual"] == "1"
@@ -52,7 +52,7 @@ def test_drift_between_replicas(report: tuple[dict[str, Any], str]) -> None:
     assert by_variable == {"sync_binlog": {"1": ["b"], "0": ["c"]}, "max_connections": {"151": ["b"], "99": ["c"]}}
 
 
-def test_the_text_tells_both(report: tuple[dict[str, Any], str]) -> None:
+def test_the_text_has_both(report: tuple[dict[str, Any], str]) -> None:
     """The report for people has the outliers with the majority, and the replicas of the source."""
     assert "c  differs from its siblings in 2 variables" in report[1]
     assert "sync_binlog 0 (command line), 1 on the other 2 of 3 in all (MySQL 8.0)" in report[1]
@@ -76,8 +76,8 @@ def member(name: str, target: Target = Target("mysql", (8, 0, 36)), **values: st
     return Member(name, ("db", name), target, member_values, dict(values), (("galera", "c"),))
 
 
-def test_nobody_is_the_majority() -> None:
-    """Of two and two nobody is an outlier; of two members alone neither is."""
+def test_a_tie_has_no_outlier() -> None:
+    """Of two and two none is an outlier; of two members alone neither is."""
     pairs = [member(name, sync_binlog=value) for name, value in zip("abcd", "0011", strict=True)]
     assert outliers(pairs) == outliers(pairs[:3:2]) == []
     assert [d.variable for d in peer_groups(pairs)[0].differences] == ["sync_binlog"]
@@ -91,7 +91,7 @@ def test_other_versions() -> None:
     assert (one.variable, one.usual, one.others[0][0]) == ("version", "MySQL 8.0.36", "d")
 
 
-def test_own_values_are_nobodys_drift() -> None:
+def test_own_values_are_no_drift() -> None:
     """Names, numbers, places and positions differ between any two servers."""
     own = {"server_id": "{}", "hostname": "h{}", "datadir": "/d/{}", "gtid_executed": "u:{}", "wsrep_node_name": "n{}"}
     fleet = [member(n, **{variable: text.format(n) for variable, text in own.items()}) for n in "abc"]
@@ -124,7 +124,7 @@ def test_secondaries_of_a_group_are_read_only() -> None:
 
 
 def test_variables_that_only_some_have() -> None:
-    """Of peers of one version those without a plugin are named; another version has other variables by itself."""
+    """Of peers of one version those without a plugin are named; another version has other variables anyway."""
     newer = Target("mysql", (8, 4, 8))
     fleet = [member("a", x="1", semi="ON"), member("b", x="1"), member("c", newer, x="1", other="1")]
     (group,) = peer_groups(fleet)

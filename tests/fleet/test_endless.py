@@ -71,7 +71,7 @@ def test_endless(ground: Ground, keys: Key, reached: dict[str, object]) -> None:
     with sshd(keys, "127.0.0.1", ForceCommand=program("yes")) as port:
         ssh = {**reached_by(keys), "ansible_host": "127.0.0.1", "ansible_port": port}
         code, usage = _run(ground, {**_pouring(reached, expected), "ssh": {**reached, **ssh}})
-    _told(ground, {**expected, "ssh": TOO_MUCH})
+    _all_audited(ground, {**expected, "ssh": TOO_MUCH})
     assert code == 0
     assert usage.ru_maxrss < MOST, usage
 
@@ -79,7 +79,7 @@ def test_endless(ground: Ground, keys: Key, reached: dict[str, object]) -> None:
 def test_endless_in_c(ground: Ground, reached: dict[str, object]) -> None:
     """A connection that hears no signal while it reads runs against a limit of the kernel, and the run goes on."""
     code, usage = _run(ground, _pouring(reached, [IN_C]))
-    _told(ground, {IN_C: TOO_MUCH})
+    _all_audited(ground, {IN_C: TOO_MUCH})
     assert code == 0
     assert usage.ru_maxrss < MOST, usage
 
@@ -88,7 +88,7 @@ def _pouring(reached: dict[str, object], names: Iterable[str]) -> dict[str, dict
     return {name: {**reached, "ansible_connection": "pours"} for name in names}
 
 
-def _told(ground: Ground, expected: dict[str, str]) -> None:
+def _all_audited(ground: Ground, expected: dict[str, str]) -> None:
     rows = ground.rows()
     assert {name: row["status"] for name, row in rows.items()} == dict.fromkeys(expected, "audited")
     assert {name: row["machine"] for name, row in rows.items() if expected[name] not in row["machine"]} == {}

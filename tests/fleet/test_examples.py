@@ -31,7 +31,7 @@ def ansible(ground: Ground, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_inventory(ground: Ground) -> None:
-    """ansible reads it, and its groups and variables are what docs/fleet.md tells of."""
+    """ansible reads it, and its groups and variables are those of docs/fleet.md."""
     done = ansible(ground, "ansible-inventory", "-i", str(EXAMPLES / "inventory.yml"), "--list")
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)

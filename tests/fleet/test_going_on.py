@@ -99,7 +99,7 @@ def test_interrupted_before_any_host_is_known(ground: Ground) -> None:
 
 
 def test_ansible_is_killed(ground: Ground) -> None:
-    """Where ansible itself is ended its workers are too, and hosts that it did not come to are said to be unasked."""
+    """Where ansible itself is ended its workers are too, and hosts that it did not reach are reported as unasked."""
     with hanging() as (listener, silent):
         ground.inventory({"db": {"hangs": silent, "later": silent}})
         command = ground.command("--window", "0", "--forks", "1", "--timeout", "120")
@@ -196,8 +196,8 @@ def test_from_what_is_no_run(ground: Ground) -> None:
     assert (ended.code, ended.err) == (2, says)
 
 
-def test_nobody_reached(ground: Ground, dead_port: int) -> None:
-    """Where no server at all could be asked the exit code is that of no connection, and the report tells of each."""
+def test_no_server_reached(ground: Ground, dead_port: int) -> None:
+    """Where no server at all was reached the exit code is that of no connection, and the report lists each."""
     dead = {**LOCAL, "mycnf_host": "127.0.0.1", "mycnf_port": dead_port}
     ground.inventory({"db": {"one": dead}})
     ended = ground.fleet("--format", "json")

@@ -1,4 +1,4 @@
-"""A run that is killed (SIGKILL) in its midst: all that it began ends by itself, and --resume goes on."""
+"""A run that is killed (SIGKILL) in its midst: all that it began ends, and --resume goes on."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ VICTIMS: dict[str, Callable[[int, int, int], None]] = {
     "mycnf and its guard": lambda run, guard, _ansible: _kill(guard, run),
     "all three": lambda run, guard, ansible: _kill(guard, run, ansible),
 }
-WITHOUT_GUARD = ("mycnf and its guard", "all three")  # nobody is left to put anything away
+WITHOUT_GUARD = ("mycnf and its guard", "all three")  # no process is left to put anything away
 
 
 def _kill(*pids: int) -> None:
@@ -158,7 +158,7 @@ def _goes_on(ground: Ground) -> bool:
 
 
 def test_a_worker_is_killed(ground: Ground) -> None:
-    """ansible waits for ever for a worker that was killed, as a kernel without memory does it; the run ends."""
+    """ansible waits without end for a worker that was killed, as by a kernel without memory; the run ends."""
     with hanging() as (listener, silent):
         ground.inventory({"db": {"lost": silent, "next": {**LOCAL, "mycnf_socket": "/nowhere"}}})
         with begun(ground, ground.command("--window", "0", "--forks", "1", "--timeout", "300")) as process:
@@ -214,7 +214,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_a_worker_whose_ansible_is_gone_already_ends(tmp_path: Path) -> None:
-    """One that was forked a moment before, and could not ask to be told of it."""
+    """One that was forked a moment before, and could not register for the signal."""
     place = tmp_path / "pid"
     subprocess.run([sys.executable, "-c", ORPHAN, str(CHECKOUT), str(place)], check=False)
     eventually(lambda: place.exists() and place.read_text(), what="a worker without its ansible")

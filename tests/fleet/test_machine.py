@@ -144,7 +144,7 @@ def test_a_description_that_is_none(name: str, text: str, facts: Facts) -> None:
     assert machine.reason.startswith(f"mycnf_{name}")
 
 
-def test_reasons_speak_of_variables(facts: Facts) -> None:
+def test_reasons_name_variables(facts: Facts) -> None:
     """The remedy of a reason is one that an inventory has."""
     machine = with_host(facts, {"reason": "Connection refused"}, {})
     assert machine.facts.reason_missing("host") == "Connection refused: set mycnf_ram, mycnf_cpus and mycnf_disk"

@@ -211,8 +211,8 @@ def test_many_hosts() -> None:
     assert "3,000 of 3,000" in text
 
 
-def test_nobody() -> None:
-    """A fleet of which nobody answered is told of without empty sections."""
+def test_no_answer() -> None:
+    """A fleet without any answer is reported without empty sections."""
     text = render(survey(absent=(HostRow(name="db1"),)), "text")
     assert "unasked; continue with --resume" in text
     assert "by rule" not in text

@@ -114,7 +114,7 @@ def _user(live: Live, name: str) -> Iterator[None]:
 
 
 def test_each_real_server_is_audited(ran: Ran) -> None:
-    """All six are told with their versions, their machines were read, and none has an error or a warning."""
+    """All six are reported with their versions, their machines were read, and none has an error or a warning."""
     for name in names_of(()):
         host = ran.host(name)
         assert (host["status"], host["machine"], host["groups"]) == ("audited", "read", ["db"]), host
@@ -137,7 +137,7 @@ def test_servers_were_sent_listed_statements_alone(ran: Ran) -> None:
     ("unknown", "failed", "mycnf_password: 'no_such_variable' is undefined"),
 ])  # fmt: skip
 def test_each_failure_is_a_row(ran: Ran, name: str, status: str, why: str) -> None:
-    """A host that can't be asked is told of with the reason, and nothing else fails for it."""
+    """A host that can't be queried is reported with the reason, and nothing else fails for it."""
     host = ran.host(name)
     assert host["status"] == status
     assert why in host["reason"]
@@ -153,7 +153,7 @@ def test_one_without_privileges_is_audited(ran: Ran) -> None:
 
 
 def test_exit_code_of_a_run_in_part(ran: Ran) -> None:
-    """2 stands for "not all could be audited", as for lint where not all could be read, and stderr says so."""
+    """2 means "not all could be audited", as for lint where not all could be read, and stderr says so."""
     assert ran.ended.code == 2
     assert "7 of 11 hosts audited; continue with mycnf fleet --resume --dir" in ran.ended.err
 

@@ -39,7 +39,7 @@ FOUND = {
     "a schema of thousands of digits": ("snapshot", b'{"schema": "%s.0"}' % DIGITS),
     "a schema in small digits": ("snapshot", '{"schema": "².0"}'.encode()),
     "half a character for a name": ("snapshot", b'{"schema": "1.2", "\\ud800": 1}'),
-    "a short ring that speaks of a million slots": (
+    "a short ring that claims a million slots": (
         "ring",
         ring(b'{"server": "a", "names": [], "slots": 1048576}') + bytes(range(48)),
     ),

@@ -90,7 +90,7 @@ def _one(_chance: random.Random) -> bytes:
     ],
 )
 def test_a_broken_reader_is_noticed(monkeypatch: pytest.MonkeyPatch, read: Any, how: str) -> None:
-    """An exception that is none of ours, a loop, a wait without end and a second of work are told with the input."""
+    """An exception that is none of ours, a loop, an endless wait and a second of work are reported with the input."""
     monkeypatch.setattr(trying, "SLOW", 0.1)
     monkeypatch.setattr(trying, "STUCK", 1.0 if read is _wait else trying.STUCK)
     monkeypatch.setitem(READERS, "broken", Reader(_one, read, 1))
@@ -100,7 +100,7 @@ def test_a_broken_reader_is_noticed(monkeypatch: pytest.MonkeyPatch, read: Any, 
 
 
 def test_memory_without_end_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A reader that asks for gigabytes fails at it in a process of its own, and is told."""
+    """A reader that asks for gigabytes fails at it in a process of its own, and is reported."""
     monkeypatch.setitem(READERS, "broken", Reader(_one, lambda _data, _folder: bytearray(4 << 30), 1))
     (done,) = trying.run({"broken": 1}, "seed", 1)
     assert [broken.how.partition(":")[0] for broken in done.broken] == ["MemoryError"]

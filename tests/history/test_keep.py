@@ -1,4 +1,4 @@
-"""What is kept is bounded, private and whole, whoever writes at once and however full the disk is."""
+"""What is kept is bounded, private and whole, with several writers at once and on a full disk."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_two_of_years_ago_stay(facts: Facts) -> None:
 
 @pytest.mark.parametrize("taken_at", ["", "yesterday", "2026-11-21T05:00:00+00:00", "2026-11-21T05:00:00", "9" * 400])
 def test_any_time_names_a_file(taken_at: str) -> None:
-    """Whatever a snapshot says of its time, its file has a name that sorts and leads nowhere else."""
+    """With any time in a snapshot, its file has a name that sorts and leads nowhere else."""
     assert file_stamp(taken_at) in ("00000000T000000", "20261121T050000")
 
 
@@ -135,6 +135,6 @@ def test_servers_are_told_apart(facts: Facts) -> None:
 
 
 def test_facts_without_a_server_are_not_kept(facts: Facts) -> None:
-    """An account that reads no variables gives nothing to tell a server by."""
+    """An account that reads no variables gives nothing to identify a server by."""
     with pytest.raises(MycnfError, match="nothing was saved"):
         save_snapshot(replace(facts, server=replace(facts.server, variables={})))

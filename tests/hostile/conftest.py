@@ -107,7 +107,7 @@ def said(found: Facts | ConnectError) -> str:
 
 
 def connecting(folder: Path, place: Path | str) -> list[str]:
-    """The words of the command line that lead to this socket, and to no option file of anybody's."""
+    """The words of the command line that lead to this socket, and to no other option file."""
     empty = folder / "empty.cnf"
     empty.touch()
     return ["--defaults-file", str(empty), "--socket", str(place), "--user", "root"]

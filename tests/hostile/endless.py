@@ -1,4 +1,4 @@
-"""Answers without an end, and answers that never come to theirs."""
+"""Answers without an end, and answers that never end."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from tests.hostile.conftest import AUDIT, Against, Alone, Turns, collected, ende
 from tests.hostile.framing import honest, later, only
 from tests.hostile.noanswer import NO_ANSWER, SWITCHES, greeting_of, switch, together, turned_away
 
-# Denied, stopped, gone, unknown, of the client's own, of nobody's: what an error's number may be taken for.
+# Denied, stopped, gone, unknown, of the client's own, of no server: what an error's number may be taken for.
 CODES = (0, 1040, 1045, 1053, 1064, 1142, 1146, 1205, 1227, 1317, 1927, 2006, 2013, 2026, 2059, 3024, 9999, 65535)
 PASSWORD = b"kanarienvogel"
 

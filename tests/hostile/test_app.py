@@ -14,12 +14,12 @@ from tests.hostile.conftest import connecting, harmless, some
 from tests.hostile.endless import TOO_MUCH
 from tests.hostile.framing import bent
 from tests.hostile.noanswer import NO_ANSWER
-from tests.hostile.values import NUMBERS, TEXTS, mangled, told
+from tests.hostile.values import NUMBERS, TEXTS, bad_values, mangled
 
 CHANCE = random.Random(5)  # noqa: S311 - the same each time
 KINDS: dict[str, Mischief] = {
-    "texts": told(lambda: CHANCE.choice(TEXTS), 0.4),
-    "numbers": told(lambda: CHANCE.choice(NUMBERS), 0.4),
+    "texts": bad_values(lambda: CHANCE.choice(TEXTS), 0.4),
+    "numbers": bad_values(lambda: CHANCE.choice(NUMBERS), 0.4),
     "rows without end": TOO_MUCH["rows without end"],
     "asks for a file": NO_ANSWER["asks for a file"],
     "three columns": NO_ANSWER["three columns"],

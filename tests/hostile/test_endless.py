@@ -51,7 +51,7 @@ def test_all_answers_together_have_a_limit(recording: Recording, tmp_path: Path)
 
 
 def test_a_series_of_samples_has_no_limit_for_all(recording: Recording, tmp_path: Path) -> None:
-    """The limit is an audit's: the app's samples may go on for ever."""
+    """The limit is an audit's: the app's samples may go on without end."""
     place = tmp_path / "h.sock"
     with hostile(recording, str(place), honest):
         session = open_session(Account("root", socket=str(place)), ConnectionLimits(whole=0.0))

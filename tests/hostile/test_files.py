@@ -1,4 +1,4 @@
-"""What stands in the place of an option file is refused in one line, and what a file leads to doesn't hold anybody."""
+"""What replaces an option file is refused in one line, and what a file leads to doesn't hang a command."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_a_file_that_makes_its_reader_wait_is_not_waited_for(alone: Alone) -> No
 
 @pytest.fixture
 def growing(tmp_path: Path) -> Iterator[Path]:
-    """A file to which somebody writes all the while."""
+    """A file that another process writes all the while."""
     path, over = tmp_path / "growing.cnf", threading.Event()
     path.write_text("[mysqld]\n")
 
@@ -131,7 +131,7 @@ def test_a_file_that_grows_is_read_as_far_as_it_goes(growing: Path, alone: Alone
 
 
 def test_a_file_that_is_included_again_and_again_is_left(tmp_path: Path) -> None:
-    """A large file that is included a thousand times, and a folder of thousands: the rest is left out, and told."""
+    """A large file that is included a thousand times, and a folder of thousands: the rest is left out, and reported."""
     big, folder, main = tmp_path / "big.cnf", tmp_path / "d", tmp_path / "main.cnf"
     big.write_text("#\n" * 20_000 + "[mysqld]\na=1\n")
     main.write_text(f"!include {big}\n" * 1000)

@@ -1,4 +1,4 @@
-"""Whatever a server tells at length, what `collect` writes of it is what `audit --snapshot` reads."""
+"""For any amount of text from a server, what `collect` writes of it is what `audit --snapshot` reads."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.servers("mariadb-10.11")
 def test_what_is_collected_can_be_audited(
     recording: Recording, kind: str, tmp_path: Path, weigh: Weigh, alone: Alone
 ) -> None:
-    """Parts that a snapshot has no room for are left out and told of, in the snapshot too, and the others are there."""
+    """Parts that a snapshot has no room for are left out and reported, in the snapshot too; the others are there."""
     place, path = tmp_path / "h.sock", tmp_path / "snap"
     with hostile(recording, str(place), HEAVY[kind]):
         ended, peak = weigh("collect", *connecting(tmp_path, place), "--window", "0.01", "-o", path)

@@ -134,7 +134,7 @@ def test_any_part_may_be_empty_or_hostile(tmp_path: Path, alone: Alone, turns: T
 
 
 def others(value: Any) -> list[Any]:
-    """What may stand in the place of a text, a list or a mapping and still be one."""
+    """What may replace a text, a list or a mapping and still be one."""
     return ["", *TEXTS] if isinstance(value, str) else [type(value)()] if isinstance(value, list | dict) else []
 
 
@@ -161,7 +161,7 @@ def _of_parts() -> bytes:
 BOMBS: dict[str, Callable[[], bytes]] = {
     "a packed file": lambda: gzip.compress(bytes(SIZE)),
     "lists of lists": lambda: b"[" + b"[]," * (SIZE // 3) + b"[]]",
-    "lists below a field that nobody knows": lambda: b'{"schema":"1.2","x":[' + b"[]," * (SIZE // 3) + b"[]]}",
+    "lists below an unknown field": lambda: b'{"schema":"1.2","x":[' + b"[]," * (SIZE // 3) + b"[]]}",
     "nested lists": lambda: b'{"schema":"1.2","x":' + b"[" * (SIZE // 2) + b"]" * (SIZE // 2 - 10) + b"}",
     "nested objects": lambda: b'{"schema":' * (SIZE // 10),
     "one name a million times": lambda: b"{" + b'"schema":1,' * (SIZE // 11) + b'"schema":1}',

@@ -34,7 +34,7 @@ TEXTS = [
 ]
 
 
-def told(pick: Callable[[], str], share: float = 1.0, seed: int = 0) -> Mischief:
+def bad_values(pick: Callable[[], str], share: float = 1.0, seed: int = 0) -> Mischief:
     """Every value but the first of its row, which is its name, becomes one of these; or only a share of them."""
     chance = random.Random(seed)  # noqa: S311 - hostile, but the same each time
 

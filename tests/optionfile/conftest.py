@@ -1,4 +1,4 @@
-"""The judges of the reader as fixtures; a test skips by name where its judge is not at hand."""
+"""The judges of the reader as fixtures; a test skips by name where its judge is not installed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def server(request: pytest.FixtureRequest) -> Server:
     try:
         manifest = json.loads((folder / "manifest.json").read_text())
     except OSError:
-        pytest.skip(f"{request.param} is not at hand (python tests/servers/provision.py {request.param})")
+        pytest.skip(f"{request.param} is not installed (python tests/servers/provision.py {request.param})")
     version = tuple(int(part) for part in re.findall(r"\d+", manifest["version"])[:3])
     return Server(Target(request.param.partition("-")[0], version), str(folder / manifest["server"]))
 
@@ -33,5 +33,5 @@ def print_defaults() -> PrintDefaults:
     """MariaDB's my_print_defaults."""
     program = shutil.which("my_print_defaults")
     if program is None:
-        pytest.skip("my_print_defaults is not at hand (Debian package mariadb-client-core)")
+        pytest.skip("my_print_defaults is not installed (Debian package mariadb-client-core)")
     return PrintDefaults(program)

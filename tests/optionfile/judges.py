@@ -53,7 +53,7 @@ class Server(NamedTuple):
 def foreseen(resolved: ResolvedFiles, groups: Iterable[str], end: str = "\n", mask: str = "") -> bytes | None:
     """What a program that reads these groups is started with; None where it stops at a line.
 
-    `mask` is what stands in for a password where the program doesn't tell it.
+    `mask` replaces a password where the program doesn't print it.
     """
     stops = (
         x.kind is LineKind.REJECTED or (x.kind is LineKind.OPTION and x.group is None) for x in resolved.files[0].lines

@@ -80,7 +80,7 @@ def option(data: bytes) -> Line:
     value=st.binary(min_size=1, max_size=12).filter(lambda b: not set(b) & set(b"\n#\0'\"")),
 )
 def test_an_option_is_edited_where_it_stands(before: bytes, value: bytes) -> None:
-    """A value is replaced where its line says it stands, whatever the bytes around it."""
+    """A value is replaced where its line has it, with any bytes around it."""
     data = b"# " + before + b"\n[mysqld]\nname=" + value + b"\n"
     line = option(data)
     place = Edit(line.number, line.value_column, line.number, line.value_end_column, "new")

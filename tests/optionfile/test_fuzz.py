@@ -1,4 +1,4 @@
-"""Files that nobody would write, read by the reader and by the servers' own."""
+"""Files of unlikely content, read by the reader and by the servers' own."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def left_to_chance(data: bytes) -> bool:
 @settings(max_examples=EXAMPLES)
 @given(data=st.one_of(FILES, LONG))
 def test_my_print_defaults_reads_the_same(print_defaults: PrintDefaults, tmp_path: Path, data: bytes) -> None:
-    """The options of any generated file are those that my_print_defaults tells."""
+    """The options of any generated file are those that my_print_defaults prints."""
     assume(not left_to_chance(data))
     path = tmp_path / "f.cnf"
     path.write_bytes(data)
@@ -156,5 +156,5 @@ def test_every_server_reads_the_same(server: Server, tmp_path: Path, data: bytes
 @given(data=st.one_of(st.binary(), FILES, LONG), name=st.sampled_from(["mysql", "mariadb"]))
 @pytest.mark.parametrize("version", [None, (5, 7)])
 def test_any_bytes_come_back(data: bytes, name: str, version: tuple[int, ...] | None) -> None:
-    """Reading and writing gives the same bytes, whatever they are."""
+    """Reading and writing gives the same bytes, for any bytes."""
     assert render(parse(data, "f", dialect_of(name, version))) == data

@@ -15,7 +15,7 @@ def test_hundreds_are_read_alike(print_defaults: PrintDefaults) -> None:
     assert differ == []
 
 
-def test_a_difference_is_told(print_defaults: PrintDefaults) -> None:
+def test_a_difference_is_counted(print_defaults: PrintDefaults) -> None:
     """A program that reads nothing disagrees about every file that has an option."""
     made = list(itertools.islice(reading.files("tests"), 50))
     assert len(reading.compare_batch(made, "true")) > 25

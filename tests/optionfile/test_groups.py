@@ -1,4 +1,4 @@
-"""Which groups a server reads, asked of the servers."""
+"""Which groups a server reads, by the servers' own output."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HEADING = "The following groups are read:"
 
 
 def test_servers_say_the_same(server: Server) -> None:
-    """Each real server's --verbose --help names the very groups."""
+    """Each real server's --verbose --help names exactly these groups."""
     command = [server.program, "--no-defaults", "--verbose", "--help"]
     run = subprocess.run(command, capture_output=True, timeout=600, check=False, text=True, errors="replace")
     (line,) = (line for line in run.stdout.splitlines() if line.startswith(HEADING))
@@ -34,8 +34,8 @@ def test_a_suffix_adds_groups(server: Server, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("series", [(8, 0), (8, 4), (9, 7), (26, 1)])
-def test_the_version_stands_in_a_group(series: tuple[int, int]) -> None:
-    """MySQL reads one group of its own series, whatever the patch."""
+def test_the_version_is_in_a_group(series: tuple[int, int]) -> None:
+    """MySQL reads one group of its own series, for any patch."""
     groups = groups_read(Target("mysql", (*series, 3)))
     assert {g for g in groups if "-" in g} == {f"mysqld-{series[0]}.{series[1]}"}
 

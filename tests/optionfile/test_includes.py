@@ -1,4 +1,4 @@
-"""Which files are read, in which order, and what is told of those that aren't."""
+"""Which files are read, in which order, and what is reported about those that aren't."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Tree = Callable[[dict[str, str]], Path]
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Tree:
-    """Writes files; {} in a text stands for their folder. Gives the path of the file `my.cnf`."""
+    """Writes files; {} in a text means their folder. Gives the path of the file `my.cnf`."""
 
     def write(files: dict[str, str]) -> Path:
         for name, text in files.items():
@@ -100,7 +100,7 @@ def last_ones(arguments: bytes | None) -> bytes | None:
 
 
 def test_a_cycle_ends_as_it_does_for_servers(tree: Tree, print_defaults: PrintDefaults) -> None:
-    """Files that include each other are told once each, and the options come in the servers' last order."""
+    """Files that include each other are reported once each, and the options come in the servers' last order."""
     path = tree(
         {
             "my.cnf": "[mysqld]\na=1\n!include {}/b.cnf\nz=1\n",
@@ -113,7 +113,7 @@ def test_a_cycle_ends_as_it_does_for_servers(tree: Tree, print_defaults: PrintDe
 
 
 def test_a_bush_of_cycles_ends(tree: Tree) -> None:
-    """A file that includes itself many times is told and left, where a server would read it for hours."""
+    """A file that includes itself many times is reported and left, where a server would read it for hours."""
     path = tree({"my.cnf": "[mysqld]\na=1\n" + "!include {}/my.cnf\n" * 20})
     resolved = resolve([str(path)])
     assert {"include-cycle", "too-many-includes"} <= {p.name for p in resolved.problems}
@@ -130,7 +130,7 @@ def test_the_last_byte(tree: Tree, server: Server) -> None:
 
 
 def test_the_slash_behind_a_directory_may_be_cut(tree: Tree, server: Server) -> None:
-    """The directory is the same without the slash that old servers drop at the end of a file: nothing to tell."""
+    """The directory is the same without the slash that old servers drop at the end of a file: nothing to report."""
     path = tree({"my.cnf": "!includedir {}/d/", "d/a.cnf": "[mysqld]\nread=1\n"})
     assert server.foreseen(path) == server.arguments(path) == b"--read=1 "
     assert server.resolved(path).problems == ()
@@ -141,14 +141,14 @@ def problems(path: Path | str, **options: object) -> list[tuple[int, str]]:
     return [(p.line, p.name) for p in resolve([str(path)], **options).problems]
 
 
-def test_what_is_missing_is_told(tree: Tree) -> None:
+def test_what_is_missing_is_reported(tree: Tree) -> None:
     """Missing files and directories are problems of their line, and the rest of the file counts."""
     path = tree({"my.cnf": "!include {}/b.cnf\n!includedir {}/d\n!foo\n[mysqld]\na=1\n"})
     assert problems(path) == [(1, "missing-include"), (2, "missing-includedir"), (3, "unknown-directive")]
     assert [p.line.name for p in resolve([str(path)]).options] == ["a"]
 
 
-def test_a_binary_include_is_told(tree: Tree, tmp_path: Path) -> None:
+def test_a_binary_include_is_reported(tree: Tree, tmp_path: Path) -> None:
     """An included file that is none is a problem of the line that names it."""
     path = tree({"my.cnf": "!include {}/b.cnf\n[mysqld]\na=1\n"})
     (tmp_path / "b.cnf").write_bytes(bytes(range(256)))
@@ -156,7 +156,7 @@ def test_a_binary_include_is_told(tree: Tree, tmp_path: Path) -> None:
 
 
 def test_an_included_fifo_does_not_hold_us(tree: Tree, tmp_path: Path) -> None:
-    """A FIFO in a directory is told, and nobody waits for its other end."""
+    """A FIFO in a directory is reported, and its other end is not waited for."""
     path = tree({"my.cnf": "!includedir {}/d\n", "d/a.cnf": "[mysqld]\na=1\n"})
     os.mkfifo(tmp_path / "d" / "b.cnf")
     assert problems(path) == [(1, "unreadable-include")]
@@ -197,7 +197,7 @@ def test_home(tree: Tree, tmp_path: Path, print_defaults: PrintDefaults, monkeyp
 
 
 def test_world_writable(tree: Tree, tmp_path: Path, print_defaults: PrintDefaults) -> None:
-    """A file that everybody may write to is told, and on the server's host it counts as empty."""
+    """A world-writable file is reported, and on the server's host it counts as empty."""
     path = tree({"my.cnf": "[mysqld]\na=1\n!include {}/b.cnf\n", "b.cnf": "[mysqld]\nb=1\n"})
     (tmp_path / "b.cnf").chmod(0o666)
     assert problems(path) == [(0, "world-writable")]
@@ -223,7 +223,7 @@ def test_several_files_are_read_as_one(tree: Tree, tmp_path: Path) -> None:
 
 
 def test_files_from_elsewhere() -> None:
-    """A loader and a lister stand in for the file system, and what they don't hold is told."""
+    """A loader and a lister replace the file system, and what they don't hold is reported."""
     held = {"my.cnf": b"!includedir /d\n!include /e.cnf\n!includedir /none\n", "/d/a.cnf": b"[mysqld]\na=1\n"}
 
     def load(path: str) -> bytes:

@@ -1,4 +1,4 @@
-"""What the reader makes of every construct of an option file, with the servers' own readers as judges."""
+"""How every construct of an option file is read, with the servers' own readers as judges."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_kinds() -> None:
     assert "bracket" in (read[7].value or "")
 
 
-def test_a_mark_is_told() -> None:
+def test_a_mark_is_reported() -> None:
     """A byte order mark is rejected by name, and the header behind it still begins its group."""
     (mark, option) = lines(b"\xef\xbb\xbf[mysqld]\na=1\n")
     assert mark.kind is LineKind.REJECTED

@@ -52,7 +52,7 @@ def test_a_socket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_missing_file(tmp_path: Path) -> None:
-    """A file that is not there is told with the system's words."""
+    """A file that is not there is reported with the system's words."""
     assert "No such file" in refusal(tmp_path / "gone.cnf")
 
 
@@ -64,13 +64,13 @@ def test_a_broken_link(tmp_path: Path) -> None:
 
 
 def test_an_odd_path() -> None:
-    """A path that no system takes is told as well."""
+    """A path that no system takes is reported as well."""
     assert "NUL" in refusal("a\0b")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file")
 def test_a_secret_file(tmp_path: Path) -> None:
-    """A file that we may not read is told with the system's words."""
+    """A file that we may not read is reported with the system's words."""
     path = tmp_path / "my.cnf"
     path.write_text("[mysqld]\n")
     path.chmod(0)

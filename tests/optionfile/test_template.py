@@ -84,7 +84,7 @@ def test_a_statement_without_end() -> None:
 
 
 def test_a_templated_group() -> None:
-    """A group with an unknown name is a group, and its options stand in it."""
+    """A group with an unknown name is a group, and its options are in it."""
     (group, option) = lines("[{{ name }}]\nport=1\n")
     assert (group.kind, group.templated, option.group) == (LineKind.GROUP, True, "{{ name }}")
 
@@ -99,7 +99,7 @@ def test_a_templated_include() -> None:
     "text", ["a=1 # {{ x }}", "# {{ x }}\na=1", "; {% x %}\na=1", "a=1 # {# x #}", "b={1}\na=1 # {{"]
 )
 def test_a_template_in_a_comment(text: str) -> None:
-    """An expression in a comment leaves the option as it is."""
+    """An expression in a comment leaves the option unchanged."""
     option = lines(f"[mysqld]\n{text}\n")[-1]
     assert (option.kind, option.value, option.templated) == (LineKind.OPTION, "1", False)
 
@@ -128,7 +128,7 @@ def test_a_statement_that_only_a_template_has(text: str) -> None:
 
 @pytest.mark.parametrize("value", ["1", "/a/b", "'x'", "a # $X", "50%", "a_b", "[x]", "(x)", "# __X__"])
 def test_plain_values_in_a_template(value: str) -> None:
-    """What has no mark is a value in a template too, whatever its comment says."""
+    """What has no mark is a value in a template too, with any comment."""
     assert not parse(f"[mysqld]\nx = {value}\n".encode(), "my.cnf.j2").lines[1].templated
 
 

@@ -24,7 +24,7 @@ from probes.host_identity import host_id
 from probes.results import make_results_folder
 from probes.sandbox import Binary
 
-FORCED = "busy, neighbour, full, little"  # objections to override, whatever else this machine is doing
+FORCED = "busy, neighbour, full, little"  # objections to override, regardless of this machine's load
 
 
 @asynccontextmanager

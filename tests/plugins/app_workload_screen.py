@@ -43,11 +43,11 @@ async def opened(pilot: Pilot[int]) -> WorkloadPane:
     return app.query_one("#workload", WorkloadPane)
 
 
-async def sampled(pilot: Pilot[int], *more: Sample, anew: bool = False) -> None:
+async def sampled(pilot: Pilot[int], *more: Sample, restart: bool = False) -> None:
     """Give the app these samples of a running server, as it takes them itself."""
     app: AuditApp = pilot.app  # type: ignore[assignment] # driven() makes no other
     assert app.view is not None
-    before = () if anew else app.view.samples or ()
+    before = () if restart else app.view.samples or ()
     app.view = app.view._replace(origin="live", samples=(*before, *more))
     app.query_one("#workload", WorkloadPane).show_samples(app.view)
     await pilot.pause()

@@ -33,12 +33,12 @@ FIRST_FREE = 10  # first free descriptor; the browser uses 3 and 4
 class Tab:
     """An open page.
 
-    `told` are its console messages, exceptions and violations of its policy; `asked` are its allowed requests.
+    `messages` are its console messages, exceptions and violations of its policy; `asked` are its allowed requests.
     """
 
     def __init__(self, pipe: _Pipe, session: str) -> None:
         self._pipe, self._session = pipe, session
-        self.told: list[str] = []
+        self.messages: list[str] = []
         self._asked: dict[str, str] = {}
 
     @property
@@ -65,7 +65,7 @@ class Tab:
 
     def open(self, path: Path) -> None:
         """Load a file completely."""
-        self.told.clear()
+        self.messages.clear()
         self._asked.clear()
         self.call("Page.navigate", url=path.as_uri())
         ended = time.monotonic() + PATIENCE
@@ -75,11 +75,11 @@ class Tab:
     def _note(self, message: dict[str, Any]) -> None:
         method, words = message.get("method"), message.get("params", {})
         if method == "Runtime.consoleAPICalled":
-            self.told.append(f"{words['type']}: {[one.get('value') for one in words['args']]}")
+            self.messages.append(f"{words['type']}: {[one.get('value') for one in words['args']]}")
         elif method == "Runtime.exceptionThrown":
-            self.told.append(str(words["exceptionDetails"]))
+            self.messages.append(str(words["exceptionDetails"]))
         elif method == "Log.entryAdded":
-            self.told.append(f"{words['entry']['level']}: {words['entry']['text']}")
+            self.messages.append(f"{words['entry']['level']}: {words['entry']['text']}")
         elif method == "Network.requestWillBeSent":
             self._asked[words["requestId"]] = words["request"]["url"]
         elif method == "Network.loadingFailed" and words.get("blockedReason") == "csp":

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 CLIENT = "mysql"
 
 
-def told(folder: Path, name: str, *command: str) -> str:
+def output(folder: Path, name: str, *command: str) -> str:
     """The output of a tool as a file; skips the test with a reason if the tool is not installed."""
     if shutil.which(command[0]) is None:
         pytest.skip(f"{command[0]} is not installed")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 WORDS = {"YES": "ON", "NO": "OFF", "TRUE": "ON", "FALSE": "OFF", "1": "ON", "0": "OFF", "NULL": ""}
 
 
-def told(ended: Ended) -> dict[str, Any]:
+def checked_report(ended: Ended) -> dict[str, Any]:
     """A JSON report, checked against its schema and the exit code."""
     report: dict[str, Any] = json.loads(ended.out)
     _schema().validate(report)
@@ -30,7 +30,7 @@ def told(ended: Ended) -> dict[str, Any]:
 
 def diff(mycnf: Mycnf, *words: str | Path, root: bool = True) -> dict[str, Any]:
     """The report of `mycnf diff` on two sides; servers are read as root."""
-    return told(mycnf("diff", *words, "--format", "json", *(("--user", "root") if root else ())))
+    return checked_report(mycnf("diff", *words, "--format", "json", *(("--user", "root") if root else ())))
 
 
 def differing(report: dict[str, Any], *, arguments: bool = False) -> set[str]:

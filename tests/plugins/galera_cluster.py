@@ -53,7 +53,7 @@ exec {rsync} "$@"
 
 
 class GaleraCluster:
-    """Three nodes; `heal` makes a healthy cluster of them again, whatever a test did.
+    """Three nodes; `heal` makes a healthy cluster of them again after any test.
 
     While the file `hold` exists, state transfers wait.
     """

@@ -63,7 +63,7 @@ def scans(effects: dict[str, float], server: str | None = "mariadb-10.11.19", **
     return measured("read-buffer", BEYOND, variants, server=server, axis="read_buffer_size", **more)  # type: ignore[arg-type]
 
 
-def told(probe: str, facts: dict[str, float | str], **more: object) -> ProbeResult:
+def host_result(probe: str, facts: dict[str, float | str], **more: object) -> ProbeResult:
     """A result of a host probe with these facts."""
     return measured(probe, Metric("rate", "1/s"), [Variant("a", {}), Variant("b", {})], facts=facts, **more)  # type: ignore[arg-type]
 

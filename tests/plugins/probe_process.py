@@ -32,7 +32,7 @@ class Launched(NamedTuple):
     err: Path
 
     def family(self) -> dict[int, str]:
-        """The running processes of the run, whoever their parent is: pid and command line."""
+        """The running processes of the run, under any parent: pid and command line."""
         return bearing(f"{WORD}={self.word}")
 
     def wait_for(self, holds: Callable[[], object], what: str) -> None:

@@ -34,7 +34,7 @@ def alive(pid: int) -> bool:
 def bearing(word: str) -> dict[int, str]:
     """The running processes with a word such as NAME=VALUE in their environment, with their command lines.
 
-    The environment is inherited, so everything that a program leaves behind is found, whoever its parent is.
+    The environment is inherited, so everything that a program leaves behind is found, under any parent.
     """
     found = {}
     for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):

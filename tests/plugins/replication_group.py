@@ -50,7 +50,7 @@ OWN = (
 
 
 class ReplicationGroup:
-    """Three members; `heal` makes a healthy group of them again, whatever a test did."""
+    """Three members; `heal` makes a healthy group of them again after any test."""
 
     def __init__(self, members: list[Live]) -> None:
         self.members = members

@@ -39,7 +39,7 @@ def test_the_words_of_a_unit_have_their_places() -> None:
     assert (command.unit, command.limit) == ("db@one.service", (10000, 10000))
 
 
-def test_a_drop_in_begins_the_command_anew() -> None:
+def test_a_drop_in_resets_the_command() -> None:
     """An empty assignment clears the list, and the last command counts; a limit may be two, or none at all."""
     known = facts(
         "[Service]\nExecStart=/usr/sbin/mysqld --old\nLimitNOFILE=1:2\n",
@@ -81,7 +81,7 @@ def test_who_sets_a_variable() -> None:
 
 
 def test_words_about_files_stand_apart() -> None:
-    """The words that decide which files are read are told from the options, as long as they stand first."""
+    """The words that decide which files are read are separated from the options, as long as they are first."""
     command = next_command(facts("[Service]\nExecStart=/usr/sbin/mysqld --defaults-file=/x --y --no-defaults\n"))
     assert command.leading == ("--defaults-file=/x",)
     assert [a.text for a in command.arguments] == ["--y", "--no-defaults"]

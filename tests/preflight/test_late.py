@@ -1,4 +1,4 @@
-"""What servers say of the defaults that persisted values bring along."""
+"""What servers report for the defaults that persisted values bring along."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of defaults, beside servers that nobody touched."""
+"""What is reported about defaults, compared with untouched servers."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def option_file(tmp_path: Path) -> Path:
 
 
 @pytest.mark.servers("all")
-def test_help_tells_the_files_values(binary: Binary, option_file: Path) -> None:
+def test_help_prints_the_files_values(binary: Binary, option_file: Path) -> None:
     """A server prints the value that it takes from the file, and for an option that the file leaves alone its own."""
     answer = ask_help(binary, option_file)
     values = help_values(answer.stdout)
@@ -72,7 +72,7 @@ def test_the_files_data_directory_is_asked_for_by_name(binary: Binary, tmp_path:
 
 @pytest.mark.servers("all")
 def test_no_file_is_no_defaults(binary: Binary) -> None:
-    """Without a file the server tells its compiled-in values."""
+    """Without a file the server prints its compiled-in values."""
     assert help_values(ask_help(binary).stdout)["max-connections"] == "151"
 
 

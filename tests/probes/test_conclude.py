@@ -30,7 +30,7 @@ def _result(metric: Metric, **values: Sequence[float]) -> ProbeResult:
 
 
 def test_best_variant_with_those_beside_it() -> None:
-    """The best variant is named, with those that can't be told from it, and each claim has its interval."""
+    """The best variant is named, with those indistinguishable from it, and each claim has its interval."""
     conclusion = conclude(simulate(Simulated(CALM, 3, effects={2: 1.3, 3: 1.3, 4: 0.7})))
     assert (conclusion.verdict, conclusion.best in ("v2", "v3")) == ("better", True)
     assert {conclusion.best, *conclusion.alike} == {"v2", "v3"}
@@ -85,7 +85,7 @@ def test_nothing_beats_the_baseline() -> None:
 
 @pytest.mark.parametrize("gain", [1 + step / 500 for step in range(1, 16)])
 def test_every_variant_is_claimed_or_said_to_be_unclear(gain: float) -> None:
-    """Beside a baseline that others are worse than, no gain is left unsaid, whatever its size and the other groups."""
+    """Beside a baseline that others are worse than, no gain is left unsaid, of any size and with any other groups."""
     steady = [100, 101, 99, 100.5, 99.5, 100.2, 99.8, 100.1]
     noise = [1.012, 0.99, 1.006, 0.994, 1.013, 0.989, 1.004, 0.992]
     result = _result(
@@ -101,17 +101,17 @@ def test_every_variant_is_claimed_or_said_to_be_unclear(gain: float) -> None:
 
 
 def test_outliers_of_all_groups_are_counted() -> None:
-    """Each group has a table of its own, and a block that is drawn in there is told as one of the first group is."""
+    """Each group has a table of its own, and a block drawn in there is reported as in the first group."""
     draw = random.Random(1)  # noqa: S311 - noise, no secret
     rows = {name: [100 * math.exp(draw.gauss(0, 0.01)) for _ in range(8)] for name in "abcdefgh"}
     steady = _result(METRIC, **rows)
     rows["f"][2] = 20.0
     result = _result(METRIC, **rows)
     groups = {name: "1" if name < "e" else "2" for name in rows}
-    for run, told in ((steady, False), (result, True)):
+    for run, reported in ((steady, False), (result, True)):
         grouped = replace(run, arms=tuple(replace(arm, group=groups[arm.name]) for arm in run.arms))
         said = "Outliers: 1 block drawn in to the edge of the other blocks (winsorized)." in conclude(grouped).limits
-        assert said is told
+        assert said is reported
 
 
 def test_no_difference_has_a_size() -> None:
@@ -162,13 +162,13 @@ def test_the_rounds_that_a_blind_run_names_are_enough() -> None:
             answer = conclude(replace(_result(METRIC, **row), seconds=60.0 * rounds))  # a minute a round
             named = re.search(r"--rounds (\d+) .* would detect or exclude", answer.sentences[0])
             if again:
-                told += 1
+                done += 1
                 enough += answer.verdict != "unknown"
             elif named is None:
                 break
             else:
                 rounds = int(named[1])
-    assert enough / told > 0.6
+    assert enough / done > 0.6
 
 
 @pytest.mark.parametrize(

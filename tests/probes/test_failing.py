@@ -72,7 +72,7 @@ def small_disk(tmp_path: Path, request: pytest.FixtureRequest) -> SmallDisk:
     return mount
 
 
-def test_a_full_file_system_is_told_before_anything_is_made(binaries: Binaries, small_disk: SmallDisk) -> None:
+def test_a_full_file_system_is_reported_before_anything_is_made(binaries: Binaries, small_disk: SmallDisk) -> None:
     """On a file system without room for a server, the error says how much is free and nothing is left there."""
     disk = small_disk(20)
     with pytest.raises(SandboxError, match=r"has (19|20) MiB free"):

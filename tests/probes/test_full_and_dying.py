@@ -44,7 +44,7 @@ class Probe(Protocol):
 
 @pytest.fixture
 def probe(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Probe:
-    """`mycnf probe` in this process, which waits for nobody else's work on this host."""
+    """`mycnf probe` in this process, which doesn't wait for other work on this host."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
     def run(name: str, directory: Path, *options: str, meanwhile: Callable[[], None] | None = None) -> Ended:
@@ -113,7 +113,7 @@ def disk(tmp_path: Path, request: pytest.FixtureRequest) -> Disk:
 
 
 def fill_up(disk: Path) -> None:
-    """Take all that is free on a file system, as somebody else's file would."""
+    """Take all that is free on a file system, as another program's file would."""
     file = os.open(disk / BALLAST, os.O_WRONLY | os.O_CREAT)
     try:
         while free := shutil.disk_usage(disk).free:
@@ -126,7 +126,7 @@ def fill_up(disk: Path) -> None:
 
 
 def only_theirs(disk: Path) -> bool:
-    """Whether nothing is on a file system but its own directory and somebody else's file, and no process of ours."""
+    """Whether nothing is on a file system but its own directory and the foreign file, and no process of ours."""
     assert {path.name for path in disk.iterdir()} <= {"lost+found", BALLAST}
     assert [words for words in children().values() if str(disk) in words] == []
     return True
@@ -172,7 +172,7 @@ def blocks(directory: Path) -> Callable[[], int]:
 
 
 def said_in_round(ended: Ended) -> str:
-    """The line that says why a run broke off after its first round, which stands in its result too."""
+    """The line that says why a run broke off after its first round, which is in its result too."""
     (line,) = (line for line in ended.err.splitlines() if line.startswith("mycnf: failed in round "))
     assert line.removeprefix("mycnf: f")[:80] in " ".join(ended.out.split())
     return line
@@ -187,7 +187,7 @@ COMMIT = ("rows=500", "flush=1,2", "sync=0", "threads=1", "driver=mycnf")
     ("server", "name", "options", "table"),
     [
         ("mysql-5.7", "ab", FILLING, "sbtest/sbtest1.ibd"),
-        ("mariadb-11.4", "read-buffer", SCAN, "scans_fixed/scan.MYD"),  # such tables wait until somebody makes room
+        ("mariadb-11.4", "read-buffer", SCAN, "scans_fixed/scan.MYD"),  # such tables wait until space is freed
     ],
 )
 def test_a_disk_that_fills_up_with_the_table_is_named(
@@ -312,8 +312,8 @@ def test_a_server_that_dies_in_a_round_keeps_the_whole_ones(
 
 
 @pytest.mark.servers("mysql-5.7", "mysql-8.0", "mysql-9.7", "mariadb-10.11")
-def test_a_crash_is_told_in_the_servers_own_words(server_name: str, start: Start) -> None:
-    """Of the pages that a server writes when it crashes, the line that says of what."""
+def test_a_crash_is_reported_in_the_servers_own_words(server_name: str, start: Start) -> None:
+    """Of the pages that a server writes when it crashes, the line with the reason."""
     sandbox = start(server_name, small=True)
     os.kill(sandbox.pid, signal.SIGABRT)
     eventually(lambda: not sandbox.running, what="it writes its last words and ends")

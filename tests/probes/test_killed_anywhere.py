@@ -120,7 +120,7 @@ def tree(folder: Path) -> dict[str, tuple[int, int, int]]:
 
 
 def reached(moment: Moment, run: Launched, places: list[Path]) -> Callable[[], object]:
-    """What tells that a run has come to a stage."""
+    """What shows that a run has come to a stage."""
 
     def running(words: str) -> bool:
         return any(words in command for command in run.family().values())
@@ -153,7 +153,7 @@ def shared_memory(pids: list[int]) -> set[str]:
 
 
 def short_ones(owner: int) -> list[Path]:
-    """Directories for sockets of a dead owner, which stand in /tmp where the other's path is too long."""
+    """Directories for sockets of a dead owner, which are in /tmp where the other's path is too long."""
     found = []
     for marker in Path("/tmp").glob(f"{PREFIX}*/{MARKER}"):
         try:

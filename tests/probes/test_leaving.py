@@ -160,7 +160,7 @@ def test_sweep_spares_what_is_not_an_abandoned_sandbox(tmp_path: Path) -> None:
 
 
 def test_sweep_removes_what_a_broken_removal_left(tmp_path: Path) -> None:
-    """A directory without an owner goes, its files with it, and its path is told."""
+    """A directory without an owner goes, its files with it, and its path is printed."""
     left = tmp_path / f"{PREFIX}left"
     (left / "data").mkdir(parents=True)
     left.chmod(0o700)

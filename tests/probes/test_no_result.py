@@ -103,7 +103,7 @@ def test_too_many_invalid_blocks_leave_no_number(names: tuple[str, ...], form: s
 
 
 def test_what_all_groups_say_alike_is_said_once() -> None:
-    """One round can't tell anything of any group."""
+    """One round is conclusive for no group."""
     checked = Checked(frozenset(), GROUPS["grouped"])
     wish = ProbeRequest("/", rounds=1, force=FORCED)
     found = conclude(

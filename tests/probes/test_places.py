@@ -58,7 +58,7 @@ def test_a_place_is_forgotten_once_nothing_of_ours_is_there(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("damage", [b"", b"{", b"[1, null]", b"{}", b"\xff", b"[" * 100_000])
 def test_a_damaged_note_costs_nothing(tmp_path: Path, damage: bytes) -> None:
-    """It is written anew, and the run goes on."""
+    """It is written again, and the run goes on."""
     (Path(make_results_folder()) / PLACES_FILE).write_bytes(damage)
     left = orphan(tmp_path / "first")
     remove_leftovers((str(tmp_path / "first"),))
@@ -74,7 +74,7 @@ def test_without_a_state_directory_the_place_itself_is_swept(tmp_path: Path, sta
     assert not left.exists()
 
 
-def test_parts_of_results_are_removed_once_nobody_writes_them(tmp_path: Path) -> None:
+def test_parts_of_results_are_removed_once_they_are_abandoned(tmp_path: Path) -> None:
     """An old part goes, one that is being written just now stays, and so does everything else."""
     folder = Path(make_results_folder())
     for name in ("old.json.1a2b3c4d.part", "new.json.1a2b3c4d.part", "old.json"):

@@ -1,4 +1,4 @@
-"""Kept results come back whole, are private, and whatever else lies beside them is named and passed over."""
+"""Kept results come back whole, are private, and other files beside them are named and ignored."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_what_is_no_result_is_named_and_passed_over(state: Path, data: bytes) ->
 
 
 def test_folders_and_fifos_are_not_opened(state: Path) -> None:
-    """What is no regular file is left alone, without waiting for somebody to write into it."""
+    """What is no regular file is skipped, without waiting for a writer."""
     write_result(result())
     (state / "folder.json").mkdir()
     os.mkfifo(state / "fifo.json")
@@ -206,7 +206,7 @@ def test_a_real_run_that_went_wild_is_left_out() -> None:
 
 
 def test_a_host_without_an_identity_has_no_results() -> None:
-    """Two hosts that can't be told from each other don't share what they measured."""
+    """Two hosts that can't be distinguished don't share what they measured."""
     write_result(result(place=replace(HERE, host="unknown")))
     assert results_of_host(read_all().kept, "unknown") == []
 
@@ -321,7 +321,7 @@ def test_runs_that_differ_stay_apart(changes: dict[str, object], words: str) -> 
     assert difference_between(result(), result(rounds=9, seconds=1.0, tool="2")) == ""
 
 
-def test_a_host_is_told_by_a_hash(tmp_path: Path) -> None:
+def test_a_host_is_identified_by_a_hash(tmp_path: Path) -> None:
     """The id is stable, holds neither the machine's id nor its name, and differs between machines."""
     one, other = tmp_path / "one", tmp_path / "other"
     one.write_text("0123456789abcdef0123456789abcdef\n")
@@ -335,7 +335,7 @@ def test_a_host_is_told_by_a_hash(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "uninitialized\n"])
 def test_a_host_without_machine_id_gets_a_number_of_its_own(tmp_path: Path, text: str) -> None:
-    """It is made once, kept privately, and where it can't be kept nothing is told."""
+    """It is made once, kept privately, and where it can't be kept the id is unknown."""
     (tmp_path / "machine-id").write_text(text)
     identity = host_id(str(tmp_path), str(tmp_path / "machine-id"))
     assert identity == host_id(str(tmp_path), str(tmp_path / "missing")) != "unknown"

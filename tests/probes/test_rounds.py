@@ -1,4 +1,4 @@
-"""Rounds keep to the time that was given, and whatever ends them, whole rounds stay whole."""
+"""Rounds keep to the time that was given, and with any end, whole rounds stay whole."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Timed:
     rounds: int = 5
     seconds: float = 60.0
     extra: float = 0.0
-    told_extra: float = 0.0
+    planned_extra: float = 0.0
     late: float = 1.0
     clearing: float = 0.0
     now: float = 1000.0
@@ -55,10 +55,10 @@ class Timed:
     choices: tuple[Choice, ...] = ()
 
     def plan(self, _ground: Environment, _wanted: ProbeRequest) -> RunPlan:
-        """Variants a, b, c, …; the overhead that is told may be another than the real one."""
+        """Variants a, b, c, …; the planned overhead may be another than the real one."""
         names = tuple(Variant(chr(ord("a") + place), {}) for place in range(self.variants))
         cost = Cost(0, 0, 0.0, ())
-        return RunPlan(names, "a", (Metric("rate", "1/s"),), cost, self.seconds, self.rounds, self.told_extra)
+        return RunPlan(names, "a", (Metric("rate", "1/s"),), cost, self.seconds, self.rounds, self.planned_extra)
 
     @contextmanager
     def prepare(
@@ -103,7 +103,7 @@ def ran(timed: Timed, stop: StopSignal | None = None, **wanted: float) -> ProbeR
 @pytest.mark.parametrize(("extra", "estimated"), [(0.0, 0.0), (0.4, 0.4), (0.4, 0.0), (0.0, 0.4), (1.0, 0.5)])
 def test_the_budget_is_kept(variants: int, seconds: float, extra: float, estimated: float) -> None:
     """Whatever blocks take besides measuring, foreseen or not, a run ends within a tenth of the time it was given."""
-    timed = Timed(variants=variants, extra=extra, told_extra=estimated, clearing=25.0)
+    timed = Timed(variants=variants, extra=extra, planned_extra=estimated, clearing=25.0)
     result = ran(timed, seconds=seconds)
     assert result.seconds == pytest.approx(seconds, rel=0.1)
     assert result.rounds >= 1
@@ -129,7 +129,7 @@ class Restarting(Timed):
 @pytest.mark.parametrize("seed", range(20))
 def test_restarts_are_part_of_the_time(seed: int) -> None:
     """The order decides how often a server restarts in a round; a run of 60 s doesn't take 63."""
-    timed = Restarting(variants=2, told_extra=6.0)
+    timed = Restarting(variants=2, planned_extra=6.0)
     wish = ProbeRequest("/", seconds=60.0, force=FORCED, seed=seed)
     assert (
         run_experiment(timed, Environment(Host(), "here"), wish, StopSignal(), clock=lambda: timed.now).seconds <= 63.0
@@ -159,7 +159,7 @@ def test_rounds_and_a_time_give_the_length_of_blocks() -> None:
 
 def test_too_short_a_time_says_what_it_takes() -> None:
     """A time in which no round fits is refused, with one that does, before anything is prepared."""
-    timed = Timed(variants=8, told_extra=1.0)
+    timed = Timed(variants=8, planned_extra=1.0)
     with pytest.raises(ProbeError, match=r"too short for 8 variants: use --time \d+s"):
         ran(timed, seconds=3.0)
     assert timed.now == 1000.0
@@ -167,7 +167,7 @@ def test_too_short_a_time_says_what_it_takes() -> None:
 
 def test_a_round_that_was_asked_for_is_run() -> None:
     """One round is run even where its share of the plan's time is too short for it."""
-    assert ran(Timed(variants=8, seconds=20.0, told_extra=1.0), rounds=1).rounds == 1
+    assert ran(Timed(variants=8, seconds=20.0, planned_extra=1.0), rounds=1).rounds == 1
 
 
 def test_every_variant_has_its_turn_in_every_round() -> None:
@@ -203,7 +203,7 @@ def test_a_stop_keeps_whole_rounds(block: int) -> None:
     assert timed.closed
 
 
-def test_a_stop_with_a_sentence_tells_it() -> None:
+def test_a_stop_with_a_sentence_notes_it() -> None:
     """The reason is a word; the sentence behind it becomes a note."""
     timed, stop = Timed(), StopSignal()
     timed.at[5] = partial(stop.say, "neighbour: mysqld answers slower")
@@ -253,7 +253,7 @@ def test_a_bench_that_can_say_no_more_loses_no_sample() -> None:
 
 
 def test_each_whole_round_is_handed_out() -> None:
-    """What is handed out after a round is a result by itself, with that many rounds."""
+    """What is returned after a round is a complete result, with that many rounds."""
     timed = Timed()
     seen: list[int] = []
     ground, wish = Environment(Host(), "here"), ProbeRequest("/", force=FORCED)

@@ -57,7 +57,7 @@ def test_readiness_leaves_no_trace_in_the_counters(start: Start, server_name: st
 
 @pytest.mark.servers("mysql-8.0", "mariadb-10.11")
 def test_options_and_files_reach_the_server(start: Start, server_name: str, tmp_path: Path) -> None:
-    """The option file is read, arguments outrank it, and what it says of places stays inside the directory."""
+    """The option file is read, arguments outrank it, and its paths stay inside the directory."""
     file = tmp_path / "my.cnf"
     file.write_text("[mysqld]\nmax_connections=77\nwait_timeout=777\npid_file=/nowhere/x.pid\nport=3306\n")
     sandbox = start(server_name, option_file=file, arguments=["--wait-timeout=888"])
@@ -165,7 +165,7 @@ def test_the_kernel_takes_it_first(server: Server) -> None:
 
 @pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-10.11")
 def test_data_files_take_the_shape_asked_for(binary: Binary, templates: Path, tmp_path: Path) -> None:
-    """A page size reaches the data files, from a template and made anew, and the plain template stays as it is."""
+    """A page size reaches the data files, from a template and created again; the plain template is unchanged."""
     small_pages = ["--innodb-page-size=4096"]
     for where in (templates, None):
         with start_sandbox(binary, base=tmp_path, initial=small_pages, small=True, templates=where) as sandbox:
@@ -188,7 +188,7 @@ def test_a_new_data_directory_has_no_undo_log_left(
 
 
 def test_an_older_template_stays_while_it_is_copied(tmp_path: Path) -> None:
-    """A template gives way to that of a newer program of its name, but never under the hands of whoever copies it."""
+    """A template is replaced by that of a newer program of its name, but never while it is copied."""
     older, newer, other = (tmp_path / name for name in (f"a-{1:016x}", f"a-{2:016x}", f"b-{1:016x}"))
     for folder in (older, newer, other):
         folder.mkdir()

@@ -62,7 +62,7 @@ def test_a_link_and_a_script_are_the_server_that_they_run(binary: Binary, tmp_pa
 
 @pytest.mark.parametrize("place", ["lib/private", "lib"])
 def test_a_library_beside_a_program_is_named(place: str, tmp_path: Path) -> None:
-    """The loader's own words of a program whose library lies in its tree lead to the variable that helps."""
+    """The loader's message about a program whose library is in its tree leads to the variable that helps."""
     (tmp_path / "bin").mkdir()
     (tmp_path / place).mkdir(parents=True)
     (tmp_path / place / "libown.so.1").touch()
@@ -77,7 +77,7 @@ def test_a_library_beside_a_program_is_named(place: str, tmp_path: Path) -> None
         describe_binary(str(program))
 
 
-def test_a_program_by_itself_has_no_tree(tmp_path: Path) -> None:
+def test_a_lone_program_has_no_tree(tmp_path: Path) -> None:
     """Nothing is guessed where charsets aren't beside it."""
     (tmp_path / "bin").mkdir()
     (tmp_path / "share" / "charsets").mkdir(parents=True)

@@ -138,7 +138,7 @@ def test_files_are_lines(action: dict[str, Any], runner: dict[str, str], tmp_pat
 
 
 def test_sarif_and_threshold(action: dict[str, Any], runner: dict[str, str], tmp_path: Path) -> None:
-    """SARIF is written where it is asked for and told as the step's output; `never` lets the step pass."""
+    """SARIF is written where it is asked for and named as the step's output; `never` lets the step pass."""
     ran = linted(action, runner, tmp_path, files="deploy/a/my.cnf", sarif="mycnf.sarif", fail_on="never")
     assert ran.returncode == 0
     assert json.loads((tmp_path / "mycnf.sarif").read_text())["runs"][0]["results"]

@@ -98,7 +98,7 @@ def modules_at_the_first_finding(folder: Path) -> set[str]:
 
 
 def test_little_is_imported_before_the_first_finding(tmp_path: Path) -> None:
-    """Dialogs, other screens, connections and probes wait until somebody asks for them."""
+    """Dialogs, other screens, connections and probes wait until the user opens them."""
     loaded = modules_at_the_first_finding(tmp_path)
     assert "advisor.tui.screens.overview.screen" in loaded
     assert not loaded & LATER

@@ -142,7 +142,7 @@ def test_fish(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_files_are_what_the_parser_says(checkout: Path) -> None:
-    """The man page and the scripts of the checkout are what the generator makes of the parser today."""
+    """The man page and the scripts of the checkout are the generator's output for today's parser."""
     tool = [sys.executable, str(checkout / "tools" / "commandline"), "--check"]
     ran = subprocess.run(tool, capture_output=True, text=True, timeout=600, check=False)
     assert ran.returncode == 0, ran.stdout + ran.stderr
@@ -157,7 +157,7 @@ def test_an_unknown_shell(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_man_page(checkout: Path) -> None:
-    """mandoc has no findings of it but that it bears no date, and it tells of every command and exit code."""
+    """mandoc has no findings of it but that it bears no date, and it covers every command and exit code."""
     if shutil.which("mandoc") is None:
         pytest.skip("needs mandoc")
     path = str(checkout / "docs" / "man" / "mycnf.1")

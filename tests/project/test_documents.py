@@ -60,7 +60,7 @@ def test_make_targets(checkout: Path) -> None:
     makefile = (checkout / "Makefile").read_text()
     commented = set(re.findall(r"^([a-z]+):.*## ", makefile, re.MULTILINE))
     phony = set(re.findall(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)[0].split())
-    make = ["make", "--no-print-directory", "help"]  # `make test` runs this, and make within make tells where it goes
+    make = ["make", "--no-print-directory", "help"]  # `make test` runs this, and make within make prints where it goes
     listed = subprocess.run(make, cwd=checkout, capture_output=True, text=True, check=True).stdout
     assert phony == commented == {line.split()[0] for line in listed.splitlines()}
     for page in ("README.md", "CONTRIBUTING.md"):

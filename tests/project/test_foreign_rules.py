@@ -1,4 +1,4 @@
-"""Another distribution's package `rules` in the place of ours is told in one line, never a traceback."""
+"""Another distribution's package `rules` in the place of ours is reported in one line, never a traceback."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_foreign_package(command: list[str], checkout: Path, tmp_path: Path) -> 
 
 
 def test_literals_agree() -> None:
-    """The two packages carry the very name that the check compares with."""
+    """The two packages carry exactly the name that the check compares with."""
     import probes
     import rules
     from advisor.cli import PRODUCT

@@ -108,7 +108,7 @@ def test_all_lines_of_a_recorded_audit_are_applied_and_nothing_else() -> None:
 
 
 def test_findings_without_a_line_are_named() -> None:
-    """What the audit found and gave no line for is told, not dropped."""
+    """What the audit found and gave no line for is listed, not dropped."""
     report = json.loads(RECORDED.read_text("utf-8"))
     silent = {f["code"] for f in report["findings"] if not any(a["option_line"] for a in f["actions"])}
     assert silent
@@ -116,7 +116,7 @@ def test_findings_without_a_line_are_named() -> None:
 
 
 def test_an_option_by_another_spelling_is_the_same_option() -> None:
-    """Hyphens and repeated lines of an option end as the one advised line; other groups are left alone."""
+    """Hyphens and repeated lines of an option end as the one advised line; other groups are unchanged."""
     data = b"[client]\nport = 1\n[mysqld]\ntable-open-cache = 64\nport=2\ntable_open_cache=65\n[mysqldump]\nquick"
     advice = Advice(("table_open_cache = 4000", "thread_cache_size = 40"), ())
     made = apply(data, advice, catalog_of("mysql-8.0")).decode()
@@ -151,7 +151,7 @@ def test_an_audit_that_contradicts_itself_is_refused() -> None:
         ("threads = 16", "threads = 16\ntuned = true", "workload.tuned: Extra inputs are not permitted"),
     ],
 )
-def test_an_incomplete_folder_is_told(tmp_path: Path, old: str, new: str, message: str) -> None:
+def test_an_incomplete_folder_is_reported(tmp_path: Path, old: str, new: str, message: str) -> None:
     """What is missing, unknown or out of range ends with the folder's name and what is wrong there."""
     folder = tmp_path / "thread-cache"
     shutil.copytree(FOLDER / "thread-cache", folder)
@@ -183,7 +183,7 @@ def ran(*pairs: tuple[float, float]) -> ProbeResult:
     ],
 )
 def test_a_verdict_follows_the_metric_in_five_rounds_or_more(pairs: list[tuple[float, float]], verdict: str) -> None:
-    """Sure differences are better or worse, small ones none, and neither noise nor four rounds tell."""
+    """Sure differences are better or worse, small ones none, and noise and four rounds are inconclusive."""
     row = row_of(read(str(FOLDER / "thread-cache")), Advice(("a = 1",), ("TST001 x",)), ran(*pairs))
     assert row.verdict == verdict
     assert row.blocks["after"] == [after for _, after in pairs]

@@ -1,4 +1,4 @@
-"""Texts that users read are plain technical English: no phrase of the list stands in messages, pages or help."""
+"""Texts that users read are plain technical English: no phrase of the list is in messages, pages or help."""
 
 from __future__ import annotations
 

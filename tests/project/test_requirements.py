@@ -57,7 +57,7 @@ def test_all_that_is_asked_for_is_pinned(checkout: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", FILES)
 def test_every_package_has_its_hashes(checkout: Path, name: str) -> None:
-    """No package gets in whose content nobody vouched for, and no file says where this machine gets them from."""
+    """No package is installed without a pinned hash, and no file says where this machine gets them from."""
     for entry in entries(checkout, name):
         assert re.search(r" --hash=sha256:[0-9a-f]{64}", entry), entry
         assert not re.search(r"https?://|^-", entry), entry

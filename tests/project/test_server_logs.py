@@ -10,7 +10,7 @@ from server_logs import Load, Logs, logged
 
 
 def written(logs: Logs, rows: int) -> Load:
-    """What the logs tell of the account once they tell of so many rows: a server writes behind its answers."""
+    """The account's load by the logs once they show so many rows: a server writes behind its answers."""
     patience = time.monotonic() + 600
     while (load := logs.of("logged")).rows < rows and time.monotonic() < patience:
         time.sleep(0.02)

@@ -47,7 +47,7 @@ def test_what_fails_is_run_once_more(more: str, code: int, summary: str, tmp_pat
     assert (at_once in done.stdout.partition(" FAILURES ")[0]) == (code != 2)
 
 
-@pytest.mark.skipif("MYCNF_DRAWS" in os.environ, reason="this run draws anew")
+@pytest.mark.skipif("MYCNF_DRAWS" in os.environ, reason="this run draws again")
 def test_draws_are_the_same_each_time() -> None:
     """A test that draws its input passes or fails for good, and no clock judges it."""
     assert settings().derandomize

@@ -38,7 +38,7 @@ def test_holds_three_packages(wheel: Path) -> None:
     assert {t for t in tops if not t.endswith((".dist-info", ".data"))} == {"advisor", "rules", "probes"}
 
 
-def test_the_command_imports_nothing_by_itself(empty_environment: Path) -> None:
+def test_the_command_imports_nothing_itself(empty_environment: Path) -> None:
     """The installed command is our script, executable and without the imports of those that pip writes."""
     script = empty_environment / "mycnf"
     assert os.access(script, os.X_OK)

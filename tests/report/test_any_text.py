@@ -127,6 +127,6 @@ def test_text(checked: list[CheckedFile]) -> None:
 @given(files(), BROKEN)
 @settings(max_examples=20)
 def test_every_format(name: str, checked: list[CheckedFile], broken: tuple[tuple[str, str], ...]) -> None:
-    """No format writes a control character but line ends, whatever the texts are."""
+    """No format writes a control character but line ends, with any texts."""
     text = rendered(name, checked, broken).replace("\r\n", "\n")
     assert not [c for c in text if unicodedata.category(c) == "Cc" and c != "\n"]

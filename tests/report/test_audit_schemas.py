@@ -31,7 +31,7 @@ ROOM = ("--ram", "64G", "--cpus", "8", "--disk", "nvme")
 
 @cache
 def validator(name: str) -> Draft202012Validator:
-    """The published schema of that name, with the others at hand for what it refers to."""
+    """The published schema of that name, with the others for what it refers to."""
     contents = {s: json.loads((CHECKOUT / "schemas" / f"{s}.schema.json").read_text()) for s in SCHEMAS}
     known: Registry[Any] = Registry().with_resources(
         (f"{s}.schema.json", Resource.from_contents(c)) for s, c in contents.items()

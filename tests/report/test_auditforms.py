@@ -52,7 +52,7 @@ def test_lines(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_sarif(capsys: pytest.CaptureFixture[str], sarif_validator: Draft4Validator) -> None:
-    """The log is valid; a finding of no file has no location, and no artifact stands for the server."""
+    """The log is valid; a finding of no file has no location, and no artifact represents the server."""
     log = json.loads(printed(capsys, "sarif"))
     sarif_validator.validate(log)
     (run,) = log["runs"]

@@ -102,7 +102,7 @@ def test_secrets_are_masked(form: str) -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_words_of_mycnf_are_whole(form: str) -> None:
-    """What a rule says of passwords is not masked, and a long text is not cut; it is harmless all the same."""
+    """What a rule says about passwords is not masked, and a long text is not cut; it is harmless all the same."""
     words = f"SET PASSWORD is written to the log <b>as sent</b>.{' more' * 600} \x1b[31m end"
     text = written(form, Paragraph(OwnText(words)))
     assert "SET PASSWORD is written" in text

@@ -1,4 +1,4 @@
-"""What GitHub Actions and GitLab make of a report."""
+"""What GitHub Actions and GitLab show of a report."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_annotations_name_files_from_the_top() -> None:
     assert [c.properties["file"] for c in commands(render("github", files, page()))] == ["a/b.cnf", "c"]
 
 
-def test_unread_files_are_told() -> None:
+def test_unread_files_are_reported() -> None:
     """A file that could not be read is an error for either forge."""
     unread = page(("gone.cnf", "cannot parse it"))
     assert commands(render("github", [], unread)) == [
@@ -127,7 +127,7 @@ def test_problem_matcher() -> None:
 
 
 def test_problem_matcher_leaves_other_lines() -> None:
-    """What else stands in a log is no problem of ours."""
+    """Other lines of a log are no problem of ours."""
     (matcher,) = json.loads((CHECKOUT / "examples" / "mycnf-problem-matcher.json").read_text())["problemMatcher"]
     log = (
         *render("text", nothing(), page()).splitlines(),

@@ -1,4 +1,4 @@
-"""Which report goes where, and that every format is at hand."""
+"""Which report goes where, and that every format is available."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "link"]
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a link to somebody else")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a link to another account")
 def test_a_strangers_link_in_a_shared_directory_is_not_followed(tmp_path: Path) -> None:
     """In a directory such as /tmp it may lead anywhere: Linux forbids to follow it, and so do reports and snapshots."""
     shared, target = tmp_path / "shared", tmp_path / "target"

@@ -24,7 +24,7 @@ MATERIAL: dict[str, tuple[Callable[[], list[CheckedFile]], Page]] = {
 @pytest.mark.parametrize("name", names("lint"))
 @pytest.mark.parametrize("material", MATERIAL)
 def test_report(material: str, name: str) -> None:
-    """The report is what it was when somebody last looked at it; the version of mycnf is left out."""
+    """The report is the reviewed one; the version of mycnf is left out."""
     files, how = MATERIAL[material]
     made = render(name, files(), how).encode().replace(f'ersion": "{__version__}"'.encode(), b'ersion": "0"')
     golden = GOLDEN / f"{material}.{name}"

@@ -29,7 +29,7 @@ def test_schemas(junit_schema: etree.XMLSchema, files: list[CheckedFile], broken
     ("error", {"error"}), ("warning", {"error", "warning"}), ("note", {"error", "warning", "note"}), ("never", set()),
 ])  # fmt: skip
 def test_failures_are_what_fails(fail_on: str, severities: set[str]) -> None:
-    """A test fails where the run does by --fail-on; what doesn't fail is told in the suite's output."""
+    """A test fails where the run does by --fail-on; what doesn't fail is in the suite's output."""
     root = tree(nasty(), fail_on=fail_on)
     assert {f.get("type") for f in root.iter("failure")} == severities
     for suite, checked in zip(root, nasty(), strict=True):
@@ -48,7 +48,7 @@ def test_a_suite_for_each_file_and_target() -> None:
 
 
 def test_tests_of_one_suite_differ() -> None:
-    """No two findings of a suite share name and class, by which servers tell tests apart."""
+    """No two findings of a suite share name and class, by which servers distinguish tests."""
     for suite in tree(nasty()):
         keys = [(t.get("classname"), t.get("name")) for t in suite.iter("testcase")]
         assert len(set(keys)) == len(keys)

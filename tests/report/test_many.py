@@ -26,7 +26,7 @@ def printed(capsys: pytest.CaptureFixture[str], folder: Path, form: str) -> str:
 
 
 def test_each_snapshot_counts_once(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """One that is named and lies in a directory that is named too is one server."""
+    """One that is named and is in a directory that is named too is one server."""
     (tmp_path / "a.json").write_bytes(SNAPSHOT.read_bytes())
     words = [str(tmp_path), str(tmp_path / "a.json"), os.path.relpath(tmp_path / "a.json"), str(tmp_path / "no.json")]
     assert main(["report", "--isolated", "--jobs", "1", *words, "--format", "text"]) == 2

@@ -64,7 +64,7 @@ def test_every_finding_is_a_row() -> None:
 
 
 def test_clean_and_unread_files() -> None:
-    """A clean file is named, one that could not be read is told of, and the title counts both."""
+    """A clean file is named, one that could not be read is reported, and the title counts both."""
     text = render("markdown", nothing(), page(("gone.cnf", "can't read gone.cnf")))
     assert text.startswith("## mycnf lint: nothing found, 1 file not read\n")
     assert "### `clean.cnf`" in text
@@ -82,7 +82,7 @@ def test_plain_words_stay_plain(word: str) -> None:
     ["@team", "#12", "GH-34", "deadbeef", "www.example.com", "http://x", "a_b", ":smile:", "~x~", "$x$", "<b>", "{x}"],
 )
 def test_words_that_forges_act_on_are_code(word: str) -> None:
-    """Mentions, references, commits, addresses, pictures and macros stand in code spans."""
+    """Mentions, references, commits, addresses, pictures and macros are in code spans."""
     assert prose(word).startswith("`")
 
 

@@ -56,7 +56,7 @@ def named() -> AuditResult:
 
 
 @pytest.mark.parametrize("form", names("audit"))
-def test_no_format_tells_whose_host_it_is(form: str) -> None:
+def test_no_format_names_the_host(form: str) -> None:
     """Neither names, whole or without their domain, nor addresses of the network are in any format."""
     text = render_audit(form, anonymize(named()), Page()).lower()
     shortened = text.replace("db70", "")
@@ -105,7 +105,7 @@ def test_the_rules_own_words_stay() -> None:
 
 
 @pytest.mark.parametrize("host", ["mysql", "localhost", "", "10.1.2.3"])
-def test_names_that_tell_nothing(host: str) -> None:
+def test_names_that_identify_nothing(host: str) -> None:
     """A host that is called as every server's directories are leaves these alone; an address is one."""
     facts = recorded()
     server = replace(facts.server, variables={**facts.server.variables, "hostname": host})

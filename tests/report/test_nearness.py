@@ -1,4 +1,4 @@
-"""How far a source is from the host at hand: what its words say, what they don't, and what to expect then."""
+"""How far a source is from this host: what its words say, what they don't, and what to expect then."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_servers_in_words(versions: str, found: list[tuple[str, str]]) -> None:
     ],
 )
 def test_what_to_expect(evidence: Evidence, words: str) -> None:
-    """Age, server, processors, memory and disks are told where they are far, and what the source leaves out."""
+    """Age, server, processors, memory and disks are named where they are far, and what the source leaves out."""
     assert words in sentence(evidence, HERE)
 
 
@@ -95,12 +95,12 @@ def test_every_measured_source_has_its_sentence() -> None:
 
 
 def test_this_host() -> None:
-    """Processors and memory are what the operating system says of itself."""
+    """Processors and memory are those that the operating system reports."""
     assert cpus("/") == os.cpu_count()
     assert memory("/") == pytest.approx(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), rel=0.05)
 
 
-def test_a_host_that_tells_nothing(tmp_path: Path) -> None:
+def test_a_host_that_reports_nothing(tmp_path: Path) -> None:
     """Without /proc and /sys nothing is known, and nothing is made up."""
     assert (cpus(str(tmp_path)), memory(str(tmp_path)), disks(str(tmp_path))) == (None, None, ())
 
@@ -131,7 +131,7 @@ def test_recorded_processors(path: Path, tmp_path: Path) -> None:
     ],
 )
 def test_kinds_of_disks(files: dict[str, str], kinds: tuple[str, ...], tmp_path: Path) -> None:
-    """A virtual disk is one whatever it says of turning; what can't be told is left out."""
+    """A virtual disk is one with either rotational flag; what is unknown is left out."""
     for name, text in files.items():
         path = tmp_path / "sys" / "block" / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -86,7 +86,7 @@ def test_published_times_stay_beside_times() -> None:
 
 
 def test_a_table_without_the_baseline_is_not_drawn() -> None:
-    """Shares of a baseline that nobody published don't exist; the evidence is still named."""
+    """Shares of an unpublished baseline don't exist; the evidence is still named."""
     other = result(arm("12K", (1.0, 1.0), 12288.0), arm("16K", (2.0, 2.1), 16384.0), baseline="12K")
     assert [c.here for c in curves(other)] == [True]
     assert "RBS-01" in render(other, "text", Paper())
@@ -104,7 +104,7 @@ def test_words_match_published_labels() -> None:
     assert all({p.place for p in c.points} <= {0.0, 1.0} for c in found)
 
 
-def test_a_size_published_in_round_numbers_leaves_the_axis_as_it_is() -> None:
+def test_a_size_published_in_round_numbers_leaves_the_axis_unchanged() -> None:
     """8200 beside 8192 is the same point: sizes that double stand as far from each other as ever."""
     sizes = [float(1 << n) for n in range(13, 26)]
     for published in (sizes, [8200.0, *sizes[1:]]):
@@ -230,7 +230,7 @@ def test_the_best_variant_is_named_once_with_its_change() -> None:
 
 
 def test_variants_at_one_point_are_curves_of_their_own() -> None:
-    """What a name says besides its point tells the curve; all stand over one axis."""
+    """What a name has besides its point is the curve; all are over one axis."""
     grid = [("flush 1", 1.0), ("flush 0", 1.0), ("flush 1", 8.0), ("flush 0", 8.0)]
     arms = [arm(f"{kind}, {point:g} at once", (1.0, 2.0, 1.5), point) for kind, point in grid]
     many = result(*arms, baseline="flush 1, 1 at once", evidence=())
@@ -267,7 +267,7 @@ def test_groups_are_drawn_beside_their_own_baselines() -> None:
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "json"])
-def test_what_other_processes_used_is_told(form: str) -> None:
+def test_what_other_processes_used_is_reported(form: str) -> None:
     """The share of the processors, in the median block and at most."""
     whole = scan()
     arms = tuple(
@@ -292,7 +292,7 @@ def test_the_curves_that_differ_most_are_drawn() -> None:
     assert words == "2 more curves are in the tables alone"
 
 
-def test_names_that_tell_no_curve_are_points_in_a_row() -> None:
+def test_names_without_a_curve_are_points_in_a_row() -> None:
     """Variants at one point that names don't part stand side by side, unjoined."""
     arms = (arm("x", (1.0, 2.0), 1.0), arm("y", (1.0, 2.0), 1.0), arm("z", (1.0, 2.0), 2.0))
     odd = result(*arms, baseline="x", evidence=())
@@ -312,8 +312,8 @@ def test_tables_are_parted_to_fit(width: int) -> None:
     assert len(rows) == len(heads)
 
 
-def test_a_column_wider_than_the_page_stands_by_itself() -> None:
-    """It is told all the same."""
+def test_a_column_wider_than_the_page_is_printed_alone() -> None:
+    """It is printed all the same."""
     long = scan(metric=Metric("scanned", "a very long unit of measurement that fits no narrow page"))
     lines = render(long, "text", Paper(40)).splitlines()
     assert len([line for line in lines if line.startswith("  2M  ")]) > 1
@@ -330,7 +330,7 @@ def test_numbers(value: float | None, text: str) -> None:
 
 
 def test_changes() -> None:
-    """Percent up to twice, times beyond, a dash for what nobody knows."""
+    """Percent up to twice, times beyond, a dash for what is unknown."""
     assert [change(r) for r in (None, math.inf, math.nan, 1.0, 0.8, 5.0)] == [
         "-",
         "-",

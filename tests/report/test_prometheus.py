@@ -63,21 +63,21 @@ def test_demo(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_no_finding_is_a_zero() -> None:
-    """A clean server has zeros, so that an alert can tell it from one that nobody asks."""
+    """A clean server has zeros, so that an alert distinguishes it from one without a report."""
     families = read(report(audited(), Page()))
     assert [sample.value for sample in families["mycnf_findings"].samples] == [0, 0, 0]
     assert "mycnf_finding" not in families
 
 
 def test_one_series_a_finding() -> None:
-    """Two findings that only their lines tell apart are one series: a second one would spoil the whole file."""
+    """Two findings that only their lines distinguish are one series: a second one would spoil the whole file."""
     found = Finding("TST001", "x", Severity.NOTE, Confidence.LIKELY, "m", option="a", canonical="a")
     families = read(report(audited(found, found._replace(message="another")), Page()))
     assert len(families["mycnf_finding"].samples) == 1
     assert value(families, "mycnf_findings", severity="note") == 2
 
 
-def test_port_tells_servers_of_one_host_apart() -> None:
+def test_port_distinguishes_servers_of_one_host() -> None:
     """A port that is not everybody's stands behind the host's name."""
     facts = recorded()
     there = replace(facts, server=replace(facts.server, variables={**facts.server.variables, "port": "3307"}))

@@ -41,6 +41,6 @@ def test_a_rule_with_all_of_its_parts() -> None:
 
 
 def test_the_list_leads_to_the_rules() -> None:
-    """Each link of the list is the page of the subject and the anchor that renderers make of the heading."""
+    """Each link of the list is the page of the subject and the anchor that renderers create for the heading."""
     listed = re.findall(r"\[([A-Z]{3}\d{3})\]\(\./([a-z]+)\.md#([a-z0-9-]+)\)", table_of(all_rules(), "./"))
     assert listed == [(r.code, r.subject, anchor(r)) for r in all_rules()]

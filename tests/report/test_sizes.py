@@ -48,5 +48,5 @@ def test_about(count: int, text: str) -> None:
     ("seconds", "text"), [(8, "8 s"), (720, "12 min"), (3 * 3600, "3 h"), (41 * 86400 + 5, "41 d")]
 )
 def test_lasted(seconds: float, text: str) -> None:
-    """A duration is told in its largest whole unit."""
+    """A duration is shown in its largest whole unit."""
     assert format_duration(seconds) == text

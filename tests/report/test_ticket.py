@@ -94,7 +94,7 @@ def checked(audit: AuditResult) -> str:
 
 @pytest.mark.parametrize(("name", "audit"), [("nasty", nasty_audit), ("nothing", audited)])
 def test_golden(name: str, audit: Callable[[], AuditResult]) -> None:
-    """The ticket is what it was when somebody last looked at it; the version of mycnf is left out."""
+    """The ticket is the reviewed one; the version of mycnf is left out."""
     made = report(audit(), Page()).replace(f"mycnf {__version__} ", "mycnf 0 ").encode()
     golden = GOLDEN / f"{name}.ticket"
     if os.environ.get("MYCNF_WRITE_GOLDEN"):
@@ -112,7 +112,7 @@ def test_hostile_words_do_nothing() -> None:
 
 
 def test_no_secret() -> None:
-    """A secret in whatever text of a finding, or in the reason to put one aside, is masked."""
+    """A secret in any text of a finding, or in the reason to put one aside, is masked."""
     assert SECRET not in report(nasty_audit(), Page())
     secret_words = f"identified by '{SECRET}', http://u:{SECRET}@h/"
     finding = Finding(
@@ -252,7 +252,7 @@ def test_a_way_back_for_the_file() -> None:
     assert "Undo: remove the line again" in text
 
 
-def test_a_statement_is_whole_or_told_of() -> None:
+def test_a_statement_is_whole_or_counted() -> None:
     """Half a statement is no statement: one that is too long is counted and left out."""
     statement = f"SET GLOBAL init_connect = '{'x' * 10_000}';"
     action = Action(None, statement)
@@ -333,7 +333,7 @@ def test_what_happens_now_comes_first() -> None:
     assert steps == ["OPT003", "BLK001", "DUR002", "BUF004"]
 
 
-def test_a_long_message_is_told_once() -> None:
+def test_a_long_message_is_printed_once() -> None:
     """The title of a finding without an option is its first sentence, or its name; the message is not repeated."""
     first, rest = "Four sessions wait behind connection 7.", f"Its transaction {'has been open for long ' * 6}indeed."
     text = checked(audited(Finding("TST001", "x-y", Severity.WARNING, Confidence.LIKELY, f"{first} {rest}", "do it")))
@@ -350,13 +350,13 @@ def test_notes_alone() -> None:
     assert "#### note: m (TST001, likely)\n\n- Do: do it" in text
 
 
-def test_a_lost_server_is_told() -> None:
-    """A server that was lost during the audit stands above everything else."""
+def test_a_lost_server_is_reported() -> None:
+    """A server that was lost during the audit is named above everything else."""
     text = checked(audited(facts=replace(recorded(), lost="Lost connection to server during query")))
     assert text.split("\n\n")[1].startswith("**The server was lost during the audit:** Lost connection")
 
 
-def test_what_was_put_aside_is_told() -> None:
+def test_what_was_suppressed_is_listed() -> None:
     """Suppressed findings are left out of the counts, and listed where a format has room for them."""
     hidden = Finding("TST009", "hidden-one", Severity.WARNING, Confidence.LIKELY, "the message", canonical="a_b")
     audit = audited()._replace(suppressed=((hidden, "measured in <b>March</b>"),))

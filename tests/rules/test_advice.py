@@ -65,7 +65,7 @@ def actions(findings: list[Finding]) -> list[Action]:
     return [action for finding in findings for action in finding.actions]
 
 
-def told(action: Action) -> tuple[str, str]:
+def option_and_value(action: Action) -> tuple[str, str]:
     """The option and the value of an action: of its line or argument, else of the statement that persists it."""
     if action.option_line:
         name, value = action.option_line.split(" = ")
@@ -89,7 +89,7 @@ def test_advice_of_a_run(rule: str, tmp_path: Path) -> None:
         for action in actions(run(known)):
             if NO_OPTION.fullmatch(action.statement or ""):
                 continue
-            name, value = told(action)
+            name, value = option_and_value(action)
             if not name.startswith("group_replication_"):  # options of a plugin that a value alone does not load
                 assert judge_value(name, value, known.catalog).outcome is Outcome.ACCEPTED, (str(case), action)
             advised[name].add(value)

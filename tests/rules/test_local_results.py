@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
-from local_results import CALM, HOST, LOUD, PLACE, TPS, Variant, audited, measured, scans, told
+from local_results import CALM, HOST, LOUD, PLACE, TPS, Variant, audited, host_result, measured, scans
 from msgspec.structs import replace
 from rule_cases import Case, context_of_case, facts_of
 from simulated_experiment import Noise
@@ -215,7 +215,7 @@ def test_a_small_pool_says_nothing_of_a_large_one() -> None:
 
 def writes(most: float, capacity: int, **more: object) -> list[Finding]:
     """What is said of an I/O capacity on a disk that takes so many writes a second."""
-    found = told("random-write", {"most_writes": most, "io_capacity_bound": most})
+    found = host_result("random-write", {"most_writes": most, "io_capacity_bound": most})
     ran = audited("mysql-8.0", f"innodb_io_capacity = {capacity}", found, **more)
     return [f for f in ran.findings if f.name == "oversized-io-capacity"]
 
@@ -242,11 +242,11 @@ def test_a_driver_at_its_limit_bounds_no_capacity() -> None:
     other: dict[str, float | str] = {**facts, "at_least": "1 to each fsync"}
     singly = {"open": "O_DIRECT", "at once": "1"}
     for result, speaks in (
-        (told("random-write", facts), True),
-        (told("random-write", other), True),
-        (told("random-write", limited), False),
-        (told("random-write", facts, parameters=singly), False),
-        (told("random-write", facts, parameters={**singly, "at once": "64"}), True),
+        (host_result("random-write", facts), True),
+        (host_result("random-write", other), True),
+        (host_result("random-write", limited), False),
+        (host_result("random-write", facts, parameters=singly), False),
+        (host_result("random-write", facts, parameters={**singly, "at once": "64"}), True),
     ):
         names = {f.name for f in audited("mysql-8.0", file, result, host=ssd).findings}
         assert ("oversized-io-capacity" in names) is speaks
@@ -265,16 +265,16 @@ def test_a_limit_is_not_raised_beyond_what_the_disk_takes() -> None:
     )
     facts = facts_of(case, parse_target(MARIADB))
     for most, speaks in ((200.0, True), (199.0, False)):
-        kept = (told("random-write", {"most_writes": most, "io_capacity_bound": most}),)
+        kept = (host_result("random-write", {"most_writes": most, "io_capacity_bound": most}),)
         ran = run_rules(build_context(replace(facts, probes=kept)), all_rules())
         assert ("starved-flushing" in {f.name for f in ran.findings}) is speaks
 
 
 def test_latency_outranks_what_a_disk_reports() -> None:
     """A disk that claims to rotate and answers in 90 us has no seeks to save, and isn't asked for too many writes."""
-    quick = told("random-read", {"one_read": 90.0}, parameters={"open": "O_DIRECT"})
-    cached = told("random-read", {"one_read": 9.0}, parameters={"open": "buffered"})
-    slow = told("random-read", {"one_read": 7000.0}, parameters={"open": "O_DIRECT"})
+    quick = host_result("random-read", {"one_read": 90.0}, parameters={"open": "O_DIRECT"})
+    cached = host_result("random-read", {"one_read": 9.0}, parameters={"open": "buffered"})
+    slow = host_result("random-read", {"one_read": 7000.0}, parameters={"open": "O_DIRECT"})
     file = "innodb_flush_neighbors = 1\ninnodb_io_capacity = 2000"
     for result, solid in ((quick, True), (cached, False), (slow, False)):
         names = {f.name for f in audited("mysql-8.0", file, result).findings}
@@ -289,7 +289,8 @@ def test_latency_outranks_what_a_disk_reports() -> None:
 def test_reads_from_the_page_cache_are_no_latency_of_the_disk(way: str, shown: str) -> None:
     """The line about storage shows only what was read past the page cache."""
     facts = facts_of(Case("", "", MARIADB, host=HOST, server={}), parse_target(MARIADB))
-    known = build_context(replace(facts, probes=(told("random-read", {"one_read": 90.0}, parameters={"open": way}),)))
+    found = host_result("random-read", {"one_read": 90.0}, parameters={"open": way})
+    known = build_context(replace(facts, probes=(found,)))
     assert latency(SimpleNamespace(context=known)) == shown
 
 
@@ -336,7 +337,7 @@ def test_durability_is_never_traded_for_speed(effect: float, verdict: str, words
 
 def test_a_sync_is_reported_where_commits_were_not_measured() -> None:
     """Without a run of the server's commits the latency of one sync on its disk is reported."""
-    latency = told("commit-latency", {"quickest": "fdatasync 4K", "quickest_latency": 1100.0})
+    latency = host_result("commit-latency", {"quickest": "fdatasync 4K", "quickest_latency": 1100.0})
     found = of("lost-commits", audited("mysql-8.0", "innodb_flush_log_at_trx_commit = 2", latency))
     assert "1.1 ms (fdatasync 4K)" in local(found).words
 
@@ -380,7 +381,9 @@ def test_equal_variants_are_rarely_judged(tmp_path: Path) -> None:
             for threads in (1, 4, 16, 64)
             for value in ("0", "10000")
         )
-        equal = replace(told("commit", {}), metrics=(TPS,), arms=arms, baseline=arms[0].name, server="mysql-8.0.43")
+        equal = replace(
+            host_result("commit", {}), metrics=(TPS,), arms=arms, baseline=arms[0].name, server="mysql-8.0.43"
+        )
         context.parts["probes"] = answers([replace(equal, axis="threads")])
         found = compare_values("commit", CLAIMS["delayed-commits"], context, "10000", "0")
         assert found is not None

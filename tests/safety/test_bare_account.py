@@ -25,7 +25,7 @@ def bare(live: Live, home: Path) -> Iterator[tuple[str, ...]]:
         yield ("--defaults-file", str(file))
 
 
-def told(words: tuple[str, ...], capfd: pytest.CaptureFixture[str]) -> dict[str, Any]:
+def audited(words: tuple[str, ...], capfd: pytest.CaptureFixture[str]) -> dict[str, Any]:
     """An audit as JSON; it ends as one without a grave finding does."""
     capfd.readouterr()
     assert dispatch(["audit", *words, "--window", "0", "--isolated", "--format", "json"]) == 0
@@ -37,7 +37,7 @@ def test_a_bare_account_gets_reports_and_grants(
     live: Live, bare: tuple[str, ...], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """JSON, text and page name what lacks and print grants; once those were run, nothing lacks any more."""
-    report = told(bare, capfd)
+    report = audited(bare, capfd)
     reasons = {skip["reason"] for skip in report["skipped"]}
     assert {"needs PROCESS", "needs SELECT on mysql.innodb_table_stats"} <= reasons
     grants = [grant["statement"] for grant in report["grants"]]
@@ -50,6 +50,6 @@ def test_a_bare_account_gets_reports_and_grants(
         assert "needs PROCESS" in printed
         assert all(grant in printed for grant in grants)
     live.run(*(grant.rstrip(";") for grant in grants))
-    after = told(bare, capfd)
+    after = audited(bare, capfd)
     assert "grants" not in after
     assert not [skip for skip in after["skipped"] if skip["reason"].startswith(("needs PROCESS", "needs SELECT on"))]

@@ -43,7 +43,7 @@ LOCKING = (
     "SET lock_wait_timeout = 30", "ALTER TABLE busy.t ADD COLUMN c INT", "LOCK TABLES busy.t WRITE", "UNLOCK TABLES",
     "FLUSH TABLES WITH READ LOCK", "UNLOCK TABLES",
 )  # fmt: skip
-CACHED = 0.15  # seconds after which that table is made anew; asked earlier it says what it said before
+CACHED = 0.15  # seconds after which that table is filled again; read earlier it has the old rows
 
 
 class Held(NamedTuple):
@@ -77,7 +77,7 @@ class Lookout:
         return str(text)
 
     def _locks(self) -> tuple[str, ...]:
-        """Metadata locks of clients, with their holders; MariaDB tells of none, but lets nobody lock a table in use."""
+        """Metadata locks of clients, with holders; MariaDB shows none, but refuses LOCK TABLES on a table in use."""
         if not self._live.is_mariadb:
             return tuple(str(lock) for (lock,) in self.run(LOCKS))
         try:
@@ -97,7 +97,7 @@ class Lookout:
 
 @pytest.fixture
 def lookout(live: Live) -> Iterator[Lookout]:
-    """One that sees metadata locks too; 5.7 doesn't count them unless it is told to."""
+    """One that sees metadata locks too; 5.7 doesn't count them by default."""
     with live.sandbox.connect(autocommit=True) as connection:
         look = Lookout(live, connection)
         with counted(look) if live.name == "mysql-5.7" else nullcontext():
@@ -142,14 +142,14 @@ def test_nothing_outlives_its_statement(live: Live, lookout: Lookout, tmp_path: 
 
 
 class Sink:
-    """What stands in for the app: it takes the sampler's messages."""
+    """What replaces the app: it takes the sampler's messages."""
 
     def __init__(self) -> None:
-        self.told: list[object] = []
+        self.posted: list[object] = []
 
     def post_message(self, message: object) -> None:
         """Take one."""
-        self.told.append(message)
+        self.posted.append(message)
 
 
 @contextmanager
@@ -160,7 +160,7 @@ def sampling_asleep(live: Live, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
     sampler = Sampler(cast("App[Any]", sink), lambda: open_session(live.account()), lambda: None)
     sampler.start()
     try:
-        eventually(lambda: any(isinstance(one, SampleRead) for one in sink.told), what="a sample")
+        eventually(lambda: any(isinstance(one, SampleRead) for one in sink.posted), what="a sample")
         yield
     finally:
         sampler.stop()

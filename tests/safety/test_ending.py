@@ -56,7 +56,7 @@ def napping(live: Live, connection: pymysql.Connection[Any], statement: str) -> 
 
 @pytest.fixture
 def second(live: Live) -> Iterator[Wire]:
-    """The connection that stands in for one that got no answer."""
+    """The connection that replaces one that got no answer."""
     wire = connect(live.account())
     yield wire
     wire.close()
@@ -101,7 +101,7 @@ def test_behind_a_proxy_nothing_is_ended(live: Live, second: Wire) -> None:
 
 @pytest.mark.servers("mysql-5.7", "mariadb-10.11")
 def test_after_a_restart_the_number_is_a_strangers(server_name: str, start: Start) -> None:
-    """A server that came back gives the numbers out anew: who has ours now goes on, and what we say is true."""
+    """A server that came back assigns the numbers again: who has ours now goes on, and the report is true."""
     server = start(server_name, small=True)
     live = Live(server_name, server)
     for _ in range(30):  # so that the number lies ahead of those which the new start takes
@@ -119,7 +119,7 @@ def test_after_a_restart_the_number_is_a_strangers(server_name: str, start: Star
     session.close()
 
 
-def test_another_server_behind_the_address_is_left_alone(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_server_behind_the_address_is_not_touched(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """A balancer may lead the second connection elsewhere: there the number is a stranger's, who goes on."""
     first, other = Live("mysql-8.0", server("mysql-8.0")), Live("mysql-5.7", server("mysql-5.7"))
     session = open_session(first.account())
@@ -144,7 +144,7 @@ def printed(live: Live) -> Iterator[Account]:
     live.run(f"DROP USER {grants.ACCOUNT}")
 
 
-@pytest.mark.servers("mysql-5.7", "mariadb-10.11")  # later MySQL lets nobody lock its statistics table
+@pytest.mark.servers("mysql-5.7", "mariadb-10.11")  # later MySQL refuses locks on its statistics table
 def test_what_was_ended_is_said(live: Live, printed: Account, monkeypatch: pytest.MonkeyPatch) -> None:
     """The whole way, as the printed account with the app open beside it: what waits too long is killed, and said."""
     app, session = open_session(printed), open_session(printed, PATIENT)

@@ -158,7 +158,7 @@ def test_probes_send_listed_statements_alone(stage: Stage, monkeypatch: pytest.M
 
 
 async def test_the_app_sends_listed_statements_alone(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Opening, sampling, reading anew and coming back after a lost connection: all of it stands on the list."""
+    """Opening, sampling, refreshing and coming back after a lost connection: all of it is on the list."""
     monkeypatch.setattr(sampler_module, "EVERY", 0.3)
     monkeypatch.setattr(sampler_module, "RETRY_AFTER", 0.05)
     with overheard(stage.live.sandbox, stage.folder / "general.log") as heard:

@@ -27,7 +27,7 @@ SHORT = ConnectionLimits(connect=5.0, read=2.0)  # a busy host passes a greeting
 
 @contextmanager
 def greeting_alone(server: str, place: str) -> Iterator[bytearray]:
-    """A socket that passes on a real server's greeting and then only listens; what it is told is kept."""
+    """A socket that passes on a real server's greeting and then only listens; what it receives is kept."""
     received = bytearray()
 
     def serve() -> None:
@@ -70,7 +70,7 @@ def refused(account: Account) -> str:
 
 
 @pytest.mark.parametrize("mode", ["disabled", "required"])
-@pytest.mark.servers("mysql-9.7")  # it offers TLS by itself
+@pytest.mark.servers("mysql-9.7")  # it offers TLS by default
 def test_silence_within_a_login_ends(live: Live, mode: str, tmp_path: Path) -> None:
     """A server that greets and then says nothing is given up, in the midst of a TLS handshake too."""
     place = str(tmp_path / "s")
@@ -92,7 +92,7 @@ def test_we_offer_no_files_and_one_statement_at_a_time(live: Live, tmp_path: Pat
 
 @pytest.mark.servers("mysql")
 def test_a_session_is_bound_before_it_asks(live: Live) -> None:
-    """The server holds our limits and its read-only mode as soon as a session is open, whatever it is opened for."""
+    """The server holds our limits and its read-only mode as soon as a session is open, for any purpose."""
     session = open_session(live.account(), ConnectionLimits(statement=3))
     own = f"(SELECT THREAD_ID FROM performance_schema.threads WHERE PROCESSLIST_ID = {session.connection_id})"  # noqa: S608
     bounds = "SELECT VARIABLE_NAME, VARIABLE_VALUE FROM performance_schema.variables_by_thread WHERE THREAD_ID = "
@@ -105,7 +105,7 @@ def test_a_session_is_bound_before_it_asks(live: Live) -> None:
 
 @pytest.mark.servers("mysql-8.0", "mariadb-10.11")
 def test_a_wrong_idea_of_the_flavour_is_mended(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the greeting's version misleads, the limits are set once the variables have told what it is."""
+    """Where the greeting's version misleads, the limits are set once the variables show the flavour."""
     with monkeypatch.context() as misled:
         misled.setattr(session_module, "flavour_of", lambda *_: "mysql" if live.is_mariadb else "mariadb")
         session = open_session(live.account())
@@ -117,7 +117,7 @@ def test_a_wrong_idea_of_the_flavour_is_mended(live: Live, monkeypatch: pytest.M
 
 
 @pytest.mark.servers("mysql-8.0", "mariadb-10.11")
-def test_a_server_that_takes_no_limits_is_told_of(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_takes_no_limits_is_reported(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the server refuses our limits, the audit goes on within those of the client, and says so."""
     wrong = "mysql" if live.is_mariadb else "mariadb"
     right = session_module.set_server_limits

@@ -1,4 +1,4 @@
-"""The busiest hour is one that the server ran through, whatever its clock and its counters did."""
+"""The busiest hour is one that the server ran through, with any jump of its clock and its counters."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def raised(entries: list[RingSample], first: int, last: int, lsn: int) -> list[R
 
 
 def test_the_hour_with_most_redo() -> None:
-    """Of a day the hour is told in which the log grew most, by when it was and how fast."""
+    """Of a day the hour is reported in which the log grew most, by when it was and how fast."""
     sampled = summarize_samples(raised(steady(145), 60, 66, 10**9))
     hour = sampled.hour("redo")
     assert (hour.began_at, hour.ended_at) == ("2026-11-21T22:00:00+00:00", "2026-11-21T23:00:00+00:00")
@@ -37,7 +37,7 @@ def test_the_hour_with_most_redo() -> None:
 
 
 def test_each_kind_has_its_own_hour() -> None:
-    """Connections and temporary tables have other busiest hours than redo; refusals weigh more than many clients."""
+    """Connections and temporary tables have other busiest hours than redo; refusals outweigh many clients."""
     entries = [
         e._replace(
             counters={
@@ -61,7 +61,7 @@ def test_no_hour_spans_a_restart() -> None:
     """Where the uptime fell, or rose less than time passed, the hour ends; there is none over it."""
     early, late = steady(4), [e._replace(time=e.time + 4 * STEP) for e in steady(4, begin=5000)]
     assert not list(hour_spans(early + late))
-    longer = [e._replace(time=e.time + 40 * STEP) for e in steady(4, begin=8000)]  # it started anew while nobody looked
+    longer = [e._replace(time=e.time + 40 * STEP) for e in steady(4, begin=8000)]  # it restarted between samples
     assert not list(hour_spans(early + longer))
     assert list(hour_spans(steady(8)))
 
@@ -112,7 +112,7 @@ ENTRIES = st.builds(
 
 @given(st.lists(ENTRIES, max_size=30))
 def test_no_ring_is_too_odd(entries: list[RingSample]) -> None:
-    """Whatever numbers stand in a ring, rates are never below zero and nothing is raised."""
+    """For any numbers in a ring, rates are never below zero and nothing is raised."""
     sampled = summarize_samples(entries)
     assert (sampled is None) == (not entries)
     for hour in sampled.hours if sampled else ():

@@ -1,4 +1,4 @@
-"""The ring keeps its size, loses no more than a slot to whatever cuts a write off, and serves two at once."""
+"""The ring keeps its size, loses no more than a slot to a write that is cut off, and serves two at once."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_the_newest_are_kept(tmp_path: Path, count: int) -> None:
 @given(st.integers(1, 12), st.data())
 @settings(max_examples=60)
 def test_a_spoiled_slot_is_passed_over(tmp_path: Path, count: int, data: st.DataObject) -> None:
-    """Bytes that are lost or changed cost the slots that they lie in, and the ring goes on."""
+    """Bytes that are lost or changed cost the slots that they are in, and the ring goes on."""
     path = tmp_path / "ring"
     sample_ring.create(str(path), HEAD, [entry(n) for n in range(count)])
     whole = sample_ring.read(str(path))[1]
@@ -94,7 +94,7 @@ def test_a_cut_off_ring(tmp_path: Path, share: float) -> None:
 @given(st.binary(max_size=9000))
 @settings(max_examples=40)
 def test_anything_else_is_refused(tmp_path: Path, data: bytes) -> None:
-    """Other files are no rings, whatever they hold."""
+    """Other files are no rings, with any content."""
     path = tmp_path / "ring"
     path.write_bytes(data)
     with pytest.raises(RingError):

@@ -1,4 +1,4 @@
-"""No command tells a password that it read, in any of its formats: all commands and formats there are, walked."""
+"""No command prints a password that it read, in any of its formats: all commands and formats there are, walked."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_every_command_is_walked() -> None:
 
 @pytest.mark.parametrize("command", WALK)
 def test_no_password_in_any_format(command: str, ground: Ground, capsys: pytest.CaptureFixture[str]) -> None:
-    """What is printed, said and written holds none of them, and something is told each time."""
+    """What is printed, said and written holds none of them, and something is printed each time."""
     if command == "history":
         assert main(["history", "add", "before.json", "now.json"]) == 0
     numbers, masked = itertools.count(), 0
@@ -171,7 +171,7 @@ def _has_output(command: str) -> bool:
 
 
 def _text(path: Path) -> str:
-    """What a file tells whoever can read it."""
+    """What any reader gets from a file."""
     data = path.read_bytes()
     if data[:4] == b"PAR1":
         return str(pytest.importorskip("pyarrow.parquet").read_table(path).to_pylist())
@@ -246,7 +246,7 @@ def test_audit_in_other_ways(ground: Ground, capsys: pytest.CaptureFixture[str])
 def test_what_is_left_of_a_defect(
     ground: Ground, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The file that tells us of a defect holds places in our code, and nothing of what was being read."""
+    """The report of a defect holds places in our code, and nothing of what was being read."""
 
     def broken(*arguments: object) -> None:
         raise RuntimeError(f"while it read {canary('defect')} of {arguments!r} and {option_file()}")

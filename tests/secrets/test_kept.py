@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from local_results import told
+from local_results import host_result
 from msgspec.structs import replace
 from planted_secrets import SNAPSHOT
 
@@ -52,7 +52,7 @@ def _ring(_place: Path) -> None:
 
 
 def _probe(place: Path) -> None:
-    results.write_result(told("sequential-read", {"size": 1.5}))
+    results.write_result(host_result("sequential-read", {"size": 1.5}))
     leftovers.remove_leftovers((str(place),))
 
 
@@ -106,7 +106,7 @@ def test_what_is_kept_is_private(
 
 
 def test_folders_that_others_could_read_are_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An open folder of ours, of an older version or of somebody's hand, is closed; what it lies in is left alone."""
+    """An open folder of ours, of an older version or hand-made, is closed; what it is in is not changed."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     open_one = tmp_path / "state" / "mycnf" / "history"
     open_one.mkdir(parents=True)

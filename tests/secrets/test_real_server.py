@@ -1,4 +1,4 @@
-"""Real servers full of passwords, reached by a password: none of them is told, kept, or seen by who lists processes."""
+"""Real servers full of passwords, reached by a password: none is printed, kept, or seen in the process list."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ report_host = replica1
 report_password = {canary("file")}
 init_connect = "SET @planted = '{canary("initfile")}'"
 """
-TOLD = ("SHOW FULL PROCESSLIST", "SHOW ENGINE INNODB STATUS")
+SHOWN_BY = ("SHOW FULL PROCESSLIST", "SHOW ENGINE INNODB STATUS")
 LOOK = 0.02  # seconds between two looks at the processes of this host
 
 
@@ -50,7 +50,7 @@ class Planted(NamedTuple):
 
 @pytest.fixture
 def planted(server_name: str, start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Planted]:
-    """A server that was started, told and asked with passwords; state, home and what mycnf writes in a folder."""
+    """A server started, configured and queried with passwords; state, home and what mycnf writes in a folder."""
     for name in ("HOME", "XDG_STATE_HOME", "TMPDIR"):
         (tmp_path / "out" / name).mkdir(parents=True)
         monkeypatch.setenv(name, str(tmp_path / "out" / name))
@@ -61,7 +61,7 @@ def planted(server_name: str, start: Start, tmp_path: Path, monkeypatch: pytest.
     options.chmod(0o600)
     sandbox = start(server_name, option_file=options, arguments=[f"--report-password={canary('word')}"], small=True)
     live = Live(server_name, sandbox)
-    _tell(live)
+    _configure(live)
     account, wrong = tmp_path / "account.cnf", tmp_path / "wrong.cnf"
     account.write_text(f"[client]\nuser=watcher\npassword='{canary('account')}'\nsocket={sandbox.socket}\n")
     wrong.write_text(account.read_text().replace(canary("account"), canary("wrong")))
@@ -74,8 +74,8 @@ def planted(server_name: str, start: Start, tmp_path: Path, monkeypatch: pytest.
         yield Planted(live, sandbox, account, login, wrong)
 
 
-def _tell(live: Live) -> None:
-    """What an administrator tells a server, with a password in each: an account, its master, what it is to remember."""
+def _configure(live: Live) -> None:
+    """Statements of an administrator, with a password in each: an account, its master, what it is to persist."""
     password = canary("account")
     live.run(
         f"CREATE USER watcher@localhost IDENTIFIED BY '{password}'",
@@ -93,11 +93,11 @@ def _is_running(live: Live, statement: str) -> bool:
 
 @contextmanager
 def _busy(live: Live, sandbox: Sandbox) -> Iterator[None]:
-    """A statement with a password is running, in a transaction that InnoDB tells of."""
+    """A statement with a password is running, in a transaction that InnoDB shows."""
     asleep = threading.Thread(target=_sleep, args=(sandbox.connect(),))
     asleep.start()
     try:
-        for statement in TOLD:
+        for statement in SHOWN_BY:
             eventually(partial(_is_running, live, statement), what="the statement runs")
         yield
     finally:
@@ -139,7 +139,7 @@ def test_nothing_of_a_server_full_of_passwords(
     """Audit, collect, sample, preflight, diff, history and report, live and of the snapshot, in every format."""
     monkeypatch.setenv("MYSQL_TEST_LOGIN_FILE", str(planted.login_file))
     assert out_of(repr(planted.live.run("SELECT @@GLOBAL.init_connect")))
-    assert all(canary("running") in out_of(repr(planted.live.run(text))) for text in TOLD)
+    assert all(canary("running") in out_of(repr(planted.live.run(text))) for text in SHOWN_BY)
     there = ("--defaults-file", str(planted.option_file))
     live = (
         ("collect", *there, "-o", "live.json", "--keep", "--window", "1"),
@@ -171,7 +171,7 @@ def test_nothing_of_a_server_full_of_passwords(
 
 @pytest.mark.servers("mariadb-10.11")
 def test_a_password_that_is_asked_for(planted: Planted, tmp_path: Path) -> None:
-    """Typed on a terminal it is shown neither there nor to whoever lists the processes of this host."""
+    """Typed on a terminal it is shown neither there nor in the process list of this host."""
     seen: list[str] = []
     done = threading.Event()
     watch = threading.Thread(target=_watch, args=(planted.sandbox.pid, seen, done))

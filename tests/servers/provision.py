@@ -2,7 +2,7 @@
 
     python tests/servers/provision.py [NAME…] [--check] [--require NAME,NAME…]
 
-One line a server: the version found and where, or why it can't be had. They stand in
+One line a server: the version found and where, or why it can't be had. They are in
 `~/.cache/mycnf/servers`, or where `MYCNF_SERVERS` says. Exit code 1 when one that was named or required is missing.
 """
 

@@ -62,7 +62,7 @@ def run(folder: Path, tests: str) -> str:
 
 
 def test_skips_are_listed_by_reason(tmp_path: Path) -> None:
-    """Servers that aren't at hand are skipped by name, and the run ends with each reason once, with its count."""
+    """Servers that aren't installed are skipped by name, and the run ends with each reason once, with its count."""
     lines = run(tmp_path, TESTS).splitlines()
     start = next(number for number, line in enumerate(lines) if "skipped, and why" in line)
     remedy = "can't be had: not unpacked: run python tests/servers/provision.py"

@@ -133,7 +133,7 @@ def test_the_systems_suite(tmp_path: Path, text: str, suite: str) -> None:
 
 
 def test_launcher_finds_its_program_from_anywhere(tmp_path: Path) -> None:
-    """A launcher starts the program beside it with its libraries first, whatever blanks its path has."""
+    """A launcher starts the program beside it with its libraries first, with any blanks in its path."""
     folder = tmp_path / "a b"
     (folder / "root" / "lib").mkdir(parents=True)
     program = folder / "root" / "show"
@@ -189,14 +189,14 @@ def test_the_lock_excludes_another_process(empty_shelf: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"format": 0}', "\x00"])
 def test_a_broken_manifest_counts_as_none(empty_shelf: Path, text: str) -> None:
-    """A manifest that can't be understood makes the server be unpacked anew."""
+    """A manifest that can't be parsed makes the server be unpacked again."""
     (empty_shelf / "mysql-5.7").mkdir()
     (empty_shelf / "mysql-5.7" / manifest.FILE).write_text(text)
     assert manifest.read("mysql-5.7") is None
 
 
 @pytest.mark.servers("all")
-def test_manifest_tells_what_stands_where(server_name: str) -> None:
+def test_manifest_has_existing_paths(server_name: str) -> None:
     """Every path of a provisioned server's manifest exists, and its launchers can be executed."""
     if reason := lacking(server_name):
         pytest.skip(reason)

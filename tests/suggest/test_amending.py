@@ -46,7 +46,7 @@ def amended(text: bytes, **more: bytes) -> AmendedFile:
 
 
 def values(text: bytes) -> list[str | None]:
-    """What the server makes of the options of both choices."""
+    """The server's values for the options of both choices."""
     effective = judged({"my.cnf": text}).effective
     return [effective[c.option].value if c.option in effective else None for c in CHOICES]
 
@@ -83,7 +83,7 @@ def test_what_says_so_already_stays() -> None:
 
 
 def test_lines_of_other_files_and_templates_are_left() -> None:
-    """What an included file or a template decides is told, not changed."""
+    """What an included file or a template decides is reported, not changed."""
     text = b"[mysqld]\nlocal_infile = {{ infile }}\n!include other.cnf\n"
     done = amended(text, **{"other.cnf": b"[mysqld]\ninnodb_buffer_pool_size = 1G\n"})
     assert done.text == text
@@ -112,7 +112,7 @@ def test_any_file(rows: list[str], end: str, whole: bool) -> None:
 def test_the_diff_is_one_that_patch_takes(tmp_path: Path) -> None:
     """The real patch makes the suggested file of the one that was there."""
     if shutil.which("patch") is None:
-        pytest.skip("patch is not at hand (Debian package patch)")
+        pytest.skip("patch is not installed (Debian package patch)")
     before = b"[mysqld]\nport = 3307\ninnodb_buffer_pool_size = 1G\n\n[client]\nport = 3307\n"
     done = amended(before)
     file = tmp_path / "my.cnf"

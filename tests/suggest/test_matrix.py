@@ -78,7 +78,7 @@ def complaints(target: Target, place: Place, workload: str) -> Iterator[tuple[st
                 yield kind, text, finding
 
 
-# True of the series or of a server that was never used, whatever the file says.
+# True of the series or of a server that was never used, with any file.
 ASIDE = frozenset({"end-of-life"})
 
 

@@ -73,7 +73,7 @@ def test_the_server_starts_with_it_and_keeps_every_value(
 @pytest.mark.parametrize("target", TARGETS, ids=str)
 @pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("workload", WORKLOADS)
-def test_no_rule_speaks_against_it(target: Target, host: str, workload: str) -> None:
+def test_no_rule_reports_it(target: Target, host: str, workload: str) -> None:
     """No rule warns of a suggested file on the host that it is for, and each line is as the server takes it."""
     suggestion = suggest(target, HOSTS[host], workload)
     verdict = judge_text(target, option_file(suggestion, host))
@@ -106,7 +106,7 @@ def test_a_pool_by_the_workload(workload: str, pool: str) -> None:
 
 @pytest.mark.parametrize(("cpus", "pool"), [(4, "324G"), (64, "322G"), (256, "320G")])
 def test_a_pool_that_every_number_of_instances_divides(cpus: int, pool: str) -> None:
-    """MySQL 8.4 rounds a pool up to its chunks times its instances, which go by the processors."""
+    """MySQL 8.4 rounds a pool up to its chunks times its instances, which depend on the processors."""
     host = host_from_options(ram="382G", cpus=cpus, disk="nvme", tar=None)
     assert lines(suggest(parse_target("mysql-8.4"), host, "oltp"))["innodb_buffer_pool_size"] == pool
 
@@ -178,7 +178,7 @@ def test_durability_is_never_traded() -> None:
 
 
 def test_what_local_infile_is_switched_off_for() -> None:
-    """It stops statements; a compromised server asks clients whatever its setting is, as SEC004 says."""
+    """It stops statements; a compromised server asks clients with either setting, as SEC004 says."""
     made = suggest(parse_target("mariadb-11.4"), HOSTS["small"], "oltp")
     (reason,) = (choice.reason for choice in made.choices if choice.option == "local_infile")
     assert "LOAD DATA LOCAL" in reason

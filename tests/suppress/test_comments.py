@@ -1,4 +1,4 @@
-"""Suppressions as they stand in option files: where they may stand, what they speak of, what is wrong with them."""
+"""Suppressions in option files: where they may be, what they apply to, what is wrong with them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def only(text: str) -> Suppression:
     ],
 )
 def test_on_the_line(line: str) -> None:
-    """A comment behind what the server reads speaks of its own line."""
+    """A comment behind what the server reads applies to its own line."""
     found = only(f"\n{line}\n")
     assert (found.words, found.line, found.reason, found.wrong) == (("BUF001",), 2, "why", "")
     assert found.location.line == 2
@@ -50,24 +50,24 @@ def test_on_the_line(line: str) -> None:
 
 @pytest.mark.parametrize("mark", ["#", "# ", ";", "; ", "  ##\t", ";;# "])
 def test_on_the_line_above(mark: str) -> None:
-    """A line of comment speaks of the next line that is none, in either of the server's notations."""
+    """A line of comment applies to the next line that is none, in either of the server's notations."""
     found = only(f"{mark}mycnf: ignore[BUF001, sec] why\n# see the wiki\n; too\nport = 1\n")
     assert (found.words, found.line, found.location.line) == (("BUF001", "sec"), 4, 1)
 
 
 @pytest.mark.parametrize("behind", ["", "\n\nport = 1\n", "\n# more\n \t\nport = 1\n"])
 def test_nothing_below(behind: str) -> None:
-    """A blank line, or the end of the file, ends what a line of comment speaks of."""
+    """A blank line, or the end of the file, ends what a line of comment applies to."""
     assert only(f"# mycnf: ignore[BUF001] why{behind}").line == 0
 
 
 def test_several_in_a_row() -> None:
-    """Comments one under the other all speak of the line that follows."""
+    """Comments one under the other all apply to the line that follows."""
     assert [s.line for s in read("# mycnf: ignore[A] x\n# mycnf: ignore[B] y\nport\n")] == [3, 3]
 
 
 def test_for_the_file() -> None:
-    """ignore-file speaks of the whole file, wherever it stands."""
+    """ignore-file applies to the whole file, in any place."""
     found = only("[mysqld]\nport = 1 # mycnf: ignore-file[SEC] a lab\n")
     assert (found.whole_file, found.words, found.reason) == (True, ("SEC",), "a lab")
 
@@ -86,7 +86,7 @@ def test_for_the_file() -> None:
     ],
 )
 def test_malformed(comment: str, wrong: str, remedy: str) -> None:
-    """What is wrong with a suppression is told together with what to write, on the line and above it."""
+    """What is wrong with a suppression is reported together with what to write, on the line and above it."""
     for text in (f"port = 1 # {comment}\n", f"# {comment}\nport = 1\n"):
         found = only(text)
         assert (found.wrong, found.remedy) == (wrong, remedy)
@@ -102,7 +102,7 @@ def test_malformed(comment: str, wrong: str, remedy: str) -> None:
     ],
 )
 def test_no_comment_to_the_server(line: str, word: str) -> None:
-    """Where the server reads the text, it is no comment, and is told to stand elsewhere."""
+    """Where the server reads the text, it is no comment, and the message names another place for it."""
     assert word in only(f"{line}\n").wrong
 
 

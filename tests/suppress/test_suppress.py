@@ -83,7 +83,7 @@ def test_for_a_file() -> None:
 
 
 def test_in_an_included_file() -> None:
-    """The comment stands in the file of the finding; one in the file around it is about that file."""
+    """The comment is in the file of the finding; one in the file around it is about that file."""
     included = {
         "a.cnf": "[mysqld]\n# mycnf: ignore-file[OPT001] x\n!include /b.cnf\n",
         "/b.cnf": "[mysqld]\nno_such = 1\n",
@@ -126,8 +126,8 @@ def test_unused_over_several_readings() -> None:
     assert codes(suppress([reading(text, "mysql-5.7")])[0]) == ["SUP001"]
 
 
-def test_findings_about_a_file_stand_in_its_own_reading() -> None:
-    """A suppression in a file that is read twice is told once, where the file itself was named."""
+def test_findings_about_a_file_are_in_its_own_reading() -> None:
+    """A suppression in a file that is read twice is reported once, where the file itself was named."""
     part = "[mysqld]\nport = 1 # mycnf: ignore[BUF001] x\n"
     whole = {"a.cnf": "!include /b.cnf\n", "/b.cnf": part}
     done = suppress([reading(whole), reading({"/b.cnf": part})])

@@ -144,7 +144,7 @@ async def test_a_field_offers_no_key_that_it_takes_as_a_letter(digit: str, words
 
 
 async def test_ctrl_c_says_what_quits() -> None:
-    """It ends nothing, for in fields it copies; nobody is left with a key that does nothing."""
+    """It ends nothing, for in fields it copies; every key does something."""
     async with driven() as (app, pilot):
         await pilot.press("ctrl+c")
         await until(pilot, lambda: [notification.message for notification in app._notifications] == ["q quits"])
@@ -177,8 +177,8 @@ async def test_a_snapshot_that_is_none_ends_with_one_line(tmp_path: object) -> N
         assert app.return_value == 2 or app.return_code == 2
 
 
-async def test_a_sample_lays_out_nothing_anew() -> None:
-    """The heading tells at each sample how old what is shown is; the screen is laid out again where that is wider."""
+async def test_a_sample_lays_out_nothing_again() -> None:
+    """The heading shows at each sample how old the data is; the screen is laid out again where that is wider."""
     laid_out: list[object] = []
     async with driven() as (app, pilot):
         await until(pilot, lambda: bool(app.query(FindingsPane)))
@@ -198,7 +198,7 @@ async def test_a_sample_lays_out_nothing_anew() -> None:
         assert laid_out
 
 
-async def test_what_threads_tell_on_the_way_out_is_passed_over() -> None:
+async def test_messages_of_threads_on_the_way_out_are_ignored() -> None:
     """An app that is left has no heading any more when its server is lost, or an audit comes late."""
     async with driven() as (app, pilot):
         late = AuditReady(app.view._replace(origin="late"))
@@ -243,7 +243,7 @@ async def test_the_time_up_goes_on_between_reads() -> None:
         assert " up " not in str(heading.query_one("#server").render())
 
 
-async def test_what_is_narrated_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_narration_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     """A line that the command line would have on stderr comes up in the app, in its own words."""
     heard: list[Callable[[str], object]] = []
     monkeypatch.setattr(console, "_LISTENERS", heard)
@@ -298,7 +298,7 @@ async def test_the_splash_names_what_is_read() -> None:
 
 
 async def test_the_theme_is_kept() -> None:
-    """The theme that the user chose is the next run's, and a name that nobody knows is passed over."""
+    """The theme that the user chose is the next run's, and an unknown name is ignored."""
     async with driven() as (app, pilot):
         app.theme = "high-contrast"
         await pilot.pause()
@@ -360,7 +360,7 @@ def test_a_damaged_keymap_is_one_line(text: str, own_places: Path) -> None:
     assert len(str(refused.value).splitlines()) == 1
 
 
-def test_an_id_without_quotes_is_told_of(own_places: Path) -> None:
+def test_an_id_without_quotes_is_reported(own_places: Path) -> None:
     """In TOML a dot without quotes makes a table: the refusal writes the line as it has to be."""
     folder = own_places / "mycnf"
     folder.mkdir()

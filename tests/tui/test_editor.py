@@ -25,7 +25,7 @@ from advisor.tui.start import AuditSource, StartOptions
 
 
 def script(tmp_path: Path, then: str = "") -> Path:
-    """An editor that writes down how it was called, and what else it is told to do."""
+    """An editor that writes down how it was called, and runs these commands."""
     path = tmp_path / "my editor"
     path.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" >> '{tmp_path}/called'\n{then}\n")
     path.chmod(0o755)
@@ -181,7 +181,7 @@ def test_what_is_not_edited_by_hand() -> None:
 
 
 def test_the_words_of_editors(monkeypatch: pytest.MonkeyPatch) -> None:
-    """$VISUAL outranks $EDITOR, what is on the path does without both, and each is told the line in its own way."""
+    """$VISUAL outranks $EDITOR, what is on the path does without both, and each gets the line in its own notation."""
     assert editor.editor_command("/f", 7, {"VISUAL": "vim -p", "EDITOR": "nano"}) == ["vim", "-p", "+7", "/f"]
     assert editor.editor_command("/f", 7, {"EDITOR": "nano"}) == ["nano", "+7", "/f"]
     assert editor.editor_command("/f", 7, {"EDITOR": "/usr/bin/code --wait"})[1:] == ["--wait", "--goto", "/f:7"]

@@ -1,4 +1,4 @@
-"""Option files as a tree, and what there is to say of each line: includes, overrides, findings."""
+"""Option files as a tree, and the notes on each line: includes, overrides, findings."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_ignored_files_and_what_they_include(tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_read_says_so() -> None:
-    """Mode and owner are told, with who could read it; it has no lines."""
+    """Mode and owner are shown, with who could read it; it has no lines."""
     files = OptionFiles((FileCopy("/etc/my.cnf", None, 0o600, 27, 27, changed=1.0),))
     view = view_of(replace(RECORDED, files=files))
     (node,) = build_model(view).nodes
@@ -102,7 +102,7 @@ def test_persisted_and_spoken_options_come_last_and_outrank_files() -> None:
 
 @pytest.mark.servers("mysql-8.0", "mysql-9.7")
 def test_what_a_real_server_persists_is_shown(server_name: str, start: Start, tmp_path: Path) -> None:
-    """What SET PERSIST was told stands under mysqld-auto.cnf, and overrides the file, before a restart and after."""
+    """The argument of SET PERSIST is under mysqld-auto.cnf, and overrides the file, before a restart and after."""
     path = tmp_path / "my.cnf"
     path.write_text("[mysqld]\nmax_connections = 50\n")
     server = start(server_name, small=True, option_file=path)
@@ -118,8 +118,8 @@ def test_what_a_real_server_persists_is_shown(server_name: str, start: Start, tm
         assert found.mark(str(path), 2).overridden_by == "mysqld-auto.cnf"
 
 
-def test_every_finding_with_a_line_stands_in_the_margin() -> None:
-    """None is lost and none is told twice; a suppressed one is left out."""
+def test_every_finding_with_a_line_is_in_the_margin() -> None:
+    """None is lost and none is shown twice; a suppressed one is left out."""
     view = view_of()
     placed = [f for f in view.audited.findings if f.location is not None]
     found = build_model(view)
@@ -129,7 +129,7 @@ def test_every_finding_with_a_line_stands_in_the_margin() -> None:
 
 
 def test_a_line_that_a_later_file_sets_again_names_it() -> None:
-    """The earlier line is told the place of the one that counts; the later one has no such word."""
+    """The earlier line names the place of the one that counts; the later one has no such word."""
     found = build_model(view_of())
     assert found.mark(SERVER, 75).overridden_by == f"{TUNING}:43"
     assert found.mark(TUNING, 43).overridden_by == ""

@@ -267,7 +267,7 @@ async def test_keys_lead_from_a_finding_to_its_places_and_back() -> None:
 
 
 async def test_the_key_of_counters_marks_the_row_of_the_counter() -> None:
-    """`w` marks the row of the finding's counter, whatever headings are above it; Backspace returns to the finding."""
+    """`w` marks the row of the finding's counter, below any headings; Backspace returns to the finding."""
     async with driven(size=(120, 40)) as (app, pilot):
         for code, series in (("LOG002", "checkpoint-age"), ("OBS003", "slow")):
             finding = next(f for f in findings(app) if f.code == code)
@@ -316,7 +316,7 @@ async def test_a_place_that_does_not_exist_is_reported() -> None:
 
 
 async def test_each_finding_is_shown_in_full() -> None:
-    """Message, evidence with its source, and what to do stand beside the list for every finding of the recording."""
+    """Message, evidence with its source, and what to do are beside the list for every finding of the recording."""
     from advisor.tui.screens.findings.detail import finding_detail
 
     async with driven() as (app, _):

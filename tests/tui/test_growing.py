@@ -90,7 +90,7 @@ def test_the_first_round_is_drawn_as_far_as_it_is(order: PlannedRun) -> None:
     assert "an interval needs two complete rounds" in state.caption
 
 
-def test_intervals_beyond_the_paper_are_told(order: PlannedRun) -> None:
+def test_intervals_beyond_the_paper_are_reported(order: PlannedRun) -> None:
     """Two rounds of much noise have intervals that can't be drawn, and the words say so."""
     state = add_curves(RunState(0.0), order, measured(2, noise=2.0))
     assert not any(point.bounded for curve in state.curves for point in curve.points)
@@ -98,7 +98,7 @@ def test_intervals_beyond_the_paper_are_told(order: PlannedRun) -> None:
 
 
 def test_a_run_that_goes_on_counts_the_rounds_before(order: PlannedRun) -> None:
-    """The chart is of the earlier run's rounds and of this one's, each by itself, whatever their numbers are."""
+    """The chart is of the earlier run's rounds and of this one's, each separate, with any numbers."""
     blocks = measured(4)
     earlier = KeptResult("a", "/kept", finished(order, blocks, 3))
     later = {name: (replace(row[3], round=1),) for name, row in blocks.items()}

@@ -28,7 +28,7 @@ K, M, G = 1 << 10, 1 << 20, 1 << 30
 RECORDED = load(DEMO)
 
 
-def told(host: Host | None, facts: Facts = RECORDED, width: int = 75) -> dict[str, str]:
+def sections(host: Host | None, facts: Facts = RECORDED, width: int = 75) -> dict[str, str]:
     """The sections about the demo's server on this host, as text."""
     facts = replace(facts, host=host)
     view = View(AuditResult(facts, build_context(facts), (), ()), "snapshot", "a file", 0.0)
@@ -44,25 +44,25 @@ def numbers(text: str) -> list[int]:
     return sorted(found)
 
 
-def test_recorded_machines_are_told_as_lscpu_does(shared: Path) -> None:
+def test_recorded_machines_are_shown_as_by_lscpu(shared: Path) -> None:
     """Sockets and the processors of each NUMA node of every recorded machine are those that lscpu names."""
     machines = sorted((shared / "hardware" / "lscpu").glob("*.tar.gz"))
     assert machines
     for machine in machines:
         expected = machine.with_name(machine.name.replace(".tar.gz", ".expected.txt")).read_text()
-        text = told(read_host(open_root(str(machine))), width=1000)
+        text = sections(read_host(open_root(str(machine))), width=1000)
         for node, cpus in re.findall(r"^NUMA node(\d+) CPU\(s\): +(\S+)$", expected, re.MULTILINE):
             listed = re.search(rf"^node {node} .*processors (\S+)$", text["numa"], re.MULTILINE)
             assert numbers(listed[1]) == numbers(cpus), machine.name
         sockets = re.findall(r"^Socket\(s\): +(\d+)$", expected, re.MULTILINE)
-        if len(sockets) == 1:  # of several kinds of core lscpu tells each kind's own
+        if len(sockets) == 1:  # of several kinds of core lscpu prints each kind's own
             assert f"{sockets[0]} socket" in text["cpu"], machine.name
         for name, count in re.findall(r"^(L\S+) cache: .*\((\d+) instances?\)$", expected, re.MULTILINE):
             assert re.search(rf"^{name} +{count} of ", text["cpu"], re.MULTILINE), machine.name
 
 
 def test_recorded_storage_is_followed_to_its_disks(shared: Path) -> None:
-    """What lsblk shows as mounted is told with its mount, its partition and, one step deeper, its disk."""
+    """What lsblk shows as mounted is shown with its mount, its partition and, one step deeper, its disk."""
     machine = shared / "hardware" / "lsblk" / "simple-lvm.tar.xz"
     found = read_host(open_root(str(machine)), datadir="/home/archive").storage
     steps = storage_tree(found)
@@ -95,9 +95,9 @@ def raid10(**changed: Any) -> Storage:
     return replace(storage, **changed)
 
 
-def test_an_array_is_told_with_chunk_state_and_each_disk() -> None:
+def test_an_array_is_shown_with_chunk_state_and_each_disk() -> None:
     """Volume, array with level, chunk and the missing disk, eight disks side by side below it, the stripe in words."""
-    text = told(Host(storage=raid10()))["storage"].split("\n")
+    text = sections(Host(storage=raid10()))["storage"].split("\n")
     assert text[1].startswith("└─ xfs at /var/lib/mysql, from /dev/mapper/vg0-mysql")
     assert text[2].startswith("   └─ vg0-mysql, lvm, 1T")
     assert text[3].startswith("      └─ md0 RAID10, 8 disks, chunk 512K, 2T, clean, 1 missing")
@@ -117,11 +117,11 @@ def test_an_array_is_told_with_chunk_state_and_each_disk() -> None:
     ],
 )
 def test_where_the_file_system_begins_within_a_stripe(offset: int | None, words: str) -> None:
-    """An offset is told in size; zero is no offset, and None is not zero."""
+    """An offset is shown as a size; zero is no offset, and None is not zero."""
     assert words in stripe_text(raid10(stripe=Stripe(2 * M, "md", "md0", 512 * K, 4, offset)))
 
 
-def test_a_device_that_carries_two_is_told_once() -> None:
+def test_a_device_that_carries_two_is_shown_once() -> None:
     """Two partitions of one disk under one volume: the disk's own words stand once, and the tree ends."""
     volume = BlockDevice("vg0-x", "dm-0", "253:0", "lvm", G, ("sda1", "sda2"))
     parts = tuple(BlockDevice(f"sda{n}", f"sda{n}", f"8:{n}", "part", G, ("sda",), start=n * M) for n in (1, 2))
@@ -133,13 +133,13 @@ def test_a_device_that_carries_two_is_told_once() -> None:
 
 
 def test_every_missing_part_says_why() -> None:
-    """Without a host each section gives its reason, and memory still tells what the server could take."""
+    """Without a host each section gives its reason, and memory still shows what the server could take."""
     facts = replace(RECORDED, unavailable=(Unavailable("host", "reached by TCP"),))
-    text = told(None, facts)
+    text = sections(None, facts)
     assert text["findings"].startswith("none: the rules about the host were skipped")
     assert {part for part, words in text.items() if "not known: reached by TCP" in words} == set(TITLES) - {"findings"}
     assert re.search(r"^ceiling +615G", text["memory"], re.MULTILINE)
-    partly = told(Host(memory=Memory(64 * G), skipped=(SkippedPart("cpu", "no processors in /sys"),)))
+    partly = sections(Host(memory=Memory(64 * G), skipped=(SkippedPart("cpu", "no processors in /sys"),)))
     assert partly["cpu"] == partly["numa"] == "not known: no processors in /sys"
     assert partly["memory"].startswith("total         64G, the machine's memory")
 
@@ -147,7 +147,7 @@ def test_every_missing_part_says_why() -> None:
 def test_a_control_group_is_what_memory_is_measured_against() -> None:
     """The smaller of memory and limit counts, is named, and what goes beyond it says so."""
     group = Cgroup(2, "/system.slice/mysqld.service", limit=2 * G, limit_at="/system.slice", usage=G, oom_kills=3)
-    text = told(Host(memory=Memory(64 * G, available=60 * G), cgroup=group))
+    text = sections(Host(memory=Memory(64 * G, available=60 * G), cgroup=group))
     assert text["memory"].startswith("total         2G, the control group's limit")
     assert "each, all at once; more than the" in text["memory"]
     assert "at most 2G (set at /system.slice)" in text["cgroup"]

@@ -82,7 +82,7 @@ class Under(NamedTuple):
 
 
 def quit_by_key(run: Under) -> None:
-    """As anybody does."""
+    """By the usual key."""
     run.window.keys("q")
 
 
@@ -103,7 +103,7 @@ def quit_beside_a_hung_server(run: Under) -> None:
 
 
 def close_the_terminal(run: Under) -> None:
-    """The window goes, and the app is told by SIGHUP."""
+    """The window goes, and the app gets SIGHUP."""
     run.window.tmux("new-window", "-d", "exec sleep 600")
     run.window.tmux("kill-pane", "-t", ":0.0")
 
@@ -119,7 +119,7 @@ def terminate(run: Under) -> None:
 
 
 class Case(NamedTuple):
-    """A run of this server's at this moment, how it is left, and the exit code, where somebody is there to see it."""
+    """A run of this server's at this moment, how it is left, and the exit code, where a terminal shows it."""
 
     server: str
     moment: str
@@ -143,11 +143,11 @@ MORE = (
 )
 
 
-def _told(case: Case) -> str:
+def _case_id(case: Case) -> str:
     return f"{case.server}-{case.moment}-{case.way.__name__}"
 
 
-@pytest.mark.parametrize("case", [*CASES, *(pytest.param(one, marks=pytest.mark.whole) for one in MORE)], ids=_told)
+@pytest.mark.parametrize("case", [*CASES, *(pytest.param(one, marks=pytest.mark.whole) for one in MORE)], ids=_case_id)
 def test_leaving_takes_the_throwaway_server_along(case: Case, start: Start, tmp_path: Path) -> None:
     """Neither that server, nor who works on it, nor a file of them stays on the host, and the prompt is back."""
     audited, scratch = start(case.server, small=True), tmp_path / ("so-long-that-no-socket-has-room-in-it" * 2)
@@ -170,7 +170,7 @@ def test_leaving_takes_the_throwaway_server_along(case: Case, start: Start, tmp_
 
 
 def begin(window: Terminal, audited: Sandbox) -> None:
-    """Begin the experiment of commits, whatever else the host is doing."""
+    """Begin the experiment of commits, regardless of the host's load."""
     names = list(MODULES)
     window.shows(audited.binary.target.label)
     window.keys("6")
@@ -190,7 +190,7 @@ def begin(window: Terminal, audited: Sandbox) -> None:
 
 
 def field(window: Terminal) -> str:
-    """The field for refusals with its colours, which tell whether it has the keys."""
+    """The field for refusals with its colours, which show whether it has the keys."""
     return next((line for line in window.tmux("capture-pane", "-p", "-e").splitlines() if FIELD in line), "")
 
 

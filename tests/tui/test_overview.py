@@ -1,4 +1,4 @@
-"""The overview: what each part says of an audit, and where it leads."""
+"""The overview: what each part shows of an audit, and where it leads."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def view_of(audit: AuditResult) -> View:
 
 
 def test_the_memory_bar_marks_a_limit_that_the_worst_case_exceeds(recorded: Facts) -> None:
-    """The limit stands in the bar, and an arrow says that the worst case is beyond its end."""
+    """The limit is in the bar, and an arrow says that the worst case is beyond its end."""
     text = shown(view_of(audited(recorded)))
     bar = text.splitlines()[0]
     assert len(bar) == 60

@@ -49,7 +49,7 @@ def load_tool(name: str) -> ModuleType:
 
 
 async def test_the_pictures_are_current(utc: None) -> None:
-    """Each screen draws what its picture shows; `make pictures` draws them anew."""
+    """Each screen draws what its picture shows; `make pictures` draws them again."""
     pictures = load_tool("pictures")
     kept = {name: (FOLDER / f"{name}.svg").read_text(encoding="utf-8") for name in ROUTE}
     drawn = await pictures.pictures(kept)

@@ -1,4 +1,4 @@
-"""Runs begun in the app: seen growing, ended, broken off, and what audits make of their results."""
+"""Runs begun in the app: seen growing, ended, broken off, and the effect of their results on audits."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ async def test_ended_before_its_first_round_it_has_no_result(scans: Scans, tmp_p
 
 
 async def test_another_screen_does_not_stop_a_run(scans: Scans, tmp_path: Path) -> None:
-    """It goes on, and its end is told wherever the user is."""
+    """It goes on, and its end is reported on any screen."""
     scans.held = 6
     async with measuring(tmp_path) as (app, pilot):
         await run(app, pilot)

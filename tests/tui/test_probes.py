@@ -50,7 +50,7 @@ async def test_a_click_marks_and_another_one_asks(tmp_path: Path) -> None:
 
 
 async def test_what_is_against_a_run_is_looked_up_unasked(scans: Scans, tmp_path: Path) -> None:
-    """After a moment on an experiment its refusals are told, with the name of each."""
+    """After a moment on an experiment its refusals are shown, with the name of each."""
     scans.cost = Cost(1 << 60, 0, 0.0, ("a table of 1E",))
     async with measuring(tmp_path) as (app, pilot):
         await until(pilot, lambda: "full: " in shown(app))
@@ -134,7 +134,7 @@ async def test_the_dialog_names_what_is_against_it_and_wants_the_name(scans: Sca
 
 
 async def test_a_data_directory_is_never_measured_in(scans: Scans, tmp_path: Path) -> None:
-    """It is refused whatever is typed, and another directory is taken."""
+    """It is refused with any other input, and another directory is taken."""
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "ibdata1").touch()
     async with measuring(tmp_path) as (app, pilot):
@@ -166,7 +166,7 @@ async def test_what_cannot_be_meant_stays_in_the_dialog(
 
 
 async def test_time_and_choices_are_taken(scans: Scans, tmp_path: Path) -> None:
-    """What was changed in the dialog is what runs; what was left alone is the experiment's own."""
+    """What was changed in the dialog is what runs; what was not changed is the experiment's own."""
     async with measuring(tmp_path) as (app, pilot):
         await ask(app, pilot, force="busy, neighbour", **{"time": "150s", "choice-0": "4"})
         await pilot.press("tab")
@@ -174,5 +174,5 @@ async def test_time_and_choices_are_taken(scans: Scans, tmp_path: Path) -> None:
         await pilot.press("enter")
         await until(pilot, lambda: bool(read_all().kept))
         assert read_all().kept[0].result.parameters["readers"] == "4"
-        # The list is made anew when a run is over, and asks for plans of its own.
+        # The list is filled again when a run is over, and requests plans of its own.
         assert [wanted.choices for wanted in scans.asked if wanted.seconds == 150.0][-1] == {"readers": "4"}

@@ -26,7 +26,7 @@ def sampled(*rows: tuple[float, dict[str, int]]) -> tuple[Sample, ...]:
 
 
 def of(name: str, window: tuple[SampleInterval, ...], columns: list[tuple[int, int]] | None = None) -> SeriesRates:
-    """What is told of one series."""
+    """The rates of one series."""
     return window_rates(window, columns or [])[PLACES[name]]
 
 
@@ -43,7 +43,7 @@ def test_a_rate_is_the_rise_by_the_seconds() -> None:
     assert not found.broken
 
 
-def test_the_mean_weighs_by_time() -> None:
+def test_the_mean_is_weighted_by_time() -> None:
     """A gap of 98 s at 1 a second and then 2 s at 51 make 2 a second, not 26."""
     found = of(
         "queries", measure_intervals(sampled((0, {"questions": 0}), (98, {"questions": 98}), (100, {"questions": 200})))
@@ -53,7 +53,7 @@ def test_the_mean_weighs_by_time() -> None:
 
 
 def test_a_counter_that_went_backwards_is_left_out_and_said() -> None:
-    """The interval in which a counter began anew has no rate; those around it count."""
+    """The interval in which a counter was reset has no rate; those around it count."""
     found = of("queries", measure_intervals(questions(1000, 1020, 6, 46)))
     assert (found.now, found.minimum, found.maximum) == (20, 10, 20)
     assert found.mean == pytest.approx((20 + 40) / 4)
@@ -70,7 +70,7 @@ def test_one_sum_is_broken_by_any_of_its_counters() -> None:
 
 
 def test_a_missing_counter_is_no_zero() -> None:
-    """A server without the counter has no value, and nothing is said to have begun anew."""
+    """A server without the counter has no value, and nothing is reported as reset."""
     found = of("pages-read", measure_intervals(questions(1, 2)))
     assert found == SeriesRates(None, None, None, None, (), broken=False)
 
@@ -98,7 +98,7 @@ def test_levels_are_taken_at_the_end_of_an_interval() -> None:
     assert (found.now, found.minimum, found.mean, found.maximum) == (2, 2, 3, 4)
 
 
-def test_the_hit_rate_weighs_by_requests() -> None:
+def test_the_hit_rate_is_weighted_by_requests() -> None:
     """50 misses in 1,000 requests and then none in 9,000: 95 %, 100 %, and 99.5 % together."""
     names = ("innodb_buffer_pool_reads", "innodb_buffer_pool_read_requests")
     rows = [(0, 100, 5_000), (2, 150, 6_000), (4, 150, 15_000), (6, 150, 15_000)]
@@ -125,7 +125,7 @@ def test_a_wait_that_ends_later_has_a_mean_without_ends() -> None:
 
 
 def test_statements_take_milliseconds_each() -> None:
-    """0.3 s for 60 statements is 5 ms each; where the time is not counted, or began anew, nothing is told."""
+    """0.3 s for 60 statements is 5 ms each; where the time is not counted, or was reset, there is no value."""
 
     def now(*times: float | None) -> float | None:
         made = [Sample(2.0 * n, {"questions": 60 * n}, query_time=time) for n, time in enumerate(times)]
@@ -146,7 +146,7 @@ def test_statements_take_milliseconds_each() -> None:
         ({"innodb_os_log_written": 1000}, None, 1000),
     ],
 )
-def test_redo_is_told_by_the_best_counter_there_is(counters: dict[str, int], lsn: int | None, rate: float) -> None:
+def test_redo_is_read_from_the_best_counter_there_is(counters: dict[str, int], lsn: int | None, rate: float) -> None:
     """The redo position outranks what was written to the log, which counts blocks again and again."""
     first = Sample(0, dict.fromkeys(counters, 0), None if lsn is None else 0)
     last = Sample(2, {name: 2 * count for name, count in counters.items()}, None if lsn is None else 2 * lsn)
@@ -154,7 +154,7 @@ def test_redo_is_told_by_the_best_counter_there_is(counters: dict[str, int], lsn
 
 
 def test_a_redo_position_that_went_backwards_is_no_negative_rate() -> None:
-    """A redo log that was made anew has no rate."""
+    """A redo log that was created again has no rate."""
     assert of("redo", measure_intervals((Sample(0, {}, 500), Sample(2, {}, 400)))).now is None
 
 
@@ -178,7 +178,7 @@ def test_intervals_that_are_known_are_kept() -> None:
     assert all(new is old for new, old in zip(after, before[2:], strict=False))
 
 
-def test_another_server_at_the_same_times_is_measured_anew() -> None:
+def test_another_server_at_the_same_times_is_measured_again() -> None:
     """What is kept belongs to the samples themselves, not to their times."""
     assert of("queries", measure_intervals(questions(0, 80), measure_intervals(questions(0, 20)))).now == 40
 

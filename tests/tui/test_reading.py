@@ -75,7 +75,7 @@ async def test_r_starts_no_second_reading(held: HeldSource) -> None:
 
 
 async def test_changes_from_before_a_restart_are_forgotten() -> None:
-    """The clock of the samples begins anew with the server: an old change would come up again at the wrong time."""
+    """The clock of the samples begins again with the server: an old change would come up at the wrong time."""
     async with driven() as (app, pilot):
         change = VariableChange(400.0, "max_connections", "100", "200")
         app.post_message(SampleRead(Sample(400.0, {"questions": 10}), (change,)))

@@ -61,13 +61,13 @@ def title(app: AuditApp) -> str:
     return str(app.query_one("#report-preview").border_title)
 
 
-def told(app: AuditApp) -> str:
-    """What is said beside the preview of what the report leaves out and masks."""
+def note(app: AuditApp) -> str:
+    """The note beside the preview about what the report leaves out and masks."""
     return str(app.query_one("#report-told", Static).content)
 
 
 def files(folder: Path) -> list[Path]:
-    """What lies in the directory."""
+    """The entries of the directory."""
     return list(folder.iterdir())
 
 
@@ -82,7 +82,7 @@ async def shown(app: AuditApp, pilot: Pilot[int]) -> None:
     await until(pilot, lambda: bool(app.query("#report-preview")) and title(app).endswith(" characters"))
 
 
-async def test_the_place_is_told_as_it_is_typed(own_directory: Path) -> None:
+async def test_the_place_is_shown_as_it_is_typed(own_directory: Path) -> None:
     """Below the field stands where enter would save what is typed by now, and that nothing is typed yet."""
     async with driven(size=(200, 30)) as (app, pilot):
         await shown(app, pilot)
@@ -103,11 +103,11 @@ def default_of(app: AuditApp) -> str:
 async def test_a_ticket_is_saved_by_three_keys(
     size: tuple[int, int], own_directory: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`e`, enter, enter: the demo's ticket lies in the directory of the run, whole, and for its owner alone."""
+    """`e`, enter, enter: the demo's ticket is in the directory of the run, whole, and for its owner alone."""
     async with driven(size=size) as (app, pilot):
         await shown(app, pilot)
         assert "## mycnf audit of db1 · MariaDB 10.11.19" in screen_text(app)
-        assert "masked as ********" in told(app)
+        assert "masked as ********" in note(app)
         await pilot.press("enter")
         await until(pilot, lambda: name(app).has_focus)
         assert state(app).startswith(f"Enter saves {own_directory}/db1-")
@@ -123,7 +123,7 @@ async def test_a_ticket_is_saved_by_three_keys(
 
 @pytest.mark.parametrize("digit", "12346")
 async def test_e_leads_here_from_every_screen(digit: str) -> None:
-    """Whatever screen is shown, `e` comes to the report; on that of files it opens the editor, and 7 comes here."""
+    """On any screen `e` leads to the report; on that of files it opens the editor, and 7 leads here."""
     async with driven() as (app, pilot):
         await pilot.press(digit)
         await pilot.pause()
@@ -214,14 +214,14 @@ async def test_an_error_stays_beside_the_field(own_directory: Path) -> None:
 
 
 async def test_hidden_findings_are_left_out_and_seen_ones_stay() -> None:
-    """A hidden finding is counted beside the preview and told of in the ticket, without its words; a seen one stays."""
+    """A hidden finding is counted beside the preview and in the ticket, without its words; a seen one stays."""
     async with driven() as (app, pilot):
         view = app.view
         assert view is not None
         hidden, seen = view.audited.findings[1:3]
         app.change_marks(UserMarks(frozenset({finding_key(seen)}), ((finding_key(hidden), "we [red]know[/red]"),)))
         await shown(app, pilot)
-        assert "1 hidden finding left out." in told(app)
+        assert "1 hidden finding left out." in note(app)
         await pilot.press("y")
         await pilot.pause()
         text = app.clipboard
@@ -233,13 +233,13 @@ async def test_hidden_findings_are_left_out_and_seen_ones_stay() -> None:
 
 
 async def test_what_is_put_aside_later_counts_at_once() -> None:
-    """Hiding a finding after a look at the report makes the report anew."""
+    """Hiding a finding after a look at the report makes the report again."""
     async with driven() as (app, pilot):
         await shown(app, pilot)
         await pilot.press("1", "x", *"known", "enter")
         await until(pilot, lambda: app.view is not None and bool(app.view.marks.suppressed))
         await shown(app, pilot)
-        await until(pilot, lambda: "1 hidden finding left out." in told(app))
+        await until(pilot, lambda: "1 hidden finding left out." in note(app))
 
 
 async def test_the_whole_report_is_copied() -> None:
@@ -263,7 +263,7 @@ async def test_names_are_taken_out_and_let_in() -> None:
             ("host names and addresses (n removes these)", True),
         ):
             await pilot.press("n")
-            await until(pilot, lambda words=words: words in told(app))  # type: ignore[misc] # the loop's own
+            await until(pilot, lambda words=words: words in note(app))  # type: ignore[misc] # the loop's own
             assert name(app).value.startswith("db1-" if there else "server-")
             await pilot.press("y")
             assert ("db1" in app.clipboard) is there
@@ -348,8 +348,8 @@ def test_names_have_the_ending_of_their_format() -> None:
     assert change_extension("a.zip", forms()["markdown"], forms()["junit"]) == "a.zip"
 
 
-async def test_the_default_name_tells_host_and_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The time is when the server was read, by the clock of whoever reads the name; a nameless host is `server`."""
+async def test_the_default_name_has_host_and_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time is when the server was read, by the local clock; a nameless host is `server`."""
     monkeypatch.setenv("TZ", "UTC")
     async with driven() as (app, _):
         view = app.view
@@ -374,8 +374,8 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert target.read_text() == "new"
 
 
-def test_what_is_no_file_is_left_alone(tmp_path: Path) -> None:
-    """A device or FIFO is never replaced, whoever says so."""
+def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
+    """A device or FIFO is never replaced, even on request."""
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     with pytest.raises(MycnfError, match="not a regular file"):
@@ -383,8 +383,8 @@ def test_what_is_no_file_is_left_alone(tmp_path: Path) -> None:
     assert stat.S_ISFIFO(fifo.stat().st_mode)
 
 
-def test_the_servers_own_directories_are_left_alone(tmp_path: Path) -> None:
-    """Nothing is written into the data directory, by whatever way the name leads there; beside it is fine."""
+def test_nothing_is_written_into_the_servers_directories(tmp_path: Path) -> None:
+    """Nothing is written into the data directory, under any name of it; beside it is fine."""
     data = tmp_path / "data"
     data.mkdir()
     (tmp_path / "way").symlink_to(data)

@@ -22,11 +22,11 @@ WHOLE = "secret and has mode 644: every account on the host can read it."  # wha
 
 
 def regions(app: AuditApp, place: str) -> tuple[Region, Region]:
-    """Where the list of a screen stands, and what is told of the marked row."""
+    """Where the list of a screen is, and the details of the marked row."""
     return app.query_one(f"#{place}-list").region, app.query_one(f"#{place}-detail").region
 
 
-def told(app: AuditApp) -> str:
+def finding_text(app: AuditApp) -> str:
     """The marked finding in full, in the lines that it is wrapped to."""
     return str(app.query_one("#findings-detail Static", Static).content)
 
@@ -49,9 +49,9 @@ async def test_a_narrow_terminal_has_one_below_the_other(size: tuple[int, int]) 
         await pilot.resize_terminal(200, 60)
         await until(pilot, lambda: regions(app, "findings")[0].right == regions(app, "findings")[1].x)
         await until(pilot, lambda: "7 Report" in screen_text(app))
-        await until(pilot, lambda: WHOLE in told(app))  # wrapped anew to what there is
+        await until(pilot, lambda: WHOLE in finding_text(app))  # wrapped again to the new width
         await pilot.resize_terminal(*size)
-        await until(pilot, lambda: WHOLE not in told(app))
+        await until(pilot, lambda: WHOLE not in finding_text(app))
         await until(pilot, lambda: "7 Report" not in screen_text(app))
 
 
@@ -104,7 +104,7 @@ async def walk(app: AuditApp, pilot: Pilot[int]) -> None:
 
 
 async def test_lines_are_wrapped_once() -> None:
-    """What to do and the lines of the file are as wide as there is room, whatever a path or a value is long."""
+    """What to do and the lines of the file are as wide as there is room, with any length of a path or a value."""
     async with driven() as (app, _):
         assert app.view is not None
         for finding in app.view.audited.findings:
@@ -118,7 +118,7 @@ async def test_lines_are_wrapped_once() -> None:
 
 
 def test_what_is_cut_goes_on_behind_the_margin() -> None:
-    """Nothing of it is lost; a margin without room for more leaves the line as it is."""
+    """Nothing of it is lost; a margin without room for more leaves the line unchanged."""
     assert fold("abcdefgh\nij", 4, "> ") == "abcd\n> ef\n> gh\nij"
     assert fold("abcdefgh", 2, "> ") == "abcdefgh"
 

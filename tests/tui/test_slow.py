@@ -24,7 +24,7 @@ def words(folder: Path, socket: str) -> tuple[str, ...]:
 
 @pytest.mark.servers("mysql-8.0")  # whose answers are late is all the same to the app
 async def test_keys_are_drawn_while_a_statement_is_under_way(any_server: Sandbox, tmp_path: Path) -> None:
-    """Help while nothing was read yet, every screen while all is read anew; no statement moved on meanwhile."""
+    """Help while nothing was read yet, every screen while all is read again; no statement moved on meanwhile."""
     gate, slow = Gate(), str(tmp_path / "slow.sock")
     gate.shut()
     with slowed(any_server.socket, slow, gate):

@@ -14,7 +14,7 @@ def test_steps_go_from_low_to_high() -> None:
     assert sparkline([0, 1, 50, 100, None, 0], 0, 100) == "▁▂▅█ ▁"
 
 
-def test_a_flat_line_tells_zero_from_something() -> None:
+def test_a_flat_line_shows_zero_and_other_values_differently() -> None:
     """Nothing all the time lies at the bottom, 7 all the time at the top."""
     assert sparkline([0, 0], 0, 0) == "▁▁"
     assert sparkline([7, 7], 7, 7) == "██"

@@ -12,7 +12,7 @@ import pytest
 from advisor.tui.text import replace_flags
 
 TOP = Path(__file__).parents[2]
-# Flags of mycnf probe that a sentence may tell to give; those of servers and sysbench are none of these.
+# Flags of mycnf probe that a sentence may name; those of servers and sysbench are none of these.
 FLAG = re.compile(r"--(time|dir|force|resume|rounds|option)\b")
 SPEAKING = ("probes", "advisor/report/probe/words.py", "advisor/commands/probe_place.py")
 NOT_SAID = ("probes/workload/sysbench.py",)  # what sysbench is started with
@@ -41,11 +41,11 @@ def texts(tree: ast.Module) -> Iterator[str]:
 
 @pytest.mark.parametrize(("file", "text"), sentences())
 def test_no_flag_is_asked_for(file: str, text: str) -> None:
-    """A sentence that tells to give a flag tells here where to write the same."""
+    """A sentence that names a flag names here where to write the same."""
     assert not FLAG.search(replace_flags(text)), f"{file}: {replace_flags(text)}"
 
 
 def test_other_words_stay() -> None:
-    """What a result says of a server's own options is left alone."""
+    """What a result says about a server's own options is not changed."""
     sentence = "the server was started with --innodb-buffer-pool-size=1G for --time-out"
     assert replace_flags(sentence) == sentence

@@ -67,7 +67,7 @@ def look_around(window: Terminal) -> None:
     window.until(lambda screen: "Esc closes" not in screen, "the help closed")
 
 
-def test_who_leaves_without_a_server_is_told_why(tmp_path: Path) -> None:
+def test_leaving_without_a_server_prints_the_reason(tmp_path: Path) -> None:
     """Where nothing was there to connect to, the reason stays on the terminal when the dialog is left."""
     (tmp_path / "empty.cnf").touch()
     none = ("--defaults-file", str(tmp_path / "empty.cnf"), "--socket", str(tmp_path / "none.sock"))

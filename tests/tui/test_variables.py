@@ -32,7 +32,7 @@ async def listed(app: AuditApp, pilot: Pilot[int], wanted: Callable[[VariableRow
 
 
 def shown(app: AuditApp) -> str:
-    """The variable that is told in full."""
+    """The variable that is shown in full."""
     return str(app.query_one("#variables-detail Static").render())
 
 
@@ -65,7 +65,7 @@ async def test_what_differs_is_shown_alone() -> None:
         await listed(app, pilot, lambda row: row.changed)
 
 
-async def test_one_is_told_in_full_and_copied() -> None:
+async def test_one_is_shown_in_full_and_copied() -> None:
     """Value, default, source and range of the marked variable stand below; y copies it as an option file has it."""
     async with driven(size=(120, 40)) as (app, pilot):
         await pilot.press("2", "a")

@@ -176,7 +176,7 @@ async def test_leaving_the_screen_loses_nothing() -> None:
 
 
 async def test_a_refresh_keeps_the_pause_and_the_row() -> None:
-    """When the audit is read anew, the marked row and what stands still stay."""
+    """When the audit is repeated, the marked row and the pause stay."""
     async with driven(*SNAPSHOT) as (app, pilot):
         pane = await opened(pilot)
         await sampled(pilot, *samples(6))
@@ -194,7 +194,7 @@ async def test_a_refresh_keeps_the_pause_and_the_row() -> None:
         assert box(pilot)[1].startswith("4 samples")
 
 
-async def test_counters_that_began_anew_are_said() -> None:
+async def test_counters_that_were_reset_are_reported() -> None:
     """A restart within the window shows below the rows; the rates around it count."""
     async with driven(*SNAPSHOT) as (_, pilot):
         await opened(pilot)

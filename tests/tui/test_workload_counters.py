@@ -25,7 +25,7 @@ ROUNDING = 60  # milliseconds: the kernel counts in hundredths of a second
 
 
 def status(sandbox: Sandbox) -> dict[str, str]:
-    """What the server says of its counters, asked beside the app."""
+    """The server's own values of its counters, read beside the app."""
     with sandbox.connect(autocommit=True) as connection, connection.cursor() as cursor:
         cursor.execute("SHOW GLOBAL STATUS")
         return dict(cursor.fetchall())
@@ -73,7 +73,7 @@ def disk_of(directory: str) -> str | None:
 
 
 def psutil_says(pid: int, disk: str | None) -> dict[str, float]:
-    """What psutil itself says of this host, a disk and a process: times in milliseconds, sizes in bytes."""
+    """What psutil itself reports for this host, a disk and a process: times in milliseconds, sizes in bytes."""
     times, process = psutil.cpu_times(), psutil.Process(pid)
     own = process.cpu_times()
     device = psutil.disk_io_counters(perdisk=True)[disk] if disk else None

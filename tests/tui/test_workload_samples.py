@@ -92,11 +92,11 @@ def test_a_series_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 def test_counters_that_cannot_be_read_are_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a status the screens would wait for a first sample that never comes."""
-    told: list[object] = []
+    posted: list[object] = []
 
     class App:
         def post_message(self, message: object) -> None:
-            told.append(message)
+            posted.append(message)
 
     class Answers:
         lost, readings = "", 0
@@ -115,6 +115,6 @@ def test_counters_that_cannot_be_read_are_said_once(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(workload, "read_counters", read)
     monkeypatch.setattr(sampler, "_pause", lambda: None)
     sampler._sample(session)
-    (notice,) = told
+    (notice,) = posted
     assert isinstance(notice, Notice)
     assert notice.text == "The counters cannot be read: stopped by max_statement_time"

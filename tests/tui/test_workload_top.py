@@ -69,7 +69,7 @@ async def test_the_top_events_are_what_the_server_counts(any_server: Sandbox) ->
 
 
 async def test_a_recording_has_no_top_events() -> None:
-    """Nothing can be asked of it, so the keys are not offered."""
+    """Nothing can be queried from it, so the keys are not offered."""
     async with driven() as (app, pilot):
         pane = await opened(pilot)
         await pilot.press("t", "d")

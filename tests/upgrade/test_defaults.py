@@ -22,7 +22,7 @@ NO_OPTIONS = ("caching_sha2_password", "mysql_native_password", "master_info_rep
 NEWEST = [Target(flavour, version) for flavour, series in SERIES.items() for version in series.values()]
 
 
-def told(moved: Moved, before: str, after: str, lines: str = "") -> dict[str, DefaultChange]:
+def changed_defaults(moved: Moved, before: str, after: str, lines: str = "") -> dict[str, DefaultChange]:
     """The changed defaults by option, under a file with these lines."""
     return {c.option: c for c in moved(f"[mysqld]\n{lines}\n", before, after).defaults}
 
@@ -59,7 +59,7 @@ def told(moved: Moved, before: str, after: str, lines: str = "") -> dict[str, De
 )  # fmt: skip
 def test_values_and_line(moved: Moved, way: str, option: str, values: tuple[str, str], keep: str | None) -> None:
     """A change is reported with both values as one writes them, and the line to add, or why there is none."""
-    change = told(moved, *way.split())[option]
+    change = changed_defaults(moved, *way.split())[option]
     assert ((change.before, change.after), change.keep) == (values, keep)
     assert bool(change.lost) == (keep is None)
     assert change.message
@@ -96,7 +96,7 @@ def test_values_and_line(moved: Moved, way: str, option: str, values: tuple[str,
 )
 def test_what_is_not_reported(moved: Moved, before: str, after: str, lines: str, silent: str) -> None:
     """Nothing is reported of what the file sets, under any name, what follows from it, or another notation."""
-    assert silent not in told(moved, before, after, lines)
+    assert silent not in changed_defaults(moved, before, after, lines)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_what_is_reported_beside_such_lines(
 ) -> None:
     """A line that repeats the default hides no change, and a line may be what makes it matter."""
     before, after = way.split()
-    change = told(moved, before, after, lines)[option]
+    change = changed_defaults(moved, before, after, lines)[option]
     assert (change.before, change.after) == values
     assert change.keep
 
@@ -121,48 +121,48 @@ def test_what_is_reported_beside_such_lines(
 def test_switches_that_the_file_leaves_out(moved: Moved) -> None:
     """A line of some switches sets these alone: the others change as without it, and the file's stay as they are."""
     line = "optimizer_switch = 'index_merge_intersection=off'"
-    change = told(moved, "mysql-5.7", "mysql-8.0", line)["optimizer_switch"]
+    change = changed_defaults(moved, "mysql-5.7", "mysql-8.0", line)["optimizer_switch"]
     assert (change.before, change.after) == (
         "skip_scan=(none),derived_condition_pushdown=(none)", "skip_scan=on,derived_condition_pushdown=on"
     )  # fmt: skip
     assert str(change.keep).endswith("skip_scan=off,derived_condition_pushdown=off")
     assert "index_merge_intersection=on" not in str(change.keep)
-    assert "optimizer_switch" not in told(moved, "mysql-9.7", "mysql-9.7", line)
+    assert "optimizer_switch" not in changed_defaults(moved, "mysql-9.7", "mysql-9.7", line)
     named = "optimizer_switch = 'mrr=off,mrr_cost_based=off'"
-    assert "optimizer_switch" not in told(moved, "mysql-9.7", "mariadb-11.8", named)
+    assert "optimizer_switch" not in changed_defaults(moved, "mysql-9.7", "mariadb-11.8", named)
 
 
 def test_collation_follows_the_character_set(moved: Moved) -> None:
     """A file that names the set alone gets another collation, and can keep the old one."""
-    change = told(moved, "mysql-5.7", "mysql-8.0", "character_set_server = utf8mb4")["collation_server"]
+    change = changed_defaults(moved, "mysql-5.7", "mysql-8.0", "character_set_server = utf8mb4")["collation_server"]
     assert (change.before, change.after) == ("utf8mb4_general_ci", "utf8mb4_0900_ai_ci")
     assert change.keep == "collation_server = utf8mb4_general_ci"
-    back = told(moved, "mysql-8.0", "mariadb-10.11", "character_set_server = utf8mb4")["collation_server"]
+    back = changed_defaults(moved, "mysql-8.0", "mariadb-10.11", "character_set_server = utf8mb4")["collation_server"]
     assert (back.keep, "utf8mb4_0900_ai_ci" in back.lost) == (None, True)
 
 
 def test_members_that_are_gone(moved: Moved) -> None:
     """Where the new server lacks a mode, the rest is kept, and the mode named; where nothing else moved, no line is."""
-    back = told(moved, "mariadb-10.11", "mysql-8.0")["sql_mode"]
+    back = changed_defaults(moved, "mariadb-10.11", "mysql-8.0")["sql_mode"]
     assert back.keep == "sql_mode = STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
     assert "NO_AUTO_CREATE_USER" in back.message
-    gone = told(moved, "mysql-5.7", "mysql-8.0")["sql_mode"]
+    gone = changed_defaults(moved, "mysql-5.7", "mysql-8.0")["sql_mode"]
     assert (gone.keep, gone.area) == (None, Area.REST)
 
 
 def test_no_binary_log_no_matter(moved: Moved) -> None:
     """How the binary log is written has no weight where there is none."""
-    assert told(moved, "mysql-5.7", "mariadb-10.11")["sync_binlog"].area is Area.REST
-    logged = told(moved, "mysql-5.7", "mariadb-10.11", "log_bin = x\nserver_id = 1")["sync_binlog"]
+    assert changed_defaults(moved, "mysql-5.7", "mariadb-10.11")["sync_binlog"].area is Area.REST
+    logged = changed_defaults(moved, "mysql-5.7", "mariadb-10.11", "log_bin = x\nserver_id = 1")["sync_binlog"]
     assert (logged.area, logged.severity) == (Area.DURABILITY, Severity.WARNING)
 
 
 def test_instances_by_the_size_of_the_pool(moved: Moved) -> None:
     """The number of instances has another default since 8.4, which has no effect on a pool below 1G."""
     option = "innodb_buffer_pool_instances"
-    assert option in told(moved, "mysql-8.0", "mysql-8.4", "innodb_buffer_pool_size = 8G")
-    assert option not in told(moved, "mysql-8.0", "mysql-8.4", "innodb_buffer_pool_size = 800M")
-    assert option not in told(moved, "mysql-8.0", "mysql-8.4")
+    assert option in changed_defaults(moved, "mysql-8.0", "mysql-8.4", "innodb_buffer_pool_size = 8G")
+    assert option not in changed_defaults(moved, "mysql-8.0", "mysql-8.4", "innodb_buffer_pool_size = 800M")
+    assert option not in changed_defaults(moved, "mysql-8.0", "mysql-8.4")
 
 
 def test_most_consequential_first(moved: Moved) -> None:
@@ -177,8 +177,8 @@ def test_most_consequential_first(moved: Moved) -> None:
 
 def test_sureness(moved: Moved) -> None:
     """What servers of both series reported is certain, what only a catalog says is likely."""
-    assert told(moved, "mysql-5.7.22", "mysql-9.7")["sql_mode"].confidence is Confidence.CERTAIN
-    assert {c.confidence for c in told(moved, "mysql-5.7", "mysql-8.4").values()} == {Confidence.LIKELY}
+    assert changed_defaults(moved, "mysql-5.7.22", "mysql-9.7")["sql_mode"].confidence is Confidence.CERTAIN
+    assert {c.confidence for c in changed_defaults(moved, "mysql-5.7", "mysql-8.4").values()} == {Confidence.LIKELY}
 
 
 @pytest.mark.parametrize("way", list(itertools.permutations(NEWEST, 2)), ids=lambda way: "-".join(map(str, way)))
@@ -218,7 +218,7 @@ def test_each_passage_is_met(moved: Moved, passage: BehaviourChange) -> None:
         assert passage.option in (*NO_OPTIONS, *load(old).options, *load(new).options)
         file = "innodb_buffer_pool_size = 8G" if passage.option == "innodb_buffer_pool_instances" else ""
         file = f"log_bin = b\n{passage.needs[0]} = 5M" if passage.needs else file
-        change = told(moved, str(old), str(new), file)[passage.option]
+        change = changed_defaults(moved, str(old), str(new), file)[passage.option]
         assert (change.after, change.keep) == (passage.after, passage.keep)
 
 
@@ -233,5 +233,5 @@ def test_each_passage_is_met(moved: Moved, passage: BehaviourChange) -> None:
 )
 def test_group_replication_outside_of_a_group(moved: Moved, lines: str, reported: bool) -> None:
     """Its defaults change for members of a group alone; a line that keeps one is refused where the plugin isn't."""
-    options = told(moved, "mysql-8.0", "mysql-8.4", lines)
+    options = changed_defaults(moved, "mysql-8.0", "mysql-8.4", lines)
     assert bool([name for name in options if name.startswith("group_replication_")]) is reported

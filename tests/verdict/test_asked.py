@@ -186,5 +186,5 @@ def test_traps(part: int, ask: Ask, judge: Judge) -> None:
         cases = list(dict.fromkeys(file.values()))
         answer = ask("\n".join(cases))
         for lines in cases:
-            if disagreement(lines, answer, judge(lines)) is not None:  # whose doing it is, the server says of it alone
+            if disagreement(lines, answer, judge(lines)) is not None:  # the server reports the line alone
                 assert disagreement(lines, ask(lines), judge(lines)) is None

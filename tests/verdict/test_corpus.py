@@ -1,4 +1,4 @@
-"""The verdict beside what real servers were recorded to make of option files of the world."""
+"""The verdict compared with what real servers were recorded to make of option files of the world."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ NO_DIRECTORY = (
     "the host of the recording lacks the directory of secure_file_priv, so the server aborted before it cut the "
     "extension off the binary log's name; where the directory exists it does"
 )
-# What the recordings say otherwise, and why the verdict stays as it is.
+# What the recordings report otherwise, and why the verdict stays.
 EXCEPTIONS = {
     **{("mysql-5.7", f"{n}.cnf", "log_bin"): NO_DIRECTORY for n in ("0199", "0203", "0205")},
     **{("mysql-8.0", f"{n}.cnf", "log_bin"): NO_DIRECTORY for n in ("0199", "0203", "0205")},
@@ -58,7 +58,7 @@ Recorded = dict[str, Any]
 
 
 class Judged(NamedTuple):
-    """What we say of one file: refused options by all their names, adjusted ones with the value written, and values."""
+    """Our verdict on one file: refused options by all their names, adjusted ones with the value written, and values."""
 
     refused: list[set[str]]
     adjusted: dict[str, str]
@@ -75,13 +75,13 @@ def judged(path: Path, server: str) -> Judged:
     known = RuleContext(target, verdict.catalog, Settings.from_file(verdict), verdict)
     findings = [f for rule in file_rules() if rule.concerns(target) for f in rule.check(known)]
     read = groups_read(target)
-    heeded = [f for f in findings if f.group in read]
+    in_force = [f for f in findings if f.group in read]
     refused = [
         {f.option or "", f.canonical or f.option or ""}
-        for f in heeded
+        for f in in_force
         if f.name in REFUSING and f.severity is Severity.ERROR
     ]
-    adjusted = {f.canonical or f.option or "": f.value or "" for f in heeded if f.name == "adjusted-value"}
+    adjusted = {f.canonical or f.option or "": f.value or "" for f in in_force if f.name == "adjusted-value"}
     values = {name: line.value for name, line in verdict.effective.items() if line.value is not None}
     unshown = {line.canonical for line in verdict.lines if line.canonical and line.canonical not in values}
     return Judged(refused, adjusted, values, unshown)
@@ -124,7 +124,7 @@ def test_the_recorded_verdicts(server: str, shared: Path) -> None:
     found = []
     for name, by_server in recorded.items():
         verdicts, path = by_server.get(server), corpus / "files" / name
-        # Which plugins lie on a host, no file tells; without values the server said nothing that could be compared.
+        # Which plugins are on a host is unknown; without values the server reported nothing that could be compared.
         if verdicts is None or not verdicts.get("values") or PLUGIN.search(path.read_bytes()):
             continue
         found += differences(server, name, verdicts, path)

@@ -19,12 +19,12 @@ from vocabulary import vocabulary
 from probes.sandbox import Binary
 
 EXAMPLES = int(os.environ.get("MYCNF_FUZZ_EXAMPLES", "3"))
-BAD = 0.01  # a thousandth is the aim over many thousand settings; a hundred or two can't tell more than this
+BAD = 0.01  # a thousandth is the aim over many thousand settings; with a hundred or two that is not measurable
 
 
 @pytest.fixture(scope="session")
 def cells(binary: Binary) -> dict[str, list[Cell]]:
-    """Every option of the server with every class of values, by what servers mostly make of it."""
+    """Every option of the server with every class of values, by its usual effect on servers."""
     return decks(vocabulary(binary), "hypothesis")
 
 

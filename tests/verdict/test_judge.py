@@ -71,14 +71,14 @@ def judged(target: str, lines: str) -> FileVerdict:
     ],
 )
 def test_take(target: str, name: str, value: str | None, outcome: Outcome, words: str) -> None:
-    """One option by itself is taken as a file's line would be, and the reason is in plain words."""
+    """A single option is judged as a file's line would be, and the reason is in plain words."""
     line = judge_value(name, value, load(parse_target(target)))
     assert line.outcome is outcome
     assert words in line.reason
 
 
 def test_loose_saves_an_unknown_option_and_nothing_else_on_mysql() -> None:
-    """The loose prefix helps against names that nobody knows; MySQL still stops at a value that it can't read."""
+    """The loose prefix helps against unknown names; MySQL still stops at a value that it can't read."""
     catalog = load(parse_target("mysql-8.0"))
     assert judge_value("loose-nonsense", "1", catalog).loose
     assert not judge_value("loose-read_buffer_size", "1.5G", catalog).loose
@@ -264,8 +264,8 @@ def test_running_values(lines: str, name: str, running: str | None) -> None:
     assert judged("mysql-8.0", lines).effective[name].running == running
 
 
-def test_nothing_is_derived_from_what_nobody_knows() -> None:
-    """Without a pool size, in the file or by default, nothing is said of what runs."""
+def test_nothing_is_derived_from_what_is_unknown() -> None:
+    """Without a pool size, in the file or by default, nothing is predicted."""
     target = parse_target("mysql-8.0")
     assert startup.find_running_values({}, {}, Catalog(target, target, Entries())) == {}
 
@@ -299,8 +299,8 @@ def test_old_servers_print_large_numbers_as_negative_ones() -> None:
     assert (line.value, line.running, line.outcome) == ("-1", "4294967295", Outcome.ACCEPTED)
 
 
-def test_members_that_nobody_knows_are_believed() -> None:
-    """Where the catalog lists no members, a value can't be judged and is taken as it is."""
+def test_unknown_members_are_accepted() -> None:
+    """Where the catalog lists no members, a value can't be judged and is taken unchanged."""
     option = load(parse_target("mysql-8.0")).get("binlog_format")
     assert option is not None
     found = NameMatch("binlog_format")
@@ -337,7 +337,7 @@ def test_settings_of_a_file_are_those_that_will_run() -> None:
 
 
 def test_settings_of_ansi_are_set() -> None:
-    """What the option ansi stands for counts as set, where no later line sets it."""
+    """The settings of the option ansi count as set, where no later line sets them."""
     known = Settings.from_file(judged("mysql-8.0", "ansi\ntransaction_isolation=READ-COMMITTED"))
     assert "ANSI_QUOTES" in (known.text("sql_mode") or "")
     assert known.is_set("sql_mode")
@@ -363,7 +363,7 @@ def test_settings_of_a_server() -> None:
 @settings(max_examples=300)
 @given(st.sampled_from(TARGETS), st.text(max_size=40), st.none() | st.text(max_size=40), st.data())
 def test_no_input_raises(target: str, name: str, value: str | None, data: st.DataObject) -> None:
-    """Whatever stands in a line, there is a verdict on it."""
+    """For any line there is a verdict."""
     catalog = load(parse_target(target))
     known = data.draw(st.sampled_from(sorted(catalog.options)))
     judge_value(name, value, catalog)
@@ -375,7 +375,7 @@ def test_no_input_raises(target: str, name: str, value: str | None, data: st.Dat
 
 @pytest.mark.parametrize(("target", "printed"), [("mysql-8.0.15", "ON"), ("mysql-9.7.4", "OFF")])
 def test_a_plugin_switched_off(target: str, printed: str) -> None:
-    """8.0 prints ON of a plugin that is off, as its help does of all that isn't forced; SHOW tells the truth."""
+    """8.0 prints ON for a plugin that is off, as its help does for all that isn't forced; SHOW prints the state."""
     line = judged(target, "archive=OFF").effective["archive"]
     assert line.value == printed
     assert (line.running or line.value) == "OFF"

@@ -91,7 +91,7 @@ def test_options_of_a_loaded_plugin_are_judged_by_the_catalog(line: str, run: Ru
 
 @pytest.mark.servers("mysql-9.7")
 def test_the_server_says_what_the_line_is_said_to_do(start: Start, server_name: str, judge: Judge) -> None:
-    """The line that loads a library that went is told as ignored: the server logs an error and has no such plugin."""
+    """The line that loads a library that went is reported as ignored: the server logs an error and lacks the plugin."""
     (line,) = judge("early_plugin_load=keyring_file.so").lines
     assert line.outcome == "ignored"
     assert "logs an error and starts without the plugin" in line.reason
@@ -104,14 +104,14 @@ def test_the_server_says_what_the_line_is_said_to_do(start: Start, server_name: 
 
 @pytest.mark.parametrize(("target", "loads", "option", "outcome"), GONE)
 def test_options_of_plugins_by_version(target: str, loads: str, option: str, outcome: str) -> None:
-    """What the manual says of a removal decides, whether the file loads the plugin or not; a stranger's is believed."""
+    """The manual's removal decides, whether the file loads the plugin or not; an unknown plugin is assumed present."""
     last = judge_lines(f"{loads}\n{option}", load(parse_target(target))).lines[-1]
     assert last.outcome == outcome
     assert not (last.outcome == "accepted" and last.option is None and last.certain)
 
 
 def test_a_target_that_has_the_library_takes_the_line() -> None:
-    """The line that loads it is told from the version on that lacks the library, and not before."""
+    """The line that loads it is reported from the version on that lacks the library, and not before."""
     for target, outcome in (("mysql-8.0", "accepted"), ("mysql-8.4", "ignored"), ("mysql-9.7", "ignored")):
         (line,) = judge_lines("early_plugin_load=keyring_file.so", load(parse_target(target))).lines
         assert line.outcome == outcome

@@ -111,7 +111,7 @@ def test_reals(text: str, target: Target, outcome: Outcome, value: str | None) -
 
 
 def test_reals_without_limits() -> None:
-    """A double with no limits is taken as it is."""
+    """A double with no limits is taken unchanged."""
     assert parse_real("-7.5", option("double"), MYSQL80).value == "-7.5"
 
 
@@ -157,7 +157,7 @@ FORMATS = option("enum", values=("MIXED", "STATEMENT", "ROW", "ROWS"))
     ],
 )
 def test_enumerations(text: str, target: Target, value: str | None) -> None:
-    """A member is taken by name, by the beginning of one name alone, or by number; None stands for a refusal."""
+    """A member is taken by name, by the beginning of one name alone, or by number; None means a refusal."""
     taken = parse_enum(text, FORMATS, target)
     assert taken.value == value
     assert taken.outcome is (A if value else I)
@@ -182,7 +182,7 @@ MODES = option("set", values=("FILE", "TABLE", "NONE"))
     ],
 )
 def test_sets(text: str, target: Target, value: str | None) -> None:
-    """Members stand between commas; only the last may be short, and a number stands for all of them."""
+    """Members are separated by commas; only the last may be short, and a number means all of them."""
     taken = parse_set(text, MODES, target)
     assert taken.value == value
     assert taken.outcome is (I if value is None else A)

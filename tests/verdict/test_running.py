@@ -1,6 +1,6 @@
-"""The second judge: what started servers run with, beside what show tells of the same file.
+"""The second judge: what started servers run with, compared with what show prints for the same file.
 
-`running` where it is told, else `value`, is what SHOW GLOBAL VARIABLES says of every option that the file sets.
+`running` where known, else `value`, is what SHOW GLOBAL VARIABLES prints for every option that the file sets.
 """
 
 from __future__ import annotations
@@ -120,9 +120,9 @@ def known(text: str, catalog: Catalog) -> list[str]:
 
 @pytest.mark.parametrize("name", FILES)
 def test_rounded_derived_and_autosized(name: str, catalog: Catalog, run: Run) -> None:
-    """Sizes, rates, words and flags run as told, alone and as they bear on each other."""
+    """Sizes, rates, words and flags run as predicted, alone and where they depend on each other."""
     lines = known(FILES[name], catalog)
-    if catalog.target.since("mysql", 8, 4):  # its number of instances goes by the processors
+    if catalog.target.since("mysql", 8, 4):  # its number of instances depends on the processors
         lines = [line for line in lines if "=1300M" not in line]
     variables = run(lines)
     assert variables is not None

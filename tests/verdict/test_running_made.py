@@ -1,4 +1,4 @@
-"""Made-up and real option files, and the servers started with them: how often what runs was told.
+"""Made-up and real option files, and the servers started with them: how often what runs was predicted.
 
 MYCNF_FUZZ_EXAMPLES says with how many made-up files each server is started (1 without it), MYCNF_FUZZ_SEED with which.
 """
@@ -23,7 +23,7 @@ IN_A_THOUSAND = 1  # settings that may run otherwise
 
 
 def test_made_up_files(catalog: Catalog, run: Run) -> None:
-    """Of the settings in files that were made up without a look at the verdict, 999 in 1000 run as told."""
+    """Of the settings in files that were made up without a look at the verdict, 999 in 1000 run as predicted."""
     settings = 0
     wrong: list[str] = []
     for lines, variables in itertools.islice(composed(catalog, SEED, run), EXAMPLES):
@@ -35,7 +35,7 @@ def test_made_up_files(catalog: Catalog, run: Run) -> None:
 
 
 def test_real_files(catalog: Catalog, binary: Binary, run: Run, shared: Path) -> None:
-    """Real files run as told, once what keeps them from starting on this host is out of them."""
+    """Real files run as predicted, once what keeps them from starting on this host is out of them."""
     asked = json.loads((shared / "corpus" / "verdicts.json").read_text(encoding="utf-8"))
     chosen = random.Random(SEED).sample(sorted(asked), len(asked))  # noqa: S311 - no secrets here
     wrong: list[str] = []

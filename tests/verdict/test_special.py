@@ -102,7 +102,7 @@ REFUSED = "refused"
     ],
 )
 def test_values(target: str, name: str, value: str | None, printed: str) -> None:
-    """Help prints this for the option; `refused` stands for a line that leaves no value."""
+    """Help prints this for the option; `refused` marks a line that leaves no value."""
     line = judge_value(name, value, load(parse_target(target)))
     assert (REFUSED if line.value is None else line.value) == printed
 
@@ -116,7 +116,7 @@ def test_values(target: str, name: str, value: str | None, printed: str) -> None
     ],
 )
 def test_sql_modes_bring_others(target: str, value: str, modes: str) -> None:
-    """Some modes stand for several."""
+    """Some modes mean several."""
     assert judge_value("sql_mode", value, load(parse_target(target))).value == modes
 
 
@@ -132,7 +132,7 @@ def test_sql_modes_bring_others(target: str, value: str, modes: str) -> None:
     ],
 )
 def test_sql_mode_refuses_what_the_version_lacks(target: str, value: str, why: str) -> None:
-    """The modes that stand in the way are named, and never a place that no mode has any more."""
+    """The modes that prevent it are named, and never a place that no mode has any more."""
     line = judge_value("sql_mode", value, load(parse_target(target)))
     assert line.outcome is Outcome.INVALID
     assert line.reason.startswith(why)
@@ -155,7 +155,7 @@ def test_rules_of_replication(name: str, value: str) -> None:
 
 
 def test_no_slow_filter_is_all_of_them() -> None:
-    """An empty filter stands for all of them, and only a 0 for none."""
+    """An empty filter means all of them, and only a 0 none."""
     catalog = load(parse_target("mariadb-11.8.9"))
     line = judge_value("log_slow_filter", "", catalog)
     assert line.option is not None

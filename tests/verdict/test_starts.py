@@ -1,4 +1,4 @@
-"""Refusals that help tells nothing of: the verdict beside servers that are really started."""
+"""Refusals that help doesn't show: the verdict compared with servers that are really started."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ enable-authentication_policy
 
 
 def refuses(start: Start, name: str, lines: str, folder: Path) -> bool:
-    """Whether the server ends by itself when it is started with the lines."""
+    """Whether the server ends when it is started with the lines."""
     file = folder / "my.cnf"
     file.write_text(f"[mysqld]\n{lines}\n", encoding="utf-8")
     try:

@@ -1,4 +1,4 @@
-"""What a started server says of a setting, without a server: asked answers, and where the host is said to decide."""
+"""What a started server reports for a setting, without a server: recorded answers, and where the host decides."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
 from advisor.verdict.startup.host import host_note
 
-# target / lines / option / what runs; - where nobody can tell, or it runs as help prints it
+# target / lines / option / what runs; - where it is unknown, or it runs as help prints it
 RUNNING = """
 mysql-8.0.15  / innodb_buffer_pool_size=512M, innodb_buffer_pool_instances=8 / innodb_buffer_pool_instances / 1
 mysql-8.0.15  / innodb_buffer_pool_size=1100M, innodb_buffer_pool_instances=8 / innodb_buffer_pool_size / 2147483648

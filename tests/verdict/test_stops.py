@@ -107,7 +107,7 @@ def test_a_start_of_mariadb_stops_where_the_verdict_says(lines: str, run: Run, j
 
 @pytest.mark.parametrize("case", LOADED.strip().splitlines())
 def test_plugins_that_the_file_loads(case: str) -> None:
-    """A plugin that the file loads is believed in, and its lack is told as likely: another file may load it."""
+    """A plugin that the file loads is assumed present, and its lack is reported as likely: another file may load it."""
     target, lines, option, outcome = case.split(" / ")
     line = judge_lines("\n".join(lines.split(", ")), load(parse_target(target))).effective[option]
     assert line.outcome == outcome

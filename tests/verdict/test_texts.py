@@ -1,4 +1,4 @@
-"""What real servers made of texts with rules of their own and of options that act on each other, told without them."""
+"""What real servers made of texts with rules of their own and of options that affect each other, without a server."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ REFUSING = (Outcome.INVALID, Outcome.UNKNOWN, Outcome.MISSING_ARGUMENT, Outcome.
 
 @pytest.mark.parametrize(("target", "lines"), REFUSED)
 def test_refused(target: str, lines: str) -> None:
-    """The server stops at one of the lines, and the reason is told."""
+    """The server stops at one of the lines, and the reason is reported."""
     verdict = judge_lines(lines, load(parse_target(target)))
     stops = [line for line in verdict.lines if line.outcome in REFUSING]
     assert len(stops) == 1

@@ -35,7 +35,7 @@ UNKNOWN = ["binlog_storage_enginf=innodb", "innodb_bufer_pool_size=1G", "thread_
 
 
 def findings(line: str, target: Target, *, any_build: bool = False) -> tuple[Finding, ...]:
-    """What the rules about the server's own verdict say of a file of one line."""
+    """The findings of the rules about the server's own verdict for a file of one line."""
     verdict = judge_lines(line, load(target, any_build=any_build))
     known = RuleContext(target, verdict.catalog, Settings.from_file(verdict), verdict)
     return run_rules(known, [rule for rule in all_rules() if rule.code.startswith("OPT")]).findings
@@ -60,8 +60,8 @@ def test_what_another_build_or_platform_has_is_a_note(line: str, target: Target)
 
 @pytest.mark.servers("mysql-5.7", "mysql-9.7")
 @pytest.mark.parametrize("line", [*PERCONA[:3], WINDOWS[0], "thread_handling=pool-of-threads"])
-def test_the_very_server_that_was_asked_refuses_it(line: str, ask: Ask, judge: Judge) -> None:
-    """MySQL Community on Linux stops at the line, and a target that names its very version is told so, with no fix."""
+def test_the_examined_server_refuses_it(line: str, ask: Ask, judge: Judge) -> None:
+    """MySQL Community on Linux stops at the line; a target of exactly its version gets that finding, with no fix."""
     verdict = judge(line)
     assert ask(line).refused
     assert refused_lines(verdict)
@@ -261,7 +261,7 @@ def test_options_of_ndb_cluster_are_notes(line: str, target: Target) -> None:
 
 
 def test_no_note_claims_an_examination() -> None:
-    """Of 8.0.43 and 8.0.99 no server was examined: a note says so, or speaks of what mycnf knows."""
+    """Of 8.0.43 and 8.0.99 no server was examined: a note says so, or says what mycnf knows."""
     for named in ("mysql-8.0", "mysql-8.0.99", "mysql-27.1"):
         for line in (*WINDOWS, *UNKNOWN):
             message = findings(line, parse_target(named))[0].message
@@ -311,7 +311,7 @@ def test_every_option_of_perconas_pages_is_listed(page: str, shared: Path) -> No
     """All that the pages call options of files is on the list; three rows are variables that no file sets."""
     path = shared / "review" / "vendors" / page
     if not path.exists():
-        pytest.skip(f"Percona's pages are not at hand ({path})")
+        pytest.skip(f"Percona's pages are missing ({path})")
     rows = re.findall(r"^\| ([a-z_0-9]+) \| [^|]* \| Yes \|", path.read_text().partition("## Status")[0], re.MULTILINE)
     assert len(rows) > 30
     assert {name for name in rows if name not in NAMES} <= {"version_comment", "version_suffix"}

@@ -1,4 +1,4 @@
-"""Requests of the kernel's asynchronous I/O reach the places that they name, and tell when they don't."""
+"""Requests of the kernel's asynchronous I/O reach the places that they name, and report when they don't."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_some_slots_may_be_sent_again_alone(numbered: int) -> None:
 
 
 def test_writes_land_where_they_are_sent(numbered: int) -> None:
-    """What lies in a slot's memory is afterwards in the file, and nothing else of it has changed."""
+    """What is in a slot's memory is afterwards in the file, and nothing else of it has changed."""
     with contextlib.closing(AioRing(numbered, 2, BLOCK, WRITE)) as ring:
         ring.memory[:] = b"a" * BLOCK + b"b" * BLOCK
         ring.submit([0, 1], iter([5 * BLOCK, 63 * BLOCK]))

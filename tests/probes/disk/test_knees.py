@@ -51,7 +51,7 @@ def test_flat_curves_have_no_bend(rounds: int) -> None:
 
 
 def test_too_few_rounds_make_no_bend() -> None:
-    """Two rounds, no round, or a single block tell of no bend."""
+    """Two rounds, no round, or a single block show no bend."""
     assert find_bends({8 * K: [1.0, 1.0], 16 * K: [2.0, 2.0]}) is None
     assert find_bends({8 * K: [], 16 * K: []}) is None
     assert find_bends({8 * K: [1.0, 1.0, 1.0]}) is None
@@ -63,7 +63,7 @@ def disk(**words: int) -> BlockDevice:
 
 
 def test_limits_are_those_of_the_upper_device() -> None:
-    """An array's read-ahead counts, and what it doesn't tell is its disks'; a stripe is told with its chunk."""
+    """An array's read-ahead counts, and what it doesn't report is its disks'; a stripe is shown with its chunk."""
     array = BlockDevice("md0", "md0", "9:0", "raid10", 1 << 40, under=("sda",), read_ahead=4 * M)
     stripe = Stripe(2 * M, "md", "md0", chunk=512 * K)
     storage = Storage("/x", Mount("/", "ext4", "/dev/md0"), (array, disk(read_ahead=128 * K, max_io=1280 * K)), stripe)

@@ -1,4 +1,4 @@
-"""Files of the storage probes are real data on a real disk, and gone whatever ends the process that made them."""
+"""Files of the storage probes are real data on a real disk, and removed with any end of their process."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ def test_a_new_file_is_not_in_the_page_cache(tmp_path: Path) -> None:
     with ScratchFiles(str(tmp_path), quiet, StopSignal()) as material:
         path = material.create("pages", 8 << 20)
         if not supports_o_direct(str(tmp_path)) or resident_share(path) == 1:
-            pytest.skip("temporary files lie in memory here")
+            pytest.skip("temporary files are in memory here")
         assert resident_share(path) == 0
 
 
 def test_a_stop_while_it_is_written_leaves_it_short(tmp_path: Path) -> None:
-    """Nobody waits for a gigabyte that nobody wants any more, and it is removed as any other."""
+    """A gigabyte that is no longer needed is not waited for, and it is removed as any other."""
     stop = StopSignal()
     stop.say("cancelled")
     with ScratchFiles(str(tmp_path), quiet, stop) as material:
@@ -149,7 +149,7 @@ def test_kill_9_is_swept_up_by_the_next_run(tmp_path: Path, name: str, until: st
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("until", ["writing", "64 at once"])
 def test_a_signal_takes_everything_along(tmp_path: Path, number: signal.Signals, until: str) -> None:
-    """Ctrl-C and the other ways to be told to end leave nothing, while files are written or measured."""
+    """Ctrl-C and the other signals that end a run leave nothing, while files are written or measured."""
     process = owner(tmp_path, "random-read", until)
     process.send_signal(number)
     process.communicate(timeout=PATIENCE)

@@ -152,7 +152,7 @@ def test_sequential_reads_cover_what_they_promise(tmp_path: Path) -> None:
 
 
 def test_a_bound_is_no_advice(tmp_path: Path) -> None:
-    """The bound for innodb_io_capacity is told to two digits, and that it is no reason to raise anything."""
+    """The bound for innodb_io_capacity is given to two digits, and as no reason to raise anything."""
     result = short("random-write", str(tmp_path))
     if "at_least" not in result.facts:  # on a busy host the driver is the limit
         assert float(result.facts["io_capacity_bound"]) == pytest.approx(float(result.facts["most_writes"]), rel=0.05)
@@ -193,7 +193,7 @@ def test_writes_smaller_than_a_sector_are_left_out(tmp_path: Path) -> None:
 def test_a_choice_that_cannot_be_is_one_clear_line(
     tmp_path: Path, name: str, choice: dict[str, str], words: str
 ) -> None:
-    """What was chosen, and what can be chosen instead, stand in one line."""
+    """What was chosen, and what can be chosen instead, are in one line."""
     with pytest.raises(ProbeError, match=words) as refused:
         plan_of(name, str(tmp_path), **choice)
     assert "\n" not in str(refused.value)

@@ -1,4 +1,4 @@
-"""The memory probes on this machine, beside what lscpu says of it."""
+"""The memory probes on this machine, compared with what lscpu reports for it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_largest_boundary_is_a_cache(host: Host) -> None:
 
 @needs_compiler
 def test_sysfs_is_labelled_and_not_needed() -> None:
-    """On a host that tells nothing of its caches the probe infers all the same, and claims nothing of /sys."""
+    """On a host that reports nothing of its caches the probe infers all the same, and claims nothing of /sys."""
     result = _run(LATENCY, Host(), 3, largest="8M")
     assert "boundary" in result.facts
     assert not [name for name in result.facts if name.startswith("sysfs")]
@@ -96,7 +96,7 @@ def test_compiler_asked_for_and_absent(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_compiler_that_fails(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A compiler that fails leaves the work to Python, and its first line is told."""
+    """A compiler that fails leaves the work to Python, and its first line is reported."""
     broken = tmp_path / "cc"
     broken.write_text("#!/bin/sh\necho 'stdio.h: not found' >&2\nexit 1\n")
     broken.chmod(0o755)

@@ -1,4 +1,4 @@
-"""Another server at work on the same processor: a probe that starves it stops by itself, a quiet one goes on.
+"""Another server at work on the same processor: a probe that starves it stops itself, a quiet one goes on.
 
 All of them take turns (SCHED_RR) on one processor before everything else of this host, so that only they compete.
 """
@@ -72,7 +72,7 @@ def at_work(
             load.communicate()
 
 
-def test_a_probe_that_starves_it_stops_by_itself(
+def test_a_probe_that_starves_it_stops_itself(
     at_work: Foreign, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Exit code 2, and the line says which server waited, for what, and how to have it otherwise."""
@@ -87,7 +87,7 @@ def test_a_probe_that_starves_it_stops_by_itself(
 def test_a_quiet_probe_goes_on(
     at_work: Foreign, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What mostly waits for the disk holds nobody up, and ends as it was asked to."""
+    """A probe that mostly waits for the disk delays no server, and ends as it was asked to."""
     monkeypatch.setattr(watch, "WORSE_ANSWER", 1.0)  # other tests hold our own asking up by less than that
     monkeypatch.setattr(watch, "WORSE_WAIT", 0.6)
     if not supports_o_direct(str(tmp_path)):

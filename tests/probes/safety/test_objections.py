@@ -1,4 +1,4 @@
-"""An experiment that would do harm, or tell of others, is refused by name, with the way out."""
+"""An experiment that would do harm, or disclose others' data, is refused by name, with the way out."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def running(program: Path, user: int | None = None) -> Iterator[int]:
             process.kill()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a program to somebody else")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a program to another account")
 def test_a_strangers_program_is_not_executed(tmp_path: Path) -> None:
     """A process may be named like a server: of running programs only those that no other user can write are asked."""
     folder = tmp_path / "bin"
@@ -77,7 +77,7 @@ def test_a_strangers_program_is_not_executed(tmp_path: Path) -> None:
         assert str(program) in running_programs()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root runs a process as somebody else")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root runs a process as another account")
 def test_a_stranger_gets_no_password(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A process named like a server is not logged in to if an ordinary user runs it, nor is a host that files name."""
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -124,7 +124,7 @@ def test_a_directory_that_is_not_there_can_not_be_forced(tmp_path: Path) -> None
     [
         (Host(memory=Memory(total=8 * GIB, available=4 * GIB)), 3 * GIB, False),
         (Host(memory=Memory(total=8 * GIB, available=4 * GIB)), 3 * GIB + GIB // 2, True),
-        (Host(memory=Memory(total=8 * GIB)), 7 * GIB, False),  # the kernel doesn't tell: no claim
+        (Host(memory=Memory(total=8 * GIB)), 7 * GIB, False),  # the kernel doesn't report it: no claim
         (Host(memory=Memory(8 * GIB, 6 * GIB), cgroup=Cgroup(2, "/x", limit=2 * GIB, usage=GIB)), GIB, True),
         (Host(memory=Memory(8 * GIB, 6 * GIB), cgroup=Cgroup(2, "/x", limit=2 * GIB, usage=0)), GIB, False),
         (Host(memory=Memory(8 * GIB, 6 * GIB), cgroup=Cgroup(2, "/x", limit=64 * GIB, usage=GIB)), GIB, False),

@@ -121,7 +121,7 @@ def test_a_server_that_option_files_lead_into_is_asked(
     assert open_latency_session(OtherServer(os.getpid(), "not a server", "")) is None
 
 
-def test_nobody_is_watched_when_that_is_overridden(neighbour: int) -> None:
+def test_no_server_is_watched_when_that_is_overridden(neighbour: int) -> None:
     """The override is the user's word."""
     with watch_other_servers(StopSignal(), frozenset({"neighbour"})) as watched:
         assert watched == ()

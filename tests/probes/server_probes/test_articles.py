@@ -20,7 +20,7 @@ from probes.stop import StopSignal
 
 @pytest.mark.servers("mysql-9.7")
 def test_pool_instances_are_in_force_while_they_are_measured(binary: Binary, templates: Path, tmp_path: Path) -> None:
-    """Each variant runs with its number of instances, and tells how even its seconds were."""
+    """Each variant runs with its number of instances, and reports how even its seconds were."""
     ground, experiment = ground_of(templates, tmp_path, binary), load("buffer-pool-instances")
     choices = {"data": "1", "instances": "1,4", "threads": "2", "driver": "mycnf"}
     plan = experiment.plan(ground, ProbeRequest(str(tmp_path), choices=choices))

@@ -1,4 +1,4 @@
-"""Connections by socket, TCP and TLS, and the threads that serve them: checked by counters; nobody else gets in."""
+"""Connections by socket, TCP and TLS, and the threads that serve them: checked by counters; no others get in."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ NO_TLS = "mysql-5.7"  # built with yaSSL, which stops at TLS 1.1
 def bench_of(
     binary: Binary, templates: Path, directory: Path, **choices: str
 ) -> Iterator[tuple[ConnectionsBench, RunPlan]]:
-    """A bench and its plan; whatever was made is gone afterwards."""
+    """A bench and its plan; all that was made is gone afterwards."""
     ground, connections = ground_of(templates, directory, binary), load("connections")
     plan = connections.plan(ground, ProbeRequest(str(directory), choices={**SMALL, **choices}))
     with prepared(connections, ground, directory, StopSignal(), **{**SMALL, **choices}) as (bench, _):
@@ -138,7 +138,7 @@ def test_a_server_that_lets_root_in_by_tcp_is_ended(binary: Binary, templates: P
         assert not it.sandbox.running
 
 
-def test_a_password_goes_by_a_file_that_its_owner_alone_reads(tmp_path: Path) -> None:
+def test_a_password_is_in_a_file_that_its_owner_alone_reads(tmp_path: Path) -> None:
     """sysbench's command line, which others on the host may read, has none."""
     login = Login("probe", "Secret_1", 3307, encrypted=True)
     task = Task("/nowhere", str(tmp_path), CONNECT_SELECT, Access(), 1, 100, login=login)
@@ -151,7 +151,7 @@ def test_a_password_goes_by_a_file_that_its_owner_alone_reads(tmp_path: Path) ->
 
 
 @pytest.mark.servers("mysql-9.7", "mariadb-11.8", whole="mysql-5.7 mysql-8.0 mariadb-10.11")
-def test_threads_are_kept_or_made_anew(binary: Binary, templates: Path, tmp_path: Path) -> None:
+def test_threads_are_kept_or_created(binary: Binary, templates: Path, tmp_path: Path) -> None:
     """A thread for each connection without the cache, hardly any with it; the other way round it is no result."""
     with bench_of(binary, templates, tmp_path, compare="thread-cache") as (bench, plan):
         kept, made = block(bench, plan, 0), block(bench, plan, 1)
@@ -215,7 +215,7 @@ def test_a_pool_of_threads_serves_connections(binary: Binary, templates: Path, t
     ],
 )
 def test_what_makes_a_block_invalid(case: ConnectionCase, counters: dict[str, int], message: str) -> None:
-    """Each bound by itself; caches that are neither none nor enough, and other traffic of the host, are no reason."""
+    """Each bound separately; caches that are neither none nor enough, and other traffic of the host, are no reason."""
     seen = BlockActivity(1.0, 100, 0, case.threads, counters, {})
     invalid = check_preconditions(preconditions({case.variant.name: case}), case.variant, seen).invalid
     assert invalid.startswith(message)

@@ -110,7 +110,7 @@ def test_a_library_that_is_not_installed_is_named(
     ],
 )
 def test_what_makes_a_block_invalid(counters: dict[str, int], taken: int, message: str) -> None:
-    """Each condition by itself: the allocator, the sorts, the temporary tables."""
+    """Each condition separately: the allocator, the sorts, the temporary tables."""
     assert len(SPANS) == 3
     seen = BlockActivity(1.0, 100, 0, 1, counters, {ALLOCATOR_USED: taken})
     invalid = check_preconditions(PRECONDITIONS, Variant("glibc", {}), seen).invalid

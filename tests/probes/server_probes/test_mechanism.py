@@ -67,7 +67,7 @@ def test_a_workload_expects_as_many_changed_rows_as_it_sends_updates() -> None:
     assert row_preconditions(OLTP["oltp_read_only"]) == ()
 
 
-def test_what_no_counter_tells_is_not_checked_and_not_kept() -> None:
+def test_what_no_counter_reports_is_not_checked_and_not_kept() -> None:
     """A server without the counter can't fail by it; one that did nothing at all is invalid anyhow."""
     pages = (page_read_precondition(fixed_bounds(1.0)),)
     assert check_preconditions(pages, ANY, activity()) == ({}, "")
@@ -75,7 +75,7 @@ def test_what_no_counter_tells_is_not_checked_and_not_kept() -> None:
 
 
 def test_the_reason_names_value_and_bounds() -> None:
-    """The first precondition that fails is told, with what was needed; all values are kept."""
+    """The first precondition that fails is reported, with what was needed; all values are kept."""
     pages = (
         page_read_precondition(fixed_bounds(1.0)),
         Precondition("redo log syncs/transaction", log_syncs_per_transaction, fixed_bounds(high=0.1)),

@@ -116,7 +116,7 @@ def test_a_variant_that_takes_a_restart_has_a_new_process_in_each_round(
     assert len(set(seen)) == len(seen)
 
 
-def test_read_sizes_tell_whether_scans_read_with_the_buffer(binary: Binary, templates: Path, tmp_path: Path) -> None:
+def test_read_sizes_show_whether_scans_read_with_the_buffer(binary: Binary, templates: Path, tmp_path: Path) -> None:
     """MyISAM scans of MySQL 5.7 and MariaDB read as much as read_buffer_size says, those of MySQL 8.0 a row."""
     ground, read_buffer = ground_of(templates, tmp_path, binary), load("read-buffer")
     choices = {"sizes": "32K,128K,1M", "table": "4M", "readers": "2"}
@@ -137,7 +137,7 @@ def test_read_sizes_tell_whether_scans_read_with_the_buffer(binary: Binary, temp
 
 @pytest.mark.servers("mariadb-11.8", whole="mysql-5.7 mysql-9.7")
 def test_cache_fit_sees_what_the_pool_holds(binary: Binary, templates: Path, tmp_path: Path) -> None:
-    """Few keys are at hand, many are not, and pages of 4K hold more of them; the servers and their tables go."""
+    """Few keys are cached, many are not, and pages of 4K hold more of them; the servers and their tables go."""
     ground, cache_fit = ground_of(templates, tmp_path, binary), load("cache-fit")
     layouts = "16K,4K,compressed"
     choices = {"pool": "8M", "table": "32M", "steps": "12", "driver": "mycnf", "layouts": layouts}

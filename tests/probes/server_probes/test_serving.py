@@ -40,7 +40,7 @@ def test_options_come_into_force_and_go_back(binary: Binary, templates: Path, tm
 
 
 @pytest.mark.servers("mysql-8.0", "mariadb-10.11")
-def test_a_value_that_the_server_changed_is_told(binary: Binary, templates: Path, tmp_path: Path) -> None:
+def test_a_value_that_the_server_changed_is_reported(binary: Binary, templates: Path, tmp_path: Path) -> None:
     """Another notation is the same value; a rounded one is not."""
     with served(binary, templates, tmp_path) as it:
         it.apply_settings({"read_buffer_size": "8200", "sort_buffer_size": "1M", "innodb_buffer_pool_size": "64M"})
@@ -51,7 +51,7 @@ def test_a_value_that_the_server_changed_is_told(binary: Binary, templates: Path
 
 @pytest.mark.servers("mysql-8.0", "mariadb-10.11")
 def test_what_the_server_refuses_is_one_line(binary: Binary, templates: Path, tmp_path: Path) -> None:
-    """A refused statement and a refused start are told in the server's words, and nothing is left."""
+    """A refused statement and a refused start are reported in the server's words, and nothing is left."""
     with pytest.raises(ProbeError, match="refused") as refused, served(binary, templates, tmp_path) as it:
         it.apply_settings({"default_storage_engine": "NONE"})
     assert "\n" not in str(refused.value)
@@ -61,7 +61,7 @@ def test_what_the_server_refuses_is_one_line(binary: Binary, templates: Path, tm
 
 
 def binary(name: str, flavour: str, *version: int) -> Binary:
-    """A server program that nobody starts."""
+    """A server program that is never started."""
     return Binary(name, f"/opt/{name}/mysqld", Target(flavour, version), ".".join(map(str, version)))
 
 
@@ -91,7 +91,7 @@ def test_a_server_that_is_not_there_is_refused_with_those_that_are() -> None:
 def test_eviction_drops_our_file_and_no_other(templates: Path, tmp_path: Path) -> None:
     """The pages of one file leave the page cache, those of its neighbour stay."""
     if not has_device(ground_of(templates, tmp_path).host):
-        pytest.skip("the directory for temporary files lies in memory")
+        pytest.skip("the directory for temporary files is in memory")
     ours, others = tmp_path / "ours", tmp_path / "others"
     for path in (ours, others):
         path.write_bytes(b"page" * (1 << 20))
@@ -106,7 +106,7 @@ def test_eviction_drops_our_file_and_no_other(templates: Path, tmp_path: Path) -
 
 
 def test_reads_are_counted_by_call(tmp_path: Path) -> None:
-    """Ten reads of 4K are ten calls of 4K, as the kernel counts them; a process that isn't there tells nothing."""
+    """Ten reads of 4K are ten calls of 4K, as the kernel counts them; a process that isn't there yields nothing."""
     (tmp_path / "file").write_bytes(bytes(40960))
     handle = os.open(tmp_path / "file", os.O_RDONLY)
     before = read_counters(os.getpid())

@@ -51,7 +51,7 @@ def test_claims_begin_where_the_interval_leaves_zero_out(arms: Made) -> None:
 
 
 def test_many_variants_make_it_harder(arms: Made) -> None:
-    """The more variants one baseline has, the larger a difference must be; the single 95 % interval stays as it is."""
+    """The more variants one baseline has, the larger a difference must be; the single 95 % interval is unchanged."""
     one = {"a": [100, 103, 98], "b": [104, 105, 103]}
     few = compare(arms(**one), RATE, "a")[0]
     many = compare(arms(**one, **{f"c{n}": one["b"] for n in range(8)}), RATE, "a")[0]

@@ -12,7 +12,7 @@ CALM = Noise(spread=0.01, seconds=0.02, stalls=0, drift=0)
 
 
 def test_tiring_machine() -> None:
-    """A machine that loses a fifth over the run is told of, with the way it went; a calm one is not."""
+    """A machine that loses a fifth over the run is reported, with the direction; a calm one is not."""
     tired = simulate(Simulated(CALM._replace(drift=0.4), 1))
     (sentence,) = drift_notes(tired.arms, METRIC, "v0")
     assert "fell by" in sentence
@@ -21,7 +21,7 @@ def test_tiring_machine() -> None:
 
 @pytest.mark.parametrize(("last", "word"), [(50, "fell by 4"), (150, "rose by 5")])
 def test_within_blocks(last: float, word: str) -> None:
-    """Blocks that end otherwise than they began are told of."""
+    """Blocks whose end differs from their beginning are reported."""
     series = tuple(float(value) for value in (100, 101, 99, 100, last, last + 5, last, last))
     arms = tuple(
         Arm(name, {}, tuple(Block(number, 0, 8, {"throughput": 100 + number}, {"throughput": series[shift:]})

@@ -46,11 +46,11 @@ def test_coverage(judged: Judged) -> None:
 
 
 def test_the_detectable_is_claimed_in_four_of_five_runs(judged: Judged) -> None:
-    """A difference of the very size that a run calls detectable is claimed as often as the report says."""
+    """A difference of exactly the size that a run calls detectable is claimed as often as the report says."""
     assert judged.found >= 0.80
 
 
-def test_stop_rule_takes_part() -> None:
+def test_stop_rule_is_simulated_too() -> None:
     """The quiet runs above end early, and the loud ones don't; so the figures are those of the stop rule too."""
     quiet = Noise(spread=0.003, seconds=0.004, drift=0, stalls=0)
     ends = [simulate(Simulated(quiet, seed)).ended for seed in range(9)]

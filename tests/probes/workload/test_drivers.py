@@ -140,8 +140,8 @@ def quiet_server(counters: dict[str, int]) -> VariantServer:
     )
 
 
-@pytest.mark.parametrize(("transactions", "told"), [(99, True), (100, False)])
-def test_the_p99_of_few_transactions_is_told(monkeypatch: pytest.MonkeyPatch, transactions: int, told: bool) -> None:
+@pytest.mark.parametrize(("transactions", "noted"), [(99, True), (100, False)])
+def test_the_p99_of_few_transactions_is_noted(monkeypatch: pytest.MonkeyPatch, transactions: int, noted: bool) -> None:
     """Below a hundred transactions no whole one is slower than the p99."""
     ran = LoadResult(1.0, transactions, transactions, 0, 1.0, 1.0, (), (), ())
     monkeypatch.setattr(under_load, "run_load", lambda *_: ran)
@@ -149,12 +149,12 @@ def test_the_p99_of_few_transactions_is_told(monkeypatch: pytest.MonkeyPatch, tr
     sent = Task("", "", OLTP["oltp_update_non_index"], Access(), 1, 1)
     bench = WorkloadBench(server, "mycnf", lambda _: sent, warm_seconds=0)
     bench.measure(Variant("any", {}), Turn(1, 1), StopSignal())
-    assert (bench.notes() == ()) is not told
-    assert any("any" in note and "p99" in note for note in bench.notes()) is told
+    assert (bench.notes() == ()) is not noted
+    assert any("any" in note and "p99" in note for note in bench.notes()) is noted
 
 
-@pytest.mark.parametrize(("ahead", "told"), [(0, True), (90, True), (110, False)])
-def test_random_read_ahead_that_did_not_begin_is_told(monkeypatch: pytest.MonkeyPatch, ahead: int, told: bool) -> None:
+@pytest.mark.parametrize(("ahead", "noted"), [(0, True), (90, True), (110, False)])
+def test_random_read_ahead_that_did_not_run_is_noted(monkeypatch: pytest.MonkeyPatch, ahead: int, noted: bool) -> None:
     """MySQL 8.0 read no page ahead at random in long scans, and the variant looked like one without an effect."""
     ran = LoadResult(1.0, 1000, 1000, 0, 1.0, 1.0, (), (), ())
     monkeypatch.setattr(under_load, "run_load", lambda *_: ran)
@@ -164,7 +164,7 @@ def test_random_read_ahead_that_did_not_begin_is_told(monkeypatch: pytest.Monkey
     bench = read_ahead.ReadAheadBench(server, "mycnf", lambda _: sent, warm_seconds=0, preconditions=checks)
     for name in ("linear (56)", "linear and random"):
         bench.measure(Variant(name, read_ahead.SETTINGS[name], group="points"), Turn(1, 1), StopSignal())
-    assert [note.partition(":")[0] for note in bench.notes()] == ["linear and random"] * told
+    assert [note.partition(":")[0] for note in bench.notes()] == ["linear and random"] * noted
 
 
 @pytest.mark.servers("mysql-8.0")
@@ -210,7 +210,7 @@ def _stop_once_connected(it: VariantServer, stop: StopSignal) -> None:
 
 @pytest.mark.servers("mysql-9.7", "mariadb-10.11")
 @pytest.mark.parametrize("word", DRIVERS)
-def test_a_server_that_dies_is_told_with_its_last_words(
+def test_a_server_that_dies_is_reported_with_its_last_words(
     binary: Binary, templates: Path, tmp_path: Path, word: str
 ) -> None:
     """The run ends with one line on the server, and its directory and the driver are gone."""
@@ -254,11 +254,11 @@ from probes.workload.load import Task
 with served(eval(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])) as it:
     fill_tables(it.connection(), TableShape(2000), StopSignal())
     task = Task(it.sandbox.socket, it.scratch_folder, OLTP["oltp_read_write"], Access(), 3, 2000)
-    def tell():
+    def show():
         while len(children()) < 2:
             time.sleep(0.05)
         print(*children(), flush=True)
-    threading.Thread(target=tell).start()
+    threading.Thread(target=show).start()
     run_load(sys.argv[4], task, 600, StopSignal())
 """
 

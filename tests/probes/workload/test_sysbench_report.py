@@ -54,13 +54,13 @@ def test_a_report_gives_totals_and_seconds() -> None:
 
 
 def test_a_last_second_that_was_not_reported_gets_the_rest() -> None:
-    """The interval that ended with the run holds what no other told of."""
+    """The interval that ended with the run holds what no other reported."""
     without = "".join(line for line in REPORT.splitlines(keepends=True) if not line.startswith("[ 2s"))
     ran = parse_report(without, 2)
     assert list(ran.qps) == pytest.approx([6328.78, 13731 - 6328.78])
 
 
-def test_what_is_no_report_is_told_by_its_last_words() -> None:
+def test_what_is_no_report_is_reported_by_its_last_words() -> None:
     """A run that broke off is one line with sysbench's own complaint."""
     with pytest.raises(DriverError, match="FATAL: unable to connect"):
         parse_report("sysbench 1.0.20\n\nFATAL: unable to connect to MySQL server\nFATAL: done\n", 2)

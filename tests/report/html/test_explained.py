@@ -21,7 +21,7 @@ def test_everybody_can_use_it(tab: Tab, axe: str, tmp_path: Path, word: str) -> 
         tab.open(path)
         assert tab.run("document.documentElement.scrollWidth <= innerWidth")
         assert [url for url in tab.asked if url.startswith("http")] == []
-        assert tab.told == []
+        assert tab.messages == []
         tab.run(f"{axe}; 0")
         found: dict[str, Any] = tab.run(f"axe.run({ASKED['light']}).then(done => ({{violations: done.violations}}))")
         assert [(one["id"], one["nodes"][0]["html"]) for one in found["violations"]] == []

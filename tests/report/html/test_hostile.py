@@ -49,7 +49,7 @@ OURS = {
 }
 ATTRIBUTES = """[...document.querySelectorAll('*')].flatMap(one => [...one.attributes].map(a => a.name))"""
 ELEMENTS = """[...new Set([...document.querySelectorAll('*')].map(one => one.tagName.toLowerCase()))]"""
-# Where a secret may stand, and what a snapshot that somebody made by hand has there.
+# Where a secret may be, and what a hand-made snapshot has there.
 SECRETS = {
     "wsrep_sst_auth": f"root:{SECRET}",
     "master_password": SECRET,
@@ -69,7 +69,7 @@ def inert(tab: Tab, made: str, path: Path) -> None:
     assert set(tab.run(ELEMENTS)) <= OURS
     assert not [name for name in tab.run(ATTRIBUTES) if name.startswith("on") or name in {"srcdoc", "style"}]
     assert tab.run("document.querySelectorAll('script, style').length") == 2
-    assert tab.told == []
+    assert tab.messages == []
     links = tab.run("[...document.querySelectorAll('[href]')].map(one => one.getAttribute('href'))")
     assert all(link.startswith(("#", "https://", "http://", "data:,")) for link in links)
 
@@ -124,7 +124,7 @@ def test_no_secret_of_a_snapshot(tmp_path: Path, form: str) -> None:
 
 
 def test_no_secret_of_a_finding() -> None:
-    """A secret in whatever text of a finding, or in the reason to put one aside, is masked."""
+    """A secret in any text of a finding, or in the reason to put one aside, is masked."""
     assert SECRET not in report(nasty_audit(), Page())
     text = f"identified by '{SECRET}', http://u:{SECRET}@h/"
     base = Finding(

@@ -23,7 +23,7 @@ def report(tally: Tally) -> str:
 
 
 def counted(servers: int) -> Tally:
-    """That many servers with hostile names, 120 rules that speak of some of them, and snapshots that are none."""
+    """That many servers with hostile names, 120 rules with findings on some of them, and snapshots that are none."""
     tally = Tally()
     for number in range(servers):
         found = [
@@ -59,7 +59,7 @@ def test_opens(page: Tab, made: str) -> None:
     """It is small, asks for nothing, complains of nothing, and runs nothing that a server says."""
     assert len(made.encode()) < 1_000_000
     assert [url for url in page.asked if url.startswith("http")] == []
-    assert page.told == []
+    assert page.messages == []
     assert page.run("window.planted") is None
     assert page.run("document.querySelectorAll('script').length") == 1
 
@@ -96,7 +96,7 @@ def test_fits(page: Tab, width: int) -> None:
 
 
 def test_sorts_by_servers(page: Tab) -> None:
-    """Rules come by how many servers they speak of, where that is asked."""
+    """Rules are ordered by how many servers they concern, where that is requested."""
     page.run(
         "const aim = document.getElementById('order'); aim.value = 'servers'; aim.dispatchEvent(new Event('change'))"
     )

@@ -51,7 +51,7 @@ def page(tab: Tab, tmp_path: Path) -> Tab:
 
 
 def shown(tab: Tab, what: str) -> list[str]:
-    """What each finding that can be seen says of itself, in the order of the page."""
+    """The text of each visible finding, in the order of the page."""
     found: list[str] = tab.run(f"{SHOWN}.map(one => one.dataset.{what})")
     return found
 
@@ -71,7 +71,7 @@ def search(tab: Tab, words: str) -> None:
 def test_opens_without_a_network(page: Tab) -> None:
     """The page asks for nothing but itself, says nothing on the console, and is small; curves are drawn in it."""
     assert [url for url in page.asked if not url.startswith("data:")] == [page.run("location.href")]
-    assert page.told == []
+    assert page.messages == []
     assert len(full().encode()) < LARGEST
     assert page.run("document.querySelectorAll('.chart svg polyline').length") > 3
     assert page.run("document.querySelectorAll('#measured svg').length") == 1
@@ -208,7 +208,7 @@ def test_sorts(page: Tab) -> None:
 
 
 def test_colours(page: Tab) -> None:
-    """The page follows the system until somebody chooses, and drawings follow the page."""
+    """The page follows the system until the reader chooses, and drawings follow the page."""
     back = "getComputedStyle(document.body).backgroundColor"
     chart = "getComputedStyle(document.querySelector('.chart rect')).fill"
     colours = {}
@@ -253,7 +253,7 @@ def pages(tab: Tab) -> list[bytes]:
 
 
 def test_a_link_unfolds_what_it_leads_to(page: Tab) -> None:
-    """Evidence that is cited once more is a link to where it is told, which unfolds."""
+    """Evidence that is cited once more is a link to its first place, which unfolds."""
     target = "document.querySelector('a[href^=\"#evidence\"]')"
     page.run(f"{target}.click()")
     place = page.run(f"{target}.getAttribute('href').slice(1)")
@@ -284,7 +284,7 @@ def test_nothing_else_may_run(page: Tab) -> None:
     assert page.run("window.planted") is None
     assert page.run("getComputedStyle(document.body).color") == "rgb(31, 41, 51)"
     assert not [url for url in page.asked if url.startswith("http")]
-    assert any("Content Security Policy" in words for words in page.told)
+    assert any("Content Security Policy" in words for words in page.messages)
 
 
 @pytest.mark.parametrize("count", [1, 200, 5000])

@@ -74,7 +74,7 @@ def _build(name: str, recipe: MavenTree | DebianRoot, folder: Path) -> None:
 
 
 def _add_libraries(recipe: MavenTree, root: Path) -> None:
-    # Where there is no Debian mirror the system's libraries may do; the version check tells.
+    # Where there is no Debian mirror the system's libraries may do; the version check finds out.
     with contextlib.suppress(ProvisionError):
         debian.unpack(LIBRARY_SUITE, (), recipe.libraries, root)
 

@@ -49,7 +49,7 @@ def sources_for(suite: str, apt: Path = APT) -> list[Source]:
     for source in known:
         if source.suite in SUITES:
             return [Source(source.uri, suite, source.options)]
-    raise ProvisionError(f"no Debian mirror stands in {apt}/sources.list*: use a Debian system, or unpack it by hand")
+    raise ProvisionError(f"no Debian mirror is in {apt}/sources.list*: use a Debian system, or unpack it by hand")
 
 
 def read_sources(apt: Path = APT) -> list[Source]:

@@ -19,7 +19,7 @@ FILE = "part.json"
 PROVIDER = "root/usr/lib/libgalera_smm.so"
 # What wsrep_sst_rsync calls; each gets a launcher, so that one folder on PATH is enough.
 PROGRAMS = ("rsync", "lsof")
-# A daemon that root starts writes as the user nobody, who may not write to a node's data directory.
+# A daemon that root starts writes as the account `nobody`, who may not write to a node's data directory.
 AS_OWNER = """#!/bin/sh
 here=$(cd "$(dirname "$0")" && pwd)
 case " $* " in *" --daemon "*) set -- "$@" "--dparam=uid=$(id -u)" "--dparam=gid=$(id -g)" ;; esac

@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 class ProvisionError(Exception):
-    """A server can't be had: what stands in the way, and how to get past it, in one line."""
+    """A server can't be had: what prevents it, and how to get past it, in one line."""
 
 
 def shelf() -> Path:
