@@ -1,4 +1,4 @@
-"""Whatever a document holds, it is read or refused in one line."""
+"""Any document is read or refused in one line."""
 
 from __future__ import annotations
 

@@ -173,7 +173,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_documents_are_one_line(name: str) -> None:
-    """Whatever is nested a million deep, too long or broken is refused in one line with the place."""
+    """What is nested a million deep, too long or broken is refused in one line with the place."""
     with pytest.raises(CarrierError) as refused:
         read_carrier(name, {name: HOSTILE[name].encode()})
     assert str(refused.value).startswith(f"{name}:")

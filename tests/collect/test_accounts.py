@@ -201,7 +201,7 @@ def test_accounts_are_counted_by_kind(live: Live) -> None:
 
 
 def test_accounts_of_system_users_come_from_here(live: Live) -> None:
-    """An account that the socket alone lets in comes from no other host, whatever its host; one with a password may."""
+    """An account that the socket alone lets in comes from no other host, for any host; one with a password may."""
     install(live, "auth_ed25519" if live.is_mariadb else "auth_socket")
     word, ways = ("VIA", "unix_socket") if live.is_mariadb else ("WITH", "auth_socket")
     users = [f"job@'%' IDENTIFIED {word} {ways}"]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 ADMIN = "mysqladmin"
 ASKED = ("SHOW GLOBAL VARIABLES", "SHOW GLOBAL STATUS")
-# Variables that move by themselves, or that another session of the tests may be changing.
+# Variables that change constantly, or that another session of the tests may be changing.
 MOVING = frozenset(
     {"timestamp", "gtid_binlog_pos", "gtid_binlog_state", "gtid_current_pos", "innodb_buffer_pool_dump_now"}
 )

@@ -1,4 +1,4 @@
-"""Whatever stands where a server should be, the end is one line with the remedy: no traceback, no hanging."""
+"""Any other service in a server's place ends in one line with the remedy: no traceback, no hanging."""
 
 from __future__ import annotations
 

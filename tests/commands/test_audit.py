@@ -196,7 +196,7 @@ def test_server_that_dies_on_the_way(server_name: str, start: Start, tmp_path: P
     command = [sys.executable, "-m", "advisor", "audit", "--socket", sandbox.socket, "--user", "root"]
     with overheard(sandbox, tmp_path / "general.log") as heard:
         running = subprocess.Popen(
-            [*command, "--window", "10", "--format", "json"],  # which it waits through, whatever becomes of the server
+            [*command, "--window", "10", "--format", "json"],  # which it waits through, even if the server ends
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=CHECKOUT,

@@ -1,4 +1,4 @@
-"""Whatever lint and show are given, they end with one clear line and the documented exit code."""
+"""For any input, lint and show end with one clear line and the documented exit code."""
 
 from __future__ import annotations
 

@@ -186,7 +186,7 @@ def test_a_version_without_a_catalog(mycnf: Mycnf) -> None:
 
 
 def test_by_nature_counts_where_all_is_wanted(mycnf: Mycnf, tmp_path: Path) -> None:
-    """Ports and the like make no difference by themselves, and one with --all."""
+    """Ports and the like count as a difference only with --all."""
     a, b = two(tmp_path, "port = 3307", "port = 3308")
     words = (a, b, "--target", "mysql-8.4")
     quiet, loud = diff(mycnf, *words, root=False), diff(mycnf, *words, "--all", root=False)

@@ -55,7 +55,7 @@ def test_fix_makes_the_safe_fixes_and_reports_the_rest(mycnf: Mycnf, file: Path)
 def test_no_file_named(
     flag: str, file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The host's own files are changed for nobody who didn't name them; --diff shows what would change."""
+    """The host's own files are changed only if they are named; --diff shows what would change."""
     monkeypatch.setattr(lint, "DEFAULT_FILES", (str(file),))  # never the files of the machine that tests run on
     assert main(["lint", *TARGET, flag]) == errors.USAGE
     assert f"only to files that you name: mycnf lint {flag} {file};" in capsys.readouterr().err
@@ -107,7 +107,7 @@ def test_diff_of_unsafe_fixes(mycnf: Mycnf, file: Path) -> None:
 
 
 def test_diff_without_changes(mycnf: Mycnf, tmp_path: Path) -> None:
-    """Nothing to fix is exit code 0, whatever else there is to find."""
+    """Nothing to fix is exit code 0, with any other findings."""
     (tmp_path / "my.cnf").write_text("[mysqld]\nno_such_thing_anywhere = 1\n")
     assert mycnf("lint", *TARGET, "--diff", "my.cnf") == Ended(errors.OK, "", "")
 

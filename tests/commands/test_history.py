@@ -46,7 +46,7 @@ def test_new_gone_and_back(mycnf: Mycnf, snapshot: Any) -> None:
         snapshot(3),
         snapshot(4, uptime=60, join_buffer_size="67108864"),
     ]
-    assert mycnf("history", "add", *reversed(days)).code == 0  # whatever the order in which they come
+    assert mycnf("history", "add", *reversed(days)).code == 0  # in any order
     ended = mycnf("history", "db1", "--isolated", "--format", "json")
     (server,) = json.loads(ended.out)["servers"]
     jsonschema.validate(json.loads(ended.out), SCHEMA)

@@ -33,7 +33,7 @@ def measured(*words: object) -> tuple[float, int, str]:
 
 @pytest.mark.parametrize("name", ["my.cnf", "compose.yml", "mysql.service", "Dockerfile", "mysqld-auto.cnf"])
 def test_a_file_of_100_megabytes(tmp_path: Path, name: str) -> None:
-    """It is refused in one line, for the memory of a small one, whatever its name says that it holds."""
+    """It is refused in one line, for the memory of a small one, under any name."""
     _refused(tmp_path, "lint", name)
 
 

@@ -228,7 +228,7 @@ def test_each_file_is_checked_separately(mycnf: Mycnf, tmp_path: Path) -> None:
 
 
 def test_group_of_a_series_is_read_by_that_series_only(mycnf: Mycnf, tmp_path: Path) -> None:
-    """What stands under [mysqld-8.0] is judged for 8.0 and is silent for every other server."""
+    """What is under [mysqld-8.0] is judged for 8.0 and is silent for every other server."""
     (tmp_path / "my.cnf").write_text("[mysqld-8.0]\nno_such_thing = 1\n[mariadb-10.11]\nno_such_thing_2 = 1\n")
     targets = ("mysql-5.7", "mysql-8.0", "mysql-8.4", "mariadb-10.11", "mariadb-11.4")
     words = [word for target in targets for word in ("--target", target)]

@@ -125,7 +125,7 @@ def test_formulas_are_judged_for_an_instance_class(mycnf: Mycnf, group: str) -> 
 
 
 def test_defaults_are_those_of_the_service() -> None:
-    """The flush method and the pool of RDS are its own, and what services choose by themselves is unknown elsewhere."""
+    """The flush method and the pool of RDS are its own, and the choices of other services are unknown."""
     from rule_cases import declared_set  # the plugin of the rules' cases
 
     from advisor.catalog.load import load

@@ -60,7 +60,7 @@ def test_the_heaviest_part_is_left_out(facts: Facts, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("part", EMPTY)
 def test_any_part_may_be_left_out(facts: Facts, part: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever is heaviest, facts without it are facts, and lighter."""
+    """Without its heaviest part facts are still facts, and smaller."""
     monkeypatch.setattr("advisor.facts.snapshot.EMPTY", {part: EMPTY[part]})
     monkeypatch.setattr("advisor.facts.snapshot.MAX_FACTS_BYTES", 0)
     found = fit_snapshot(facts)

@@ -29,7 +29,7 @@ A, B = UUIDS[:2]
 
 
 def numbers(of: GtidSet) -> set[tuple[str, int]]:
-    """Each transaction of a set by itself."""
+    """Each transaction of a set, one at a time."""
     return {
         (source, n) for source, intervals in of.items() for first, last in intervals for n in range(first, last + 1)
     }

@@ -18,7 +18,7 @@ ROOM = 1 << 20  # bytes of the small file system
 
 @pytest.fixture(params=["tmpfs", "limit"])
 def disk(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Disk]:
-    """A small file system (which needs root), or a limit on the size of files; the state of runs lies on it."""
+    """A small file system (which needs root), or a limit on the size of files; the state of runs is on it."""
     place = tmp_path / "small"
     place.mkdir()
     monkeypatch.setenv("XDG_STATE_HOME", str(place / "state"))

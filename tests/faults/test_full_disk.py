@@ -63,7 +63,7 @@ def one_line(message: str, *, of: int = 1) -> str:
 
 @pytest.mark.parametrize("writer", WRITERS)
 def test_the_old_file_stays_whole(writer: str, disk: Disk, capsys: pytest.CaptureFixture[str]) -> None:
-    """Whatever was to be written: the command says that it couldn't, and everything is as it was."""
+    """For any output: the command says that it couldn't write it, and everything is as it was."""
     words, before = WRITERS[writer]
     for name, text in before.items():
         (disk.place / name).write_text(text)

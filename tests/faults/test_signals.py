@@ -85,7 +85,7 @@ class Interrupting:
 
 @pytest.fixture(autouse=True)
 def _heard() -> Any:
-    """Whatever the shell made of the tests deaf to, and however the last test left it."""
+    """Default signal handlers, in spite of the shell's ignored signals and of the last test."""
     before = {number: signal.getsignal(number) for number in SIGNALS}
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from advisor.analysis.audited import AuditResult
     from probes.sandbox import Sandbox
 
-# They change by themselves, or by being read.
+# They change without a statement, or by being read.
 RESTLESS = ("timestamp", "gtid", "innodb_redo_log_capacity_resized", "last_insert_id", "innodb_thread_sleep_delay")
 
 
@@ -128,7 +128,7 @@ def test_a_file_that_changed_since_is_left_to_the_user() -> None:
 
 
 def test_texts_of_servers_stay_in_their_comments() -> None:
-    """Whatever a finding says, each line of the statements is a statement of mycnf or a comment."""
+    """For any finding, each line of the statements is a statement of mycnf or a comment."""
     action = advice("TST001", "port", "1").actions[0]._replace(risk="first\nDROP TABLE t;\r\x1b[31m")
     changes = built(advice("TST001", "port", "3307")._replace(name="x\nDROP TABLE t;", actions=(action,)))
     for text in (apply_sql(audited(), changes), rollback_sql(audited(), changes)):
@@ -224,7 +224,7 @@ def sent(sandbox: Sandbox, text: str) -> None:
 
 
 def settled(sandbox: Sandbox) -> dict[str, str]:
-    """All global variables but those that change by themselves."""
+    """All global variables but those that change without a statement."""
     return {name: value for name, value in variables(sandbox).items() if not name.startswith(RESTLESS)}
 
 

@@ -67,7 +67,7 @@ LINES = st.lists(st.sampled_from([b"a\n", b"b\n", b"\n", b"port=1\n", b"password
 def test_patch_makes_the_new_text(
     tmp_path_factory: pytest.TempPathFactory, before: list[bytes], after: list[bytes], ends: tuple[bool, bool]
 ) -> None:
-    """Whatever changes, unless it is a secret, patch makes the new text of the old one and the diff."""
+    """For any change, unless it is a secret, patch makes the new text of the old one and the diff."""
     old, new = (b"".join(lines) + (b"" if end else b"last") for lines, end in zip((before, after), ends, strict=True))
     made = diff(old, new)
     if old == new or b"***" in made:

@@ -160,7 +160,7 @@ def test_rules_that_undo_each_other_come_to_an_end() -> None:
 
 @pytest.mark.parametrize("edit", [Edit(2, 1, 3, 1, ""), Edit(2, 1, 2, 1, "port=2\n")])
 def test_a_safe_fix_that_is_none_is_not_made(edit: Edit) -> None:
-    """Whatever a rule calls safe: where the server would have another value afterwards, the file stays."""
+    """A fix that a rule calls safe is not made where the server would have another value afterwards."""
     real = looks(["my.cnf"], "mysql-8.4")
     text = b"[mysqld]\nread_buffer_size=64K\ninnodb_flush_log_at_trx_commit=7\n"
 

@@ -49,7 +49,7 @@ def test_resume_asks_whom_it_lacks(ground: Ground, host: dict[str, object], dead
     assert "one audited" not in ended.err
 
 
-# Ctrl-C and the end of a terminal come to all that runs in it, kill to one.
+# Ctrl-C and the end of a terminal reach all that runs in it, kill one process.
 WAYS: dict[str, tuple[Callable[[int, int], None], signal.Signals]] = {
     "Ctrl-C": (os.killpg, signal.SIGINT),
     "kill": (os.kill, signal.SIGTERM),
@@ -221,7 +221,7 @@ def test_without_ansible(ground: Ground) -> None:
 
 @pytest.mark.parametrize("name", ["a/b", "../../etc/x", ".hidden", "x" * 300, "\x1b[31mred", "db 1:3306", "ä"])
 def test_names_of_files(name: str) -> None:
-    """Whatever a host is called, its file is one of the run's directory, and another host's is another."""
+    """For any name of a host, its file is one of the run's directory, and another host's is another."""
     file = file_name(name)
     assert os.path.basename(file) == file
     assert not file.startswith(".")

@@ -73,7 +73,7 @@ def test_a_terminal_with_a_banner(tmp_path: Path) -> None:
     (f"{BEGIN}-base64\nAAAA\n{END}\n", "can't be read as the tar of a host"),
 ])  # fmt: skip
 def test_what_is_no_tar(output: str, why: str, facts: Facts) -> None:
-    """Whatever a shell prints instead becomes the reason why the machine wasn't read."""
+    """Any other output of a shell becomes the reason why the machine wasn't read."""
     machine = with_host(facts, {"printed": output}, {})
     assert machine.facts.host is None
     assert why in machine.reason

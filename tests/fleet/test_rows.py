@@ -45,7 +45,7 @@ def folder(tmp_path: Path) -> str:
 
 
 def test_a_row_is_read_as_it_was_written(folder: str) -> None:
-    """Whatever the name; fields that a later version adds are ignored."""
+    """For any name; fields that a later version adds are ignored."""
     write_row(folder, WHOLE)
     assert read_row(folder, WHOLE.name) == WHOLE
     path = Path(folder, ROWS, file_name(WHOLE.name) + ".row")

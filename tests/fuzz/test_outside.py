@@ -32,7 +32,7 @@ USUAL = 250
 
 @pytest.mark.parametrize("name", READERS)
 def test_nothing_breaks_a_reader(name: str) -> None:
-    """Whatever it is given, a reader reads it or refuses it in one line, within a second."""
+    """A reader reads any input or refuses it in one line, within a second."""
     count = COUNTS.get(name, USUAL)
     done = trying.batch(name, f"tests/{name}", count)
     assert done.broken == ()

@@ -26,7 +26,7 @@ from probes.sandbox import Sandbox
 RECORDINGS: dict[str, Recording] = {}
 QUICK = ConnectionLimits(connect=1.0, read=0.2, statement=1, answer=0.4, whole=1.2)
 # A process begins with the peak of the one that it is forked from: this small one stands between it and the tests.
-WEIGHING = """
+MEASURING = """
 import os, sys
 _, status, used = os.wait4(os.posix_spawn(sys.argv[2], sys.argv[2:], os.environ), 0)
 open(sys.argv[1], "w").write(str(used.ru_maxrss))
@@ -39,7 +39,7 @@ ACTING = ("Cc", "Cf", "Zl", "Zp", "Cs")
 AUDIT = ("audit", "--isolated", "--window", "0.01", "--format", "text")
 
 
-class Weighed(NamedTuple):
+class Measured(NamedTuple):
     """How a process of mycnf ended, and the most memory that it had, in bytes."""
 
     ended: Ended
@@ -54,7 +54,7 @@ class Against(Protocol):
     def __call__(self, mischief: Mischief, *words: str | Path) -> Ended: ...
 
 
-Weigh = Callable[..., Weighed]
+Measure = Callable[..., Measured]
 Alone = Callable[..., Ended]
 Turns = Callable[[int], int]
 
@@ -150,13 +150,13 @@ def turns() -> Turns:
 
 
 @pytest.fixture
-def weigh(tmp_path: Path, own_home: Path) -> Weigh:
+def measure(tmp_path: Path, own_home: Path) -> Measure:
     """mycnf as a process of its own, its memory measured by the kernel."""
 
-    def run(*words: str | Path, stdin: bytes = b"") -> Weighed:
+    def run(*words: str | Path, stdin: bytes = b"") -> Measured:
         peak = tmp_path / "peak"
         done = subprocess.run(
-            [sys.executable, "-c", WEIGHING, str(peak), sys.executable, "-m", "advisor", *map(str, words)],
+            [sys.executable, "-c", MEASURING, str(peak), sys.executable, "-m", "advisor", *map(str, words)],
             input=stdin,
             capture_output=True,
             cwd=tmp_path,
@@ -165,7 +165,7 @@ def weigh(tmp_path: Path, own_home: Path) -> Weigh:
             check=False,
         )
         ended = check_run(done.returncode, done.stdout.decode(), done.stderr.decode())
-        return Weighed(ended, int(peak.read_text("utf-8")) << 10)
+        return Measured(ended, int(peak.read_text("utf-8")) << 10)
 
     return run
 

@@ -1,4 +1,4 @@
-"""Answers that are none, and what a server may ask of us that it doesn't get."""
+"""Answers that are none, and a server's requests to us that are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever a server answers, an audit ends with what it could read and one clear line."""
+"""For any answer of a server, an audit ends with what it could read and one clear line."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def certificate(folder: Path) -> Path:
 @both
 @pytest.mark.parametrize("code", CODES)
 def test_errors_in_place_of_answers_are_reasons(recording: Recording, code: int, tmp_path: Path) -> None:
-    """Whatever the error's number, each part says why it is missing, in text that acts on nothing."""
+    """For any number of the error, each part says why it is missing, in text that acts on nothing."""
     found = collected(recording, tmp_path / "h.sock", turned_away(code))
     assert isinstance(found, ConnectError) or not found.server.variables
     assert said(found).isprintable()

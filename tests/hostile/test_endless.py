@@ -1,4 +1,4 @@
-"""A server that never comes to an end is given up, in bounded time and memory."""
+"""A server whose answers never end is given up, in bounded time and memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from advisor.collect.connection.session import open_session
 from advisor.collect.server.workload import read_counters
 from advisor.core.errors import CONNECTION
 from advisor.facts import Facts
-from tests.hostile.conftest import AUDIT, Weigh, collected, connecting, ended_well, said, some
+from tests.hostile.conftest import AUDIT, Measure, collected, connecting, ended_well, said, some
 from tests.hostile.endless import TOO_LITTLE, TOO_MUCH
 from tests.hostile.framing import honest, only
 
@@ -23,11 +23,11 @@ pytestmark = pytest.mark.servers("mariadb-10.11")
 
 
 @pytest.mark.parametrize("kind", some(TOO_MUCH, ("rows without end", "columns without end")))
-def test_answers_without_end_are_given_up(recording: Recording, kind: str, tmp_path: Path, weigh: Weigh) -> None:
+def test_answers_without_end_are_given_up(recording: Recording, kind: str, tmp_path: Path, measure: Measure) -> None:
     """Rows, columns, packets, results without end: exit code 3, one line, and memory that stays bounded."""
     place = tmp_path / "h.sock"
     with hostile(recording, str(place), TOO_MUCH[kind]):
-        ended, peak = weigh(AUDIT[0], *connecting(tmp_path, place), *AUDIT[1:])
+        ended, peak = measure(AUDIT[0], *connecting(tmp_path, place), *AUDIT[1:])
     assert "larger than" in ended_well(ended, CONNECTION)
     assert peak < MOST_MEMORY
 

@@ -17,7 +17,7 @@ from advisor.analysis import baseline
 from advisor.core.errors import CONNECTION, USAGE, MycnfError
 from advisor.facts.snapshot import load
 from probes import results
-from tests.hostile.conftest import Alone, Turns, Weigh, ended_well, some
+from tests.hostile.conftest import Alone, Measure, Turns, ended_well, some
 from tests.hostile.values import TEXTS
 
 AUDIT = ("audit", "--isolated", "--format", "text", "--snapshot")
@@ -173,13 +173,13 @@ BOMBS: dict[str, Callable[[], bytes]] = {
 
 
 @pytest.mark.parametrize("kind", some(BOMBS, ("lists of lists",)))
-def test_a_bomb_takes_no_more_than_it_may(tmp_path: Path, weigh: Weigh, kind: str) -> None:
+def test_a_bomb_takes_no_more_than_it_may(tmp_path: Path, measure: Measure, kind: str) -> None:
     """Files of the largest size that is read: one line or a report, and memory that stays bounded."""
     snapshot, kept, data = tmp_path / "snap", tmp_path / "baseline", BOMBS[kind]()
     snapshot.write_bytes(data)
     kept.write_bytes(data[: SIZE // 2])
     for words in ((*AUDIT, snapshot), ("lint", "--target", "mysql-8.0", "--baseline", kept, "-")):
-        ended, peak = weigh(*words, stdin=b"[mysqld]\n")
+        ended, peak = measure(*words, stdin=b"[mysqld]\n")
         ended_well(ended, 0, 1, USAGE)
         assert peak < MOST_MEMORY, (words[0], peak >> 20)
 

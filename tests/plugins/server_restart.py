@@ -72,7 +72,7 @@ def written(path: Path, text: str) -> Path:
 
 
 def differing(before: dict[str, str], after: dict[str, str]) -> dict[str, tuple[str, str | None]]:
-    """The variables changed by a restart, except those that change by themselves."""
+    """The variables changed by a restart, except those that change constantly."""
     return {n: (v, after.get(n)) for n, v in before.items() if after.get(n) != v and n not in SELF_CHANGING}
 
 

@@ -102,7 +102,7 @@ def ran(timed: Timed, stop: StopSignal | None = None, **wanted: float) -> ProbeR
 @pytest.mark.parametrize("seconds", [20.0, 60.0, 10_800.0])
 @pytest.mark.parametrize(("extra", "estimated"), [(0.0, 0.0), (0.4, 0.4), (0.4, 0.0), (0.0, 0.4), (1.0, 0.5)])
 def test_the_budget_is_kept(variants: int, seconds: float, extra: float, estimated: float) -> None:
-    """Whatever blocks take besides measuring, foreseen or not, a run ends within a tenth of the time it was given."""
+    """With any overhead of blocks, foreseen or not, a run ends within a tenth of the time it was given."""
     timed = Timed(variants=variants, extra=extra, planned_extra=estimated, clearing=25.0)
     result = ran(timed, seconds=seconds)
     assert result.seconds == pytest.approx(seconds, rel=0.1)

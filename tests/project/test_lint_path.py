@@ -85,7 +85,7 @@ def test_lint_wakes_the_families_that_a_file_gives_reason_to(form: str, tmp_path
 
 @pytest.mark.parametrize("name", OFFLINE)
 def test_offline_commands_need_the_standard_library_alone(name: str) -> None:
-    """Whatever an offline command adds to a bare interpreter is ours or the standard library's."""
+    """All that an offline command adds to a bare interpreter is ours or the standard library's."""
     assert not foreign(modules_after(OFFLINE[name]))
 
 

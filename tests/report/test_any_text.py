@@ -1,4 +1,4 @@
-"""Whatever the words and names, the outer syntax of every format holds."""
+"""With any words and names, the outer syntax of every format holds."""
 
 from __future__ import annotations
 

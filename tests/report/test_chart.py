@@ -73,7 +73,7 @@ def test_nothing_to_draw() -> None:
     st.integers(4, 30),
 )
 def test_any_numbers_can_be_drawn(numbers: list[float], width: int, height: int) -> None:
-    """Whatever the numbers, equal ones included, a curve comes out with as many rows as asked for."""
+    """For any numbers, equal ones included, a curve comes out with as many rows as asked for."""
     points = tuple(Point(str(at), float(at), y, y, y) for at, y in enumerate(numbers))
     drawn = draw([Curve("y", points, here=False)], Paper(width, plain=True), height=height)
     assert sum("|" in line for line in drawn.splitlines()) == height - 2

@@ -60,7 +60,7 @@ def _unescaped(text: str) -> str:
 
 
 def test_one_annotation_a_finding() -> None:
-    """Whatever a file holds, the runner sees our commands alone, with file, place, rule and words whole."""
+    """For any file, the runner sees our commands alone, with file, place, rule and words whole."""
     findings = [f for c in nasty() for f in c.findings]
     made = commands(render("github", nasty(), page()))
     assert len(made) == len(render("github", nasty(), page()).splitlines()) == len(findings)

@@ -88,7 +88,7 @@ def test_words_that_forges_act_on_are_code(word: str) -> None:
 
 @given(ANY)
 def test_any_text_as_prose(text: str) -> None:
-    """Whatever the text, a cell shows exactly its words."""
+    """For any text, a cell shows exactly its words."""
     table = f"| a |\n|---|\n| {prose(text)} |\n"
     shown(table)
     assert cells(table)[1:] == [[" ".join(escape_text(text).split())]]
@@ -96,7 +96,7 @@ def test_any_text_as_prose(text: str) -> None:
 
 @given(ANY)
 def test_any_text_as_code(text: str) -> None:
-    """Whatever the text, a code span in a cell shows exactly it."""
+    """For any text, a code span in a cell shows exactly it."""
     table = f"| a |\n|---|\n| {code(text)} |\n"
     shown(table)
     (cell,) = cells(table)[1]

@@ -96,7 +96,7 @@ def test_hostile_words_stay_in_their_labels() -> None:
 @given(st.text(), st.text())
 @settings(max_examples=100)
 def test_any_label(host: str, option: str) -> None:
-    """Whatever a name holds, the outside parser reads as many samples as there are, and the text is UTF-8."""
+    """For any name, the outside parser reads as many samples as there are, and the text is UTF-8."""
     made = report(_named(host, option), Page())
     made.encode()
     families = read(made)

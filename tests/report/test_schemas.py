@@ -112,7 +112,7 @@ def test_words_are_those_of_the_program(name: str, place: tuple[str, str], words
 
 
 def test_nasty_findings() -> None:
-    """Whatever a file holds, the fields keep their types."""
+    """For any file, the fields keep their types."""
     for files in (nasty(), nothing(), []):
         validator("lint").validate(json.loads(render("json", files, page())))
         for line in render("jsonl", files, page()).splitlines():

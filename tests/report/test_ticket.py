@@ -381,7 +381,7 @@ def _items(text: str) -> int:
 @given(st.lists(FINDINGS, max_size=3), TEXT)
 @settings(max_examples=60)
 def test_any_words(findings: list[Finding], host: str) -> None:
-    """Whatever the words, a finding is one heading, and nothing is markup but ours."""
+    """For any words, a finding is one heading, and nothing is markup but ours."""
     facts = recorded()
     server = replace(facts.server, variables={**facts.server.variables, "hostname": host})
     text = checked(audited(*findings, facts=replace(facts, server=server)))

@@ -86,7 +86,7 @@ def refuted(known: RuleContext, text: str) -> dict[str, set[str | None]]:
 @example(["innodb_buffer_pool_instances = 16", "innodb_buffer_pool_size = 7800M"], parse_target("mysql-5.7.44"))
 @given(st.lists(st.sampled_from(SETTINGS), min_size=1, max_size=12), st.sampled_from(TARGETS))
 def test_any_bad_settings(lines: list[str], target: Target) -> None:
-    """Whatever bad settings stand together, each option is advised one value, which stays advised."""
+    """For any combination of bad settings, each option is advised one value, which stays advised."""
     text = "\n".join(["[mysqld]", *lines])
     assert refuted(linted(text, target), text) == {}
 

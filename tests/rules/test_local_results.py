@@ -241,7 +241,7 @@ def test_a_driver_at_its_limit_bounds_no_capacity() -> None:
     limited: dict[str, float | str] = {**facts, "at_least": "64 to each fsync, 256 to each fsync"}
     other: dict[str, float | str] = {**facts, "at_least": "1 to each fsync"}
     singly = {"open": "O_DIRECT", "at once": "1"}
-    for result, speaks in (
+    for result, reported in (
         (host_result("random-write", facts), True),
         (host_result("random-write", other), True),
         (host_result("random-write", limited), False),
@@ -249,7 +249,7 @@ def test_a_driver_at_its_limit_bounds_no_capacity() -> None:
         (host_result("random-write", facts, parameters={**singly, "at once": "64"}), True),
     ):
         names = {f.name for f in audited("mysql-8.0", file, result, host=ssd).findings}
-        assert ("oversized-io-capacity" in names) is speaks
+        assert ("oversized-io-capacity" in names) is reported
 
 
 def test_a_limit_is_not_raised_beyond_what_the_disk_takes() -> None:
@@ -264,10 +264,10 @@ def test_a_limit_is_not_raised_beyond_what_the_disk_takes() -> None:
         host=HOST,
     )
     facts = facts_of(case, parse_target(MARIADB))
-    for most, speaks in ((200.0, True), (199.0, False)):
+    for most, reported in ((200.0, True), (199.0, False)):
         kept = (host_result("random-write", {"most_writes": most, "io_capacity_bound": most}),)
         ran = run_rules(build_context(replace(facts, probes=kept)), all_rules())
-        assert ("starved-flushing" in {f.name for f in ran.findings}) is speaks
+        assert ("starved-flushing" in {f.name for f in ran.findings}) is reported
 
 
 def test_latency_outranks_what_a_disk_reports() -> None:

@@ -1,4 +1,4 @@
-"""What REP015 says of each error of a replica, in the words in which servers show it."""
+"""What REP015 reports for each error of a replica, in the words in which servers show it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever the tool is asked to do, a server's own log shows nothing but statements of the published list."""
+"""For every command of the tool, a server's own log shows nothing but statements of the published list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever mycnf keeps is its owner's alone, files 0600 in folders 0700, whichever umask it is run with."""
+"""All that mycnf keeps is its owner's alone, files 0600 in folders 0700, with any umask."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ WANTED = [judge_value(c.option, c.value, load(TARGET)).value for c in CHOICES]
     ],
 )
 def test_afterwards_the_server_does_as_suggested(text: bytes) -> None:
-    """Whatever stood there, both options have the values, and all other lines stay."""
+    """After any earlier lines, both options have the values, and all other lines stay."""
     done = amended(text)
     assert values(done.text) == WANTED
     assert done.omitted == ()

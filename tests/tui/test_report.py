@@ -328,7 +328,7 @@ WORDS = st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from("  é¯
 
 @given(st.lists(WORDS, max_size=4), st.integers(10, 60))
 def test_a_preview_shows_every_word(lines: list[str], width: int) -> None:
-    """Whatever the text and the box, no row is wider than it, and nothing but spaces is lost at the folds."""
+    """For any text and box, no row is wider than the box, and nothing but spaces is lost at the folds."""
     folded = wrap_report("\n".join(lines), width)
     assert all(cell_len(row) <= width for row in folded)
     wanted = "".join(escape_text(line) for line in "\n".join(lines).rstrip("\n").split("\n"))

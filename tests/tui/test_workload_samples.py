@@ -42,7 +42,7 @@ async def test_sampling_ends_with_the_app(any_server: Sandbox) -> None:
 
 
 def test_changed_variables_leave_out_what_servers_change() -> None:
-    """Positions in the binary log move by themselves, a new variable is no change, and secrets are masked."""
+    """Positions in the binary log move constantly, a new variable is no change, and secrets are masked."""
     before = {"gtid_executed": "a", "max_connections": "100", "wsrep_sst_auth": "a:b"}
     now = {"gtid_executed": "b", "max_connections": "200", "wsrep_sst_auth": "a:c", "new": "1"}
     found = changed_variables(before, now, 7.0)

@@ -109,7 +109,7 @@ def test_replacements_that_are_no_line(moved: Moved, line: str, way: str, words:
         ("loose_no_such_thing = 1", "mysql-5.7", "mysql-9.7"),
         ("innodb_flush_method = O_DIRECT", "mysql-5.7", "mariadb-11.8"),
         ("enforce_gtid_consistency = 1", "mysql-8.0", "mysql-9.7"),  # printed by number there, by name here
-        ("skip-federated", "mysql-8.0", "mysql-9.7"),  # help of 8.0 prints ON whatever the state
+        ("skip-federated", "mysql-8.0", "mysql-9.7"),  # help of 8.0 prints ON in any state
         ("performance_schema_instrument = '%=ON'", "mysql-5.7", "mariadb-11.8"),
     ],
 )

@@ -120,7 +120,7 @@ def test_a_target_that_has_the_library_takes_the_line() -> None:
 @pytest.mark.servers("mysql-9.7")
 @pytest.mark.parametrize("lines", STRANGE.strip().splitlines())
 def test_what_a_loaded_plugin_lacks_stops_the_server(lines: str, run: Run, judge: Judge) -> None:
-    """The list of options is whole where the very server was asked with the plugin; dots are of components."""
+    """The list of options is complete where exactly this server was queried with the plugin; dots are of components."""
     assert (run(lines.split(" / ")) is None) == bool(refused_lines(judge(lines.replace(" / ", "\n"))))
 
 

@@ -25,7 +25,7 @@ MARIADB = [
     "secure_file_priv=null\nsecure_file_priv=",
     "skip-innodb\ninnodb_page_size=12288\ninnodb_compression_algorithm=bzip2\ndefault_storage_engine=Aria",
 ]
-# A plugin's library may not lie on the host; what is left to it is not certain.
+# A plugin's library may not be on the host; what is left to it is not certain.
 LOADED = """
 mariadb-11.4 / innodb_compression_algorithm=lz4, plugin_load_add=provider_lz4 / innodb_compression_algorithm / accepted
 mariadb-11.4 / innodb_compression_algorithm=lz4, plugin_load_add=provider_lzo / innodb_compression_algorithm / stops

@@ -42,7 +42,7 @@ def numbers(text: str) -> list[int]:
 
 
 def fields_of(cpu: Cpu) -> list[tuple[str, object]]:
-    """The lines of lscpu's summary that these facts stand for, in its order."""
+    """The lines of lscpu's summary that these facts represent, in its order."""
     rows: list[tuple[str, object]] = [("CPU(s)", cpu.logical), ("On-line CPU(s) list", list(cpu.online))]
     rows += [("Vendor ID", cpu.kinds[0].vendor)]
     for kind in cpu.kinds:

@@ -127,7 +127,7 @@ def flat(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def disk(name: str, number: str, sectors: int = 2048, **files: str) -> dict[str, str]:
-    """A disk's files; `__` in a name stands for a slash."""
+    """A disk's files; `__` in a name means a slash."""
     base = f"/sys/block/{name}"
     made = {f"{base}/dev": number, f"{base}/size": str(sectors)}
     return made | {f"{base}/{file.replace('__', '/')}": text for file, text in files.items()}

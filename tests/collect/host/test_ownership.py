@@ -94,7 +94,7 @@ def test_a_server_that_has_ended_is_no_proof(tree: Make) -> None:
     assert "ended" in found.reason
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become somebody else")
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another account")
 @pytest.mark.servers("mysql-8.0", "mariadb-10.11")
 def test_stranger_proves_by_owner_or_not_at_all(any_server: Sandbox) -> None:
     """Another account can't look into the process: the data directory's owner decides, if it can be seen."""

@@ -1,4 +1,4 @@
-"""Whatever a server, a file or a user says, a page shows it as words; no secret is among them."""
+"""Any text of a server, a file or a user is shown on a page as words; no secret is among them."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def inert(tab: Tab, made: str, path: Path) -> None:
 
 
 def hostile_snapshot(tmp_path: Path) -> Path:
-    """The recorded server with markup in its names and values, and with secrets that nobody took out."""
+    """The recorded server with markup in its names and values, and with secrets that were not removed."""
     found = json.loads(SNAPSHOT.read_text(encoding="utf-8"))
     variables = found["server"]["variables"]
     variables.update(SECRETS)

@@ -381,7 +381,7 @@ def test_a_server_held_back(
 
 
 def device_of(path: Path) -> str:
-    """The number of the device that a directory lies on."""
+    """The number of the device that a directory is on."""
     number = os.stat(path).st_dev
     return f"{os.major(number)}:{os.minor(number)}"
 
