@@ -22,7 +22,7 @@ def entry() -> NoReturn:
     _reopen_closed_streams()
     try:
         code = main()
-    except KeyboardInterrupt:  # the second one, while the first was being told of
+    except KeyboardInterrupt:  # the second one, while the first was being reported
         code = errors.INTERRUPTED
     try:  # noqa: SIM105 - contextlib would be imported for this alone
         sys.stderr.flush()

@@ -285,9 +285,9 @@ def _inconclusive_sentence(result: ProbeResult, metric: Metric, comparisons: tup
 
 
 def _rounds_needed(result: ProbeResult, metric: Metric, baseline: str) -> float:
-    """The number of rounds with this scatter with which four of five runs tell; infinite after one round.
+    """The number of rounds with this scatter with which four of five runs are conclusive; infinite after one round.
 
-    A run tells if the family's intervals leave no difference of INCONCLUSIVE_BOUND possible, or exclude zero.
+    A run is conclusive if the family's intervals leave no difference of INCONCLUSIVE_BOUND possible, or exclude zero.
     """
     group = next(arm.group for arm in result.arms if arm.name == baseline)
     table = round_table([arm for arm in result.arms if arm.group == group], metric.name, baseline)

@@ -118,7 +118,7 @@ class BlockMeasurement(NamedTuple):
 
     metrics: dict[str, float]
     series: dict[str, tuple[float, ...]]
-    counters: dict[str, float] = {}  # noqa: RUF012 - nobody adds to a value type's default
+    counters: dict[str, float] = {}  # noqa: RUF012 - a value type's default is never changed
     invalid: str = ""
 
 

@@ -266,7 +266,7 @@ def _flags(reader: Declarations, path: tuple[str, ...], node: Mapping) -> Iterat
 
 
 def _user_config(reader: Declarations, path: tuple[str, ...], node: Mapping) -> OptionSet | None:
-    """Return the variables that smaller clouds take as arguments beside their own, whose names are left alone."""
+    """Return the variables that smaller clouds take as arguments beside their own, whose names are not changed."""
     oracle = path[-1:] == ("variables",) and path[1:2] == ("oci_mysql_mysql_configuration",)
     ocean, aiven = path[-2:-1] == ("digitalocean_database_mysql_config",), path[-2:] == ("mysql_user_config", "mysql")
     if not (oracle or ocean or aiven):

@@ -36,7 +36,7 @@ UNKNOWN_METHOD = "unknown"
 
 
 class Entry(NamedTuple):
-    """A name and its value; `value` is None if the option has no value, `is_complete` tells if it is all in the text.
+    """A name and its value; `value` is None if the option has no value, `is_complete` says if it is all in the text.
 
     `prefix` and `is_key` are as in `DeclaredOption`; `name` includes the prefix.
     """
@@ -189,7 +189,7 @@ def _reading(document: Document, entries: list[Entry], catalog: Catalog, *, leni
     lines = [line for entry in entries if (line := _line(document, entry, catalog, lenient=lenient)) is not None]
     if lenient:
         lines = _accepted_together(document, lines, catalog)
-    # What a template or an interface makes of a name is unknown, so fixes leave it alone.
+    # The name after a template or an interface is unknown, so fixes don't change it.
     exact = [] if lenient else [line for line in lines if line.value_end_column > line.value_column]
     editable = frozenset((line.number, line.column) for line in exact)
     firsts = {line.number: line for line in reversed(lines)}

@@ -71,7 +71,7 @@ def parse_hcl(document: Document) -> Mapping:
 
 
 def _check_depth(document: Document) -> None:
-    """Raise CarrierError for brackets that are nested too deeply, whatever is in quotes: the parser takes seconds."""
+    """Raise CarrierError for brackets that are nested too deeply, even in quotes: the parser takes seconds."""
     depth = 0
     for bracket in re.finditer(r"[\[{(]|[\]})]", document.text):
         depth = depth + 1 if bracket[0] in "[{(" else max(depth - 1, 0)

@@ -34,7 +34,7 @@ class Escape(NamedTuple):
 
 
 def shell_words(piece: Piece, operators: str = "") -> list[Piece]:
-    """Split words as Python's shlex and a POSIX shell do; each of `operators` is a word by itself.
+    """Split words as Python's shlex and a POSIX shell do; each of `operators` is a separate word.
 
     Raises OpenQuoteError.
     """

@@ -203,7 +203,7 @@ def load(target: Target, *, any_build: bool = False) -> Catalog:
             _remove(options, own.nulls())
         if read_as.platform == "windows":
             options.update(_options_at("windows", read_as.version))
-        if read_as.version < target.version:  # the manuals may tell what was removed since
+        if read_as.version < target.version:  # the manuals may say what was removed since
             _remove(options, [name for name, gone in options.texts("gone") if _version(gone) <= target.version])
         _LOADED[key] = Catalog(target, read_as, options, any_build=any_build)
     return _LOADED[key]

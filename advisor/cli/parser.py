@@ -1,4 +1,4 @@
-"""The command line by argparse: help pages, messages about mistakes, and whatever is no plain command line."""
+"""The command line by argparse: help pages, messages about mistakes, and anything but plain command lines."""
 
 from __future__ import annotations
 

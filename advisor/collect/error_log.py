@@ -86,7 +86,7 @@ class Lines:
     _undated: tuple[EntryKey, str] | None = None  # the last crash, and the time of day in its report
 
     def read(self, line: str) -> None:
-        """Take in one line, with whatever a container or journal put before the server's own time stamp."""
+        """Take in one line, with any prefix that a container or journal put before the server's own time stamp."""
         if '"err_code"' in line:
             self._read_json(line)
             return
@@ -342,7 +342,7 @@ def error_log_of_blocks(blocks: Iterable[Lines], read_from: str, path: str = "")
 def merge_logs(logs: Iterable[ErrorLog]) -> ErrorLog | None:
     """One log of several that belong to one server, such as rotated files; None if there are none."""
     held = sorted(logs, key=lambda log: log.until)
-    if len(held) < 2:  # noqa: PLR2004 - a single log stays as it is
+    if len(held) < 2:  # noqa: PLR2004 - a single log is unchanged
         return held[0] if held else None
     kinds = dict.fromkeys(event.kind for log in held for event in log.events)
     return replace(

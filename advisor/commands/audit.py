@@ -138,7 +138,7 @@ def add_earlier_spaces(facts: Facts, earlier: Facts | None) -> Facts:
 
 
 def _earlier(path: str | None) -> Facts | None:
-    """Load the snapshot to compare with, before anything is asked of a server."""
+    """Load the snapshot to compare with, before a statement is sent."""
     if path is None:
         return None
     from advisor.facts.snapshot import load

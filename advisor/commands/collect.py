@@ -56,7 +56,7 @@ def collect_facts(args: argparse.Namespace) -> Facts:
 
     check_window(args.window)
     if is_declared(args):
-        declared_host(args)  # mistakes are reported before anything is asked of a server
+        declared_host(args)  # mistakes are reported before a statement is sent
     facts = collect(CollectRequest(request_of(args), window=args.window, schema=schema_limits(args)))
     if facts.host is not None:  # set only for a server on this host, so results measured here apply
         facts = replace(facts, probes=load_probe_results())
@@ -96,7 +96,7 @@ def load_snapshot(args: argparse.Namespace) -> Facts:
 
 
 def load_texts(args: argparse.Namespace) -> Facts:
-    """The facts that the texts of --from tell; MycnfError for what is no such text, or another source beside it."""
+    """The facts in the texts of --from; MycnfError for what is no such text, or another source beside it."""
     from advisor.collect.pasted import facts_of_texts
 
     if args.snapshot or args.demo:

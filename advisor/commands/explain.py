@@ -75,17 +75,17 @@ def _explain_option(args: argparse.Namespace, target: Target | None) -> str:
     if here is None and not any(everywhere.values()) and find_presence(name) is None:
         raise errors.MycnfError(_unknown_message(written, name, target))
     canonical = next((o.name for o in [here, *everywhere.values()] if o is not None), name)
-    speaking = [r for r in all_rules() if canonical in r.options or name in r.options]
+    matching = [r for r in all_rules() if canonical in r.options or name in r.options]
 
     def as_json() -> str:
         from advisor.report.findings_json import dumps
 
-        return dumps({"version": 1, "option": _fields(canonical, everywhere, here, target, speaking)})
+        return dumps({"version": 1, "option": _fields(canonical, everywhere, here, target, matching)})
 
     def document() -> Document:
         from advisor.report.rules import of_option
 
-        return of_option(canonical, everywhere, speaking, here=here, target=target, presence=find_presence(name))
+        return of_option(canonical, everywhere, matching, here=here, target=target, presence=find_presence(name))
 
     return render("explain", args.format, Paper.to(args.output), document, {"json": as_json})
 
@@ -123,7 +123,7 @@ def _option_json(option: Option) -> dict[str, object]:
 
 
 def _fields(
-    name: str, everywhere: dict[Target, Option | None], here: Option | None, target: Target | None, speaking: list[Rule]
+    name: str, everywhere: dict[Target, Option | None], here: Option | None, target: Target | None, matching: list[Rule]
 ) -> dict[str, Any]:
     known = {str(t): o for t, o in everywhere.items()}
     if target is not None:
@@ -131,7 +131,7 @@ def _fields(
     targets = {t: None if o is None else _option_json(o) for t, o in known.items()}
     from advisor.catalog.presence import describe_option
 
-    codes = [r.code for r in speaking]
+    codes = [r.code for r in matching]
     shown = next((option for option in [here, *everywhere.values()] if option is not None), None)
     return {"name": name, "targets": targets, "rules": codes, "description": describe_option(name, shown)}
 

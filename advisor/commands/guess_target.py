@@ -102,7 +102,7 @@ def _guess_flavour(resolved: ResolvedFiles, names: Sequence[str]) -> tuple[Targe
     if only["mysql"]:
         return newest_target("mysql"), f"{only['mysql'][0]} is known to MySQL only"
     galera = next((name for name in names if name.startswith("wsrep_")), None)
-    if galera:  # PXC has Galera too, and nothing tells the two apart
+    if galera:  # PXC has Galera too, and nothing distinguishes the two
         return newest_target("mariadb"), f"{galera} is known only to builds with Galera"
     return newest_target("mysql"), UNDECIDED
 
@@ -141,7 +141,7 @@ def _series(text: str) -> tuple[int, ...]:
 
 
 def _written_servers(resolved: ResolvedFiles) -> Iterator[tuple[str, tuple[int, ...], str, str]]:
-    """Yield what the files say of their server, the strongest first: flavour, version, build, and where."""
+    """Yield what the files show about their server, the strongest first: flavour, version, build, and where."""
     yield from _versioned_groups(resolved)
     for option in resolved.options:
         if option.line.raw and (match := _versioned_path(option.line.raw)):

@@ -98,10 +98,10 @@ def make_task(rule: Rule, claim: Claim, file: str | None, environment: Environme
 def _task_from(rule: Rule, claim: Claim, known: RuleContext, source: str) -> ProofTask:
     before, after = known.settings.text(claim.option), claim.instead(known)
     try:
-        speaks = any(True for _ in rule.check(known))
+        reports = any(True for _ in rule.check(known))
     except MissingFact as lack:
         raise MycnfError(f"{rule.code} cannot check {source}: it needs {lack}") from lack
-    if not speaks or before is None or after is None:
+    if not reports or before is None or after is None:
         value = f" ({claim.option} is {value_text(before)})" if before else ""
         raise MycnfError(f"{source} has no finding of {rule.code}{value}; without a file mycnf measures an example")
     return ProofTask(rule, claim, known, before, after, own=True)

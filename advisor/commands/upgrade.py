@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         old, new = (_judge_paths(paths, text, args, given, name) for text in texts)
         move = compare_verdicts(old, new, tuple(paths))
-    _tell(old, new)
+    _report(old, new)
     write(_render(move, args), args.output)
     return errors.FINDINGS if _fails(move, args.fail_on) else errors.OK
 
@@ -94,7 +94,7 @@ def _for_service(
 ) -> UpgradeChanges:
     """Return the changes in the terms of the service, as likely ones: it has builds, defaults and checks of its own.
 
-    Changed defaults that the service chooses by itself or does not let its users change are left out. `own_lines`
+    Changed defaults that the service chooses or does not let its users change are left out. `own_lines`
     writes each line as name and value, else as the document does.
     """
     from advisor.catalog.managed import platform_parameters
@@ -170,7 +170,7 @@ def _in_document_terms(move: UpgradeChanges, declared: DeclaredSet | None) -> Up
     )
 
 
-def _tell(old: FileVerdict, new: FileVerdict) -> None:
+def _report(old: FileVerdict, new: FileVerdict) -> None:
     """Print what the result cannot contain: missing includes, and versions without a catalog of their own."""
     from advisor.core.errors import print_notice
 

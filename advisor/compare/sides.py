@@ -294,7 +294,7 @@ def _setting_of_server(variable: str, known: RuleContext, line: LineVerdict | No
 
 
 def _is_log_left_out(known: RuleContext) -> bool:
-    """Whether the command line switches the binary log off, of which MySQL 8.0 and later tell no source."""
+    """Whether the command line switches the binary log off, of which MySQL 8.0 and later report no source."""
     words = known.files.command_line if known.has("files") else ()
     return any(word.replace("_", "-").partition("=")[0] in ("--skip-log-bin", "--disable-log-bin") for word in words)
 

@@ -7,12 +7,12 @@ import os
 OWN_FILE = "mycnf.toml"
 PYPROJECT = "pyproject.toml"
 MAX_BYTES = 1 << 20
-# What stands in any file that has a table [tool.mycnf], however it is spelled, once space and quotes are gone.
+# What is in any file that has a table [tool.mycnf], however it is spelled, once space and quotes are gone.
 _MARKS = (b"tool.mycnf", b"[tool]", b"\ntool={")
 
 
 def find_configuration(folder: str) -> str | None:
-    """The configuration file of a folder or of the closest one above it; a pyproject.toml counts if it speaks to us."""
+    """The configuration file of a folder or of the closest one above it; a pyproject.toml needs our table."""
     folder = os.path.abspath(folder)
     while True:
         own = os.path.join(folder, OWN_FILE)

@@ -1,4 +1,4 @@
-"""The shape of a configuration, checked by hand: the very documents that schemas/mycnf.schema.json allows.
+"""The shape of a configuration, checked by hand: exactly the documents that schemas/mycnf.schema.json allows.
 
 Checking by hand spares lint the import of a validator. tools/configschema.py writes the schema from a model that takes
 its words and patterns from here, and a test holds both to the same documents.

@@ -19,7 +19,7 @@ __all__ = ["Entries", "find_entry", "loads", "quote", "read_entries", "read_file
 
 
 class _Defaults:
-    """What `json.loads` tells its scanner if it is called without arguments."""
+    """What `json.loads` passes to its scanner if it is called without arguments."""
 
     strict = True
     object_hook = object_pairs_hook = array_hook = None

@@ -40,7 +40,7 @@ def hold_interrupts() -> Iterator[None]:
 def raise_on_signals() -> list[signal.Signals]:
     """Raise KeyboardInterrupt for these signals from now on, for work that must be cleaned up.
 
-    Returns the handled signals; those with another handler, or ignored as under nohup, are left alone.
+    Returns the handled signals; those with another handler, or ignored as under nohup, are not changed.
     """
     taken = [number for number in END_SIGNALS if signal.getsignal(number) is signal.SIG_DFL]
     try:

@@ -36,7 +36,7 @@ else:
             fields = tuple(body.get("__annotations__", ()))
             defaults = {field: body[field] for field in fields if field in body}
             _getters.extend([_field(place, "") for place in range(len(_getters), len(fields))])
-            # All at once: whatever is set on a class after it was made costs as much as the rest of a small class.
+            # All at once: anything set on a class after it was made costs as much as the rest of a small class.
             own = {"__slots__": (), "_fields": fields, "__match_args__": fields, "_field_defaults": defaults}
             return super().__new__(cls, name, bases, {**own, **body, **dict(zip(fields, _getters, strict=False))})
 

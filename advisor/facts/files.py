@@ -13,7 +13,7 @@ class FileCopy(Struct, frozen=True):
     """One option file as found: text without its secrets, owner and mode; `text` is None where it couldn't be read.
 
     `holds_secret` says that a value was taken out; `secret_lines` are the lines they stood on, 1-based. `changed` is
-    when its content or owner last changed, in seconds since 1970 by the host's clock, 0 where nobody looked.
+    when its content or owner last changed, in seconds since 1970 by the host's clock, 0 where it was not read.
     """
 
     path: str
@@ -32,9 +32,9 @@ class FileCopy(Struct, frozen=True):
 
 
 class PersistedOption(Struct, frozen=True):
-    """A variable of mysqld-auto.cnf, with the section that it stands in; a secret's value is masked.
+    """A variable of mysqld-auto.cnf, with the section that it is in; a secret's value is masked.
 
-    What stands in a section of static or early variables is read together with the options, all else is set when the
+    What is in a section of static or early variables is read together with the options, all else is set when the
     server is up.
     """
 
@@ -59,9 +59,9 @@ class OptionFiles(Struct, frozen=True):
     """The option files in the order in which the server reads them, includes listed after the files that name them.
 
     `command_line` holds the server's own arguments with secrets taken out; `inferred` says that the list of files was
-    concluded from the usual places, not told by the server's command line. `persisted` is the path of mysqld-auto.cnf
-    where there is one: its values come last, and the server tells them as PERSISTED. `persisted_options` are what it
-    holds, None where nobody looked; `persisted_problem` says why nothing is taken of it, `persisted_changed` when it
+    concluded from the usual places, not named by the server's command line. `persisted` is the path of mysqld-auto.cnf
+    where there is one: its values come last, and the server reports them as PERSISTED. `persisted_options` are what it
+    holds, None where it was not read; `persisted_problem` says why nothing is taken of it, `persisted_changed` when it
     last changed. `folders` are the directories of `!includedir` lines that could be listed, empty ones too.
     """
 

@@ -1,7 +1,7 @@
 """The machine under a server: processors, memory, storage and the server's own process.
 
 Sizes are bytes and names are the kernel's own, unless a docstring says otherwise. None means that the kernel
-doesn't tell, never zero.
+doesn't report it, never zero.
 """
 
 from msgspec import Struct
@@ -12,7 +12,7 @@ class Stripe(Struct, frozen=True):
 
     `source` says how it is known: "md" by the array's own numbers, "queue" by a device's optimal I/O size,
     which is a hint at hardware RAID or LVM striping; chunk and data disks may be unknown then. `offset` is
-    where the file system begins within a stripe: 0 is aligned, None can't be told.
+    where the file system begins within a stripe: 0 is aligned, None is unknown.
     """
 
     size: int
@@ -47,7 +47,7 @@ class BlockDevice(Struct, frozen=True):
 
     A partition shows its disk's queue: `scheduler` is the one in force, `requests` the queue's length. `rotational` is
     what the disk or the hypervisor claims, and a virtual disk claims it without a meaning. `optimal_io` is 0 where the
-    device names none. `write_cache` is "write back" for a disk that must be told to flush, else "write through".
+    device names none. `write_cache` is "write back" for a disk that flushes on request only, else "write through".
 
     Only disks have `transport` (nvme, sata, sas, scsi, virtio, usb, fc, iscsi, xen, mmc, …), `model` and `vendor`.
     """
@@ -103,7 +103,7 @@ class Storage(Struct, frozen=True):
     """A path followed from its mount down to the disks.
 
     `devices` begin with what is mounted and end with the disks. `untraced` says why they are empty or end
-    early. `space` is told of a live host alone; `errors` are those that ext4 keeps count of until the next check.
+    early. `space` is known for a live host alone; `errors` are those that ext4 keeps count of until the next check.
     """
 
     path: str

@@ -1,6 +1,6 @@
 """Results of probes on a host, as they are saved, included in snapshots and read by rules.
 
-Only samples and their circumstances are stored; what follows from them is worked out anew whenever it is read.
+Only samples and their circumstances are stored; what follows from them is calculated whenever it is read.
 """
 
 from msgspec import Struct, field
@@ -57,7 +57,7 @@ class Arm(Struct, frozen=True):
 class RunPlace(Struct, frozen=True):
     """The host of a run; sizes in bytes, None if unknown.
 
-    `host` tells this machine from others (a hash, no name), `path` is the directory that was measured, `device` the
+    `host` identifies this machine (a hash, no name), `path` is the directory that was measured, `device` the
     disks beneath it.
     """
 

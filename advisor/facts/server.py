@@ -37,7 +37,7 @@ class VariableOrigin(Struct, frozen=True):
     """The source of a variable's value, as the server reports it.
 
     `source` is the server's own word (GLOBAL, EXPLICIT, PERSISTED, COMMAND_LINE, DYNAMIC, COMPILED; on MariaDB CONFIG,
-    COMMAND-LINE, SQL, AUTO, COMPILE-TIME), DIFFERS where a text tells only that it isn't the default; `path`
+    COMMAND-LINE, SQL, AUTO, COMPILE-TIME), DIFFERS where a text shows only that it isn't the default; `path`
     the option file that it names, empty where it names none. `set_by` is missing if no SET is known: on MariaDB, on
     MySQL before 8.0, and in snapshots of earlier versions of mycnf.
     """
@@ -60,7 +60,7 @@ class Link(Struct, frozen=True):
     """The connection to the server, as far as it affects which facts are reliable.
 
     `via` is socket or tcp, or text where no server was asked; `peer_pid` the process behind the socket, 0 where the
-    kernel doesn't tell; `proxied` says that the handshake's connection id is not the server's own.
+    kernel doesn't report it; `proxied` says that the handshake's connection id is not the server's own.
     """
 
     via: str
@@ -156,7 +156,7 @@ class DataSizes(Struct, frozen=True):
     """Bytes of InnoDB data and indexes, from one aggregate over `mysql.innodb_table_stats`, and the tables counted.
 
     `clustered_bytes` is the part that holds the rows themselves and `rows` their estimated number, `largest_bytes` the
-    largest table with its indexes, or partition; 0 where not told.
+    largest table with its indexes, or partition; 0 where not reported.
     """
 
     innodb_bytes: int

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MAX_FILE_BYTES = 32 << 20  # bytes: a busy server's facts take less than one megabyte
 
-# Bytes that are parsed into whatever they hold, which takes forty times as many: only to say what is wrong with them,
+# Bytes that are parsed into plain values, which takes forty times as many: only to say what is wrong with them,
 # and for the few snapshots that the strict reader doesn't take.
 MAX_JSON_BYTES = 8 << 20
 HOW_TO_MAKE = "make one with mycnf collect -o FILE"
@@ -37,7 +37,7 @@ MAX_FACTS_BYTES = MAX_JSON_BYTES - (
 )  # bytes, within what is read of the least readable snapshot; a busy server's take a tenth
 SERVER_PREFIX = "server."
 
-# What may be of any length, and what stands in its place where it was left out: the same as where it can't be read.
+# What may be of any length, and what replaces it where it was left out: the same as where it can't be read.
 EMPTY: dict[str, Any] = {
     "server.variables": {},
     "server.status": {},
@@ -239,7 +239,7 @@ def to_value(document: object, kind: type[T]) -> T:
 def decode_json(data: bytes, kind: type[T]) -> T | None:
     """Decode JSON to a value in one step, in half the time; None if it needs the slow path.
 
-    That is whatever is wrong, and what is right for the standard library alone: surrogates, NaN.
+    That is everything wrong, and what is right for the standard library alone: surrogates, NaN.
     """
     try:
         return msgspec.json.decode(data, type=kind)

@@ -231,7 +231,7 @@ def _merge(changes: Sequence[Change]) -> tuple[list[Change], list[str], set[Find
 
 
 def _advised_text(change: Change) -> str:
-    """The value or edit that a change comes to, to be compared with others of the same option."""
+    """The resulting value or edit of a change, to be compared with others of the same option."""
     if change.action is None:
         return change.value
     line = permanent_setting(change.action)
@@ -398,5 +398,5 @@ def _comment_list(title: str, lines: Iterable[str]) -> list[str]:
 
 
 def _comment(text: str) -> str:
-    """A comment on one line, whatever the text contains."""
+    """A comment on one line, for any text."""
     return f"-- {escape_text(text)}"

@@ -1,4 +1,4 @@
-"""The files of a run: the current text of each, whatever paths lead to it, and the types of fixing."""
+"""The files of a run: the current text of each, under any path, and the types of fixing."""
 
 from __future__ import annotations
 

@@ -77,8 +77,8 @@ class Fleet(NamedTuple):
     asks: bool = False
 
 
-def run_fleet(fleet: Fleet, tell: Callable[[HostRow, int, int], object], lock: int | None = None) -> None:
-    """Read every host without a row, and call `tell` with each new row, its number and the total.
+def run_fleet(fleet: Fleet, show: Callable[[HostRow, int, int], object], lock: int | None = None) -> None:
+    """Read every host without a row, and call `show` with each new row, its number and the total.
 
     `lock` is the handle that locks the run directory. Raises MycnfError with ansible's message if the inventory gave
     no host. After Ctrl-C all started processes are stopped, and the results so far stay in the run directory; if mycnf
@@ -90,7 +90,7 @@ def run_fleet(fleet: Fleet, tell: Callable[[HostRow, int, int], object], lock: i
         try:
             remove_scratch_files(fleet.folder)  # left if an earlier run was killed together with its guard
             delete_failed_rows(fleet.folder)
-            through = _run_guard(fleet, program, lock, errors, tell)
+            through = _run_guard(fleet, program, lock, errors, show)
             errors.seek(0)
             output = errors.read().decode("utf-8", "replace")
             if not hosts_of(fleet.folder):
@@ -106,7 +106,7 @@ def run_fleet(fleet: Fleet, tell: Callable[[HostRow, int, int], object], lock: i
 
 
 def _run_guard(
-    fleet: Fleet, program: str, lock: int | None, errors: IO[bytes], tell: Callable[[HostRow, int, int], object]
+    fleet: Fleet, program: str, lock: int | None, errors: IO[bytes], show: Callable[[HostRow, int, int], object]
 ) -> bool:
     """Run ansible in a guard process and report the rows; returns whether ansible completed.
 
@@ -129,7 +129,7 @@ def _run_guard(
             _write_plugin_files(place, spared)  # not earlier: from now on the guard removes it if mycnf is killed
             with contextlib.suppress(BrokenPipeError):  # the guard has ended already; its exit code gives the reason
                 held.write(guard.READY)
-            _follow_rows(process, fleet.folder, spared, tell)
+            _follow_rows(process, fleet.folder, spared, show)
         finally:
             held.close()
             if process.wait() < 0:  # the guard itself was killed
@@ -195,7 +195,7 @@ def _write(path: str, data: bytes) -> None:
 
 
 def _follow_rows(
-    process: subprocess.Popen[bytes], folder: str, spared: list[str], tell: Callable[[HostRow, int, int], object]
+    process: subprocess.Popen[bytes], folder: str, spared: list[str], show: Callable[[HostRow, int, int], object]
 ) -> None:
     """Report each row as it appears, until the guard has ended; unfinished rows only if ansible completed."""
     done = {file_name(name) + ROW for name in spared}
@@ -209,7 +209,7 @@ def _follow_rows(
             begun = row is not None and row.host == UNREAD  # its machine is still being read
             if row is not None and (not begun or (ended and process.returncode in guard.THROUGH)):
                 done.add(file)
-                tell(row, len(done), len(hosts))
+                show(row, len(done), len(hosts))
         if not ended:
             time.sleep(LOOK)
 

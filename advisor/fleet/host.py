@@ -64,7 +64,7 @@ def main() -> int:
     os.umask(0o077)
     signal.signal(signal.SIGTERM, _raise_on_signal)
     job = to_value(json.loads(sys.stdin.buffer.readline()), HostTask)
-    end_with_parent(job.parent)  # ask nobody any more once ansible's worker is gone, and leave no tar of a host behind
+    end_with_parent(job.parent)  # send nothing once ansible's worker is gone, and leave no tar of a host behind
     began = time.monotonic()
     _name_hosts(job)
     # The row that remains if the time is up before there is a result.
@@ -161,7 +161,7 @@ def _row(
 
 
 def _without_secrets(text: str, job: HostTask) -> str:
-    """The text with secrets masked, whatever its source."""
+    """The text with secrets masked, from any source."""
     password = job.variables.get("mycnf_password", "")
     return escape_text(redact_value("", text.replace(password, MASK) if len(password) >= _GUARDED else text))
 

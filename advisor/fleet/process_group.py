@@ -64,7 +64,7 @@ def _is_alive(pid: int) -> bool:
 def end_children(before: frozenset[int]) -> None:
     """Send SIGTERM to all descendants except those in `before`; wait, and kill those that take too long.
 
-    A connection that ssh keeps for other runs is not stopped here: it ends by itself.
+    A connection that ssh keeps for other runs is not stopped here: it ends on its own.
     """
     signalled: set[int] = set()
     until = time.monotonic() + ENDING

@@ -72,7 +72,7 @@ def default_directory(now: str) -> str:
 
 
 def file_name(host: str) -> str:
-    """The file name for a host, without extension; unique for each host name, whatever its characters."""
+    """The file name for a host, without extension; unique for each host name, for any characters."""
     plain_name = quote(host, safe="@+,=", errors="surrogatepass")
     if plain_name.startswith("."):
         plain_name = f"%2E{plain_name[1:]}"

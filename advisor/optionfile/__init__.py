@@ -258,20 +258,20 @@ class _Walk:
     def _include(self, path: str, line: Line) -> None:
         if line.templated:
             return
-        tell = self.parsed.add_problem
+        note = self.parsed.add_problem
         if len(self.open_files) > MAX_DEPTH:
-            tell(path, line.number, "include-too-deep", f"servers skip it, because it is {MAX_DEPTH} levels deep")
+            note(path, line.number, "include-too-deep", f"servers skip it, because it is {MAX_DEPTH} levels deep")
             return
         written = line.value or ""
         if _is_truncated(line):
             message = f"without a newline after it, servers before MySQL 9.7 read {written}; add a newline"
-            tell(path, line.number, "cut-include", message)
+            note(path, line.number, "cut-include", message)
         if " #" in written:
             message = "servers before MySQL 9.7 read the comment as part of the path; move it to a separate line"
-            tell(path, line.number, "comment-in-include", message)
+            note(path, line.number, "comment-in-include", message)
         if is_relative(written):
             message = f"{written} is relative to the directory in which the server is started; write an absolute path"
-            tell(path, line.number, "relative-include", message)
+            note(path, line.number, "relative-include", message)
         if line.kind is LineKind.INCLUDEDIR:
             self._directory(path, line)
         else:

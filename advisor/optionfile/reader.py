@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from advisor.optionfile.lines import Dialect
 
 
-# Space characters of servers: from the latin1 table whatever the file's encoding, so the byte A0 is one.
+# Space characters of servers: from the latin1 table in any encoding of the file, so the byte A0 is one.
 SPACE = " \t\n\v\f\r\xa0"
 ASCII_SPACE = " \t\n\v\f\r"
 _SPACES = frozenset(SPACE)

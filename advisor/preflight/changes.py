@@ -170,7 +170,7 @@ DATA_FILES = "innodb_data_file_path"
 def find_changes(
     facts: Facts, now: RuleContext, views: Mapping[str, NextValue], start: NextStartOptions
 ) -> Iterator[RestartItem]:
-    """Yield one item per changed variable, except values that the server or its cluster derives by itself.
+    """Yield one item per changed variable, except values that the server or its cluster derives.
 
     A variable with several names has one item, for the name of its option.
     """
@@ -332,7 +332,7 @@ def _item(kind: RestartEffect, case: ChangedVariable, facts: Facts, now: RuleCon
 
 
 def _doubt_text(name: str, view: NextValue, now: RuleContext, start: NextStartOptions) -> str:
-    """What may stand in the way of the next value; empty if nothing is known to."""
+    """What may prevent the next value; empty if nothing is known to."""
     if name == POOL:
         return _memory_text(view, now)
     if name in options_needing_keyring(now.target):

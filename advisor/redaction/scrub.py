@@ -1,4 +1,4 @@
-"""Masks passwords in the values, option files and command lines of a snapshot, whoever created it."""
+"""Masks passwords in the values, option files and command lines of a snapshot from any source."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ class CheckedFile(NamedTuple):
 
     `sources` holds the text of each line that a finding points at, with secrets taken out, keyed by (path, line).
     `suppressed` are the findings that a comment in the file asked to leave out, `reasons` what each comment says, or
-    "", and `baselined` those that a baseline knows; a format that can tell of them without alarm does. `fail_on` is the
+    "", and `baselined` those that a baseline knows; a format that can list them without alarm does. `fail_on` is the
     least severity that fails, where the file's configuration decides about it.
     """
 

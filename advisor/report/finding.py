@@ -61,7 +61,7 @@ def setting(f: Finding) -> str:
 
 
 def place(at: Location | None) -> str:
-    """`/etc/mysql/my.cnf:31`; empty for what stands in no file."""
+    """`/etc/mysql/my.cnf:31`; empty for what is in no file."""
     if at is None:
         return ""
     return f"{at.path}:{at.line}" if at.line else at.path
@@ -120,7 +120,7 @@ def for_terminal(f: Finding) -> Entry:
 
 
 def for_ticket(f: Finding, lengths: Lengths) -> Entry:
-    """The finding for a ticket: a line, what is wrong, then a line for each thing to do. Files go by their own names.
+    """The finding for a ticket: a line, what is wrong, then a line for each thing to do. Files have their own names.
 
     Nothing is repeated: the line shows the old value and short advice.
     """

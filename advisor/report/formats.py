@@ -30,7 +30,7 @@ BY_HAND = MARKDOWN_TOO | {"show", "suggest"}
 class Format(NamedTuple):
     """One format: its name on the command line, what people call it, how its files end, and what it is for.
 
-    `finding` says what lint makes of a finding. `lint`, `audit` and `report` load the writers of these commands by the
+    `finding` says how lint writes a finding. `lint`, `audit` and `report` load the writers of these commands by the
     format's name, None where the format has no such report, `document` that of any other report; `others` are commands
     that write it.
     """
@@ -81,7 +81,7 @@ def bulk_writer(name: str) -> BulkWriter:
 def render(
     command: str, name: str, paper: Paper, document: Callable[[], Document], own: Mapping[str, Callable[[], str]]
 ) -> str:
-    """The report of any other command: a document, or what `own` makes of a format that the command writes itself.
+    """The report of any other command: a document, or the result of `own` for a format that the command writes itself.
 
     Raises ValueError for a format that it lacks.
     """

@@ -198,7 +198,7 @@ def hours_text(sampled: SampledHours | None) -> str:
 
 def figures(hour: BusyHour) -> str:
     """What an hour was chosen for, in numbers."""
-    figures = _FIGURES.get(hour.of) if hour.samples else None  # a snapshot may have been made by anybody
+    figures = _FIGURES.get(hour.of) if hour.samples else None  # a snapshot may come from anywhere
     return (", ".join(figures(hour)) if figures else "") or "no numbers"
 
 

@@ -1,4 +1,4 @@
-"""How far a published measurement's server and machine are from the ones at hand, in words."""
+"""How far a published measurement's server and machine are from this server and machine, in words."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 MEASURED = "measured"
-OLD = 5  # years, from which on a measurement is told to be older
+OLD = 5  # years, from which on a measurement is called older
 FAR = 4  # times the processors or the memory
 VIRTUAL = "a virtual disk"
 
@@ -36,7 +36,7 @@ SERVER = r"(MySQL|MariaDB|Percona|XtraDB)|(sysbench|HammerDB|Linux|fio|tpcc)|(?<
 
 
 class Here(NamedTuple):
-    """The server and machine at hand; None and an empty list stand for what can't be told. `memory` is bytes."""
+    """This server and machine; None and an empty list mean unknown. `memory` is bytes."""
 
     server: Target
     assumed: bool

@@ -82,7 +82,7 @@ def write(text: str, path: str | None) -> None:
     """Print `text`, or write it beside `path` and rename; MycnfError, the old file whole, where that fails.
 
     A link stays a link, to the new file, which has the old one's mode. What is no ordinary file, such as /dev/stdout or
-    a FIFO, is written as it is.
+    a FIFO, is written directly.
     """
     draft = Draft(path)
     try:
@@ -179,7 +179,7 @@ class Draft:
             os.unlink(self._beside)
 
     def drop_draft(self, error: OSError) -> MycnfError:
-        """What to tell, after the draft is gone."""
+        """The error to report, after the draft is gone."""
         self.drop()
         return MycnfError(f"can't write {self.path}: {error.strerror}; name another file with -o")
 

@@ -102,7 +102,7 @@ def of_option(
 ) -> Document:
     """What an option does and takes, its default in every series, and the rules about it.
 
-    `here` is the option of the target that was asked about, None where it has none or none was named. `presence` tells
+    `here` is the option of the target that was asked about, None where it has none or none was named. `presence` says
     which versions knew it, of an option that the target lacks, or all supported series.
     """
     from advisor.catalog.presence import describe_option
@@ -153,7 +153,7 @@ def _before(presence: Presence | None) -> Iterator[str]:
 
 
 def _history(span: KnownSpan) -> str:
-    """What the manuals say of the option's past."""
+    """The manuals' statements on the option's past."""
     came = [f"introduced in {' and '.join(span.came)}"] if span.came else []
     events = [*came, *([f"removed in {span.gone}"] if span.gone else [])]
     return f" ({', '.join(events)})" if events else ""
@@ -233,7 +233,7 @@ def table_of(rules: Iterable[Rule], folder: str = "") -> str:
 
 
 def anchor(rule: Rule) -> str:
-    """What renderers make of the heading of a rule."""
+    """The anchor that renderers create for the heading of a rule."""
     return f"{rule.code} {rule.name}".lower().replace(" ", "-")
 
 

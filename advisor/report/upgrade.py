@@ -38,7 +38,7 @@ VERSION = 1
 
 
 def document(move: UpgradeChanges, *, every: bool = False) -> Document:
-    """The comparison; `every` also tells the defaults that change little, and gives each the line that keeps it."""
+    """The comparison; `every` also lists the defaults that change little, and gives each the line that keeps it."""
     mark = _mark(move)
     move = move._replace(lines=_groups_once(move.lines))
     heavy = [c for c in move.defaults if c.area in WARNING_AREAS]
@@ -67,7 +67,7 @@ def document(move: UpgradeChanges, *, every: bool = False) -> Document:
 
 
 def _groups_once(lines: Iterable[LineChange]) -> tuple[LineChange, ...]:
-    """The lines; that a group goes unread, or is read anew, is said at its first line in a file."""
+    """The lines; that a group is no longer read, or newly read, is said at its first line in a file."""
     seen: set[tuple[str, str]] = set()
     kept = []
     for change in lines:

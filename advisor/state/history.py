@@ -29,12 +29,12 @@ class StoredServer(NamedTuple):
     paths: tuple[str, ...]
 
 
-def list_servers(tell: Callable[[str], object]) -> list[StoredServer]:
+def list_servers(warn: Callable[[str], object]) -> list[StoredServer]:
     """Return every server with a readable snapshot, sorted by name; damaged ones are reported and ignored."""
     servers = []
     for folder in _folders():
-        paths = _paths(folder, tell)
-        newest = next(newest_first(paths, tell), None)
+        paths = _paths(folder, warn)
+        newest = next(newest_first(paths, warn), None)
         if newest is not None:
             servers.append(StoredServer(os.path.basename(folder), server_name(newest.server.variables), tuple(paths)))
     return sorted(servers, key=lambda one: (one.name, one.id))
@@ -53,11 +53,11 @@ def find_server(kept: Sequence[StoredServer], word: str) -> StoredServer:
     raise MycnfError(f"no snapshot of a server {word!r} is saved; mycnf history lists the saved ones")
 
 
-def stored_spaces(variables: Mapping[str, str], tell: Callable[[str], object]) -> list[SpaceReading]:
+def stored_spaces(variables: Mapping[str, str], warn: Callable[[str], object]) -> list[SpaceReading]:
     """Return the readings of free space in a server's newest snapshots."""
     folder = os.path.join(state_folder(FOLDER), server_id(variables))
-    paths = _paths(folder, tell)[-MAX_READINGS:] if os.path.isdir(folder) else []
-    return [reading for facts in newest_first(paths, tell) for reading in spaces_of(facts)]
+    paths = _paths(folder, warn)[-MAX_READINGS:] if os.path.isdir(folder) else []
+    return [reading for facts in newest_first(paths, warn) for reading in spaces_of(facts)]
 
 
 def spaces_of(facts: Facts) -> list[SpaceReading]:
@@ -73,13 +73,13 @@ def spaces_of(facts: Facts) -> list[SpaceReading]:
     return [SpaceReading(s.mount.point, at, s.space.size, s.space.free) for s in places if s.space is not None]
 
 
-def newest_first(paths: Sequence[str], tell: Callable[[str], object]) -> Iterator[Facts]:
+def newest_first(paths: Sequence[str], warn: Callable[[str], object]) -> Iterator[Facts]:
     """Yield the snapshots, newest first; unreadable ones are reported and ignored."""
     for path in reversed(paths):
         try:
             yield load(path)
         except SnapshotError as error:
-            tell(f"{error}; it was ignored")
+            warn(f"{error}; it was ignored")
 
 
 def _folders() -> list[str]:
@@ -90,11 +90,11 @@ def _folders() -> list[str]:
         return []
 
 
-def _paths(folder: str, tell: Callable[[str], object]) -> list[str]:
+def _paths(folder: str, warn: Callable[[str], object]) -> list[str]:
     try:
         return [os.path.join(folder, name) for name in snapshot_names(folder)]
     except OSError as error:
-        tell(f"{folder} can't be read ({error.strerror}); it was ignored")
+        warn(f"{folder} can't be read ({error.strerror}); it was ignored")
         return []
 
 

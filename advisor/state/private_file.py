@@ -45,7 +45,7 @@ def follow_link(path: str) -> str:
     """Return where a file to be written really lies, links followed; raises PermissionError for a trap.
 
     That is another user's link in a directory in which all users may create files, such as /tmp. Linux refuses to
-    follow it if fs.protected_symlinks is set, but not if a program resolves the path by itself.
+    follow it if fs.protected_symlinks is set, but not if a program resolves the path itself.
     """
     for _ in range(MAX_LINKS):
         folder = os.path.realpath(os.path.dirname(path))

@@ -199,7 +199,7 @@ def _parse_head(data: bytes, path: str) -> Head:
 
 
 def _slots(file: IO[bytes], head: Head, path: str) -> array[int]:
-    """Return the words of all complete slots in the file, whatever number the head has."""
+    """Return the words of all complete slots in the file, regardless of the number in the head."""
     size = _width(head.names) * WORD
     length = os.fstat(file.fileno()).st_size
     if length < HEAD:

@@ -199,7 +199,7 @@ def _equals_known_members(before: str, after: str, new: Option) -> bool:
 
 def _candidates(old: Option, new: Option, before: str, more: tuple[str, ...]) -> Iterator[str]:
     if new.name == "log_bin":
-        # Its value is the base name of the files, whatever the word.
+        # Its value is the base name of the files, for any word.
         yield f"log_bin = {old.default}" if before == "ON" else "skip_log_bin"
     elif is_flags(before, old):
         flags = {name: was for name, (was, _) in moved_flags(before, new.default or "", old, new).items()}

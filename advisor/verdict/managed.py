@@ -360,7 +360,7 @@ def _bad_formula(declared: DeclaredOption, name: str, context: _Context) -> _Com
 
 
 def _server_complaints(parameter: _JudgedParameter, line: LineVerdict, context: _Context) -> list[_Complaint]:
-    """Return what a server of this version makes of a value that the provider's list and manual do not judge."""
+    """Return how a server of this version takes a value that the provider's list and manual do not judge."""
     declared, option, _, _ = parameter
     name = normalise(declared.name)
     row = context.listed.get(name)

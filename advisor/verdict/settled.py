@@ -75,7 +75,7 @@ def is_increment(line: LineVerdict) -> bool:
 
 
 def move_value(settled: SettledValues, name: str, value: str, why: str) -> None:
-    """Change an option's value and record the reason; options that no line sets or with that value are left alone."""
+    """Change an option's value and record the reason; options that no line sets or with that value are unchanged."""
     if settled.values.get(name, value) != value:
         was, now = (ON_OFF.get(text, text) for text in (settled.values[name], value))
         settled.why[name] = f"The server takes {now} instead of {was}: {why}."

@@ -38,7 +38,7 @@ FT_SYNTAX = '+ -><()~*:""&|'
 
 
 def _skip_name_resolve(case: ValueContext) -> TakenValue | None:
-    """MySQL switches it on whatever the value; 9.7 lets OFF and a prefix switch it off, but not 0 or FALSE."""
+    """MySQL switches it on for any value; 9.7 lets OFF and a prefix switch it off, but not 0 or FALSE."""
     text = case.text
     off = case.argument == Argument("0", implied=True) or (text or "").lower() == "off"
     if off and case.target.since("mysql", 8, 4):

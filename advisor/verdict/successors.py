@@ -193,7 +193,7 @@ def name_without_loose(line: Line) -> str:
 
 
 def _redo_files(file: FileVerdict, server: Target | None) -> int:
-    """How many files the redo log has; MariaDB has one since 10.5, whatever a line says."""
+    """How many files the redo log has; MariaDB has one since 10.5, regardless of the option."""
     if server is not None and server.since("mariadb", 10, 5):
         return 1
     given = [p.line.value for p in file.resolved.options if name_without_loose(p.line) == "innodb_log_files_in_group"]

@@ -60,7 +60,7 @@ class CompiledDriver:
 
     def send(self, line: str) -> float:
         """The answer to one line; -1 means that there is none."""
-        assert self._process.stdin is not None  # noqa: S101 - both are pipes, which types can't tell
+        assert self._process.stdin is not None  # noqa: S101 - both are pipes, which types don't show
         assert self._process.stdout is not None  # noqa: S101
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.write(line + "\n")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from advisor.collect.connection.session import Session
 
 
-QUERY_OPTIONS = ("--help", "-?", "--validate-config", "--print-defaults")  # it answers and ends, and serves nobody
+QUERY_OPTIONS = ("--help", "-?", "--validate-config", "--print-defaults")  # it answers and ends, and serves no clients
 
 # What psutil raises instead of giving a process's reads and writes: the process is gone or another user's, or the
 # kernel does not count them, and then there is no such method.

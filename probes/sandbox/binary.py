@@ -118,7 +118,7 @@ def describe_binary(
 
 
 def reject_start_scripts(program: str) -> None:
-    """Raise SandboxError for a script that starts a server in the background whatever its options are."""
+    """Raise SandboxError for a script that starts a server in the background with any options."""
     for name in dict.fromkeys((os.path.basename(program), os.path.basename(os.path.realpath(program)))):
         if name in STARTERS:
             raise SandboxError(

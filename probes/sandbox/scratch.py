@@ -38,7 +38,7 @@ class Scratch:
     """A directory of mode 0700 that belongs to this process while the process lives.
 
     The owner holds a lock on its marker file. A directory whose marker can be locked therefore has no owner any more,
-    whatever happened to that process and whatever container it ran in.
+    after any end of that process and in any container.
     """
 
     def __init__(self, base: str | os.PathLike[str] | None = None, *, needed: int = SPACE_NEEDED) -> None:

@@ -405,7 +405,7 @@ def _first_value(connection: Any, sql: str) -> Any:
 
 
 def read_counters(pid: int) -> ReadCounters | None:
-    """What a process has read so far; None where the kernel doesn't tell (another user's process)."""
+    """What a process has read so far; None where the kernel doesn't report it (another user's process)."""
     import psutil  # imported here: the list of experiments loads this module and measures nothing
 
     from probes.safety.neighbours import NO_IO_COUNTERS

@@ -89,7 +89,7 @@ def _winsorize(table: RoundTable) -> RoundTable:
     if table.rounds < OUTLIER_ROUNDS or len(table.rows) < 2:  # noqa: PLR2004 - a single variant has nothing beside it
         return table
     rests = _median_polish(table.rows)
-    # The medians leave this many residuals at zero, whatever the noise is.
+    # The medians leave this many residuals at zero, at any noise.
     free = sorted(abs(rest) for row in rests for rest in row)[len(table.rows) + table.rounds - 1 :]
     usual = statistics.median(free) if free else 0.0
     if not usual:

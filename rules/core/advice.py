@@ -34,7 +34,7 @@ CONTAINER_ARGUMENTS = {
 SCOPES = frozenset({"GLOBAL", "PERSIST", "PERSIST_ONLY"})
 DIGITS = 20  # of any 64-bit number
 DEFAULT_CONNECTIONS = 151  # max_connections of all versions
-GROUP_REPLICATION_CHANNEL = "group_replication_"  # channels that group replication starts and stops by itself
+GROUP_REPLICATION_CHANNEL = "group_replication_"  # channels that group replication starts and stops itself
 
 
 def advise(

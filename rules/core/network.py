@@ -88,7 +88,7 @@ READ_ONLY = frozenset({"read_only", "super_read_only"})  # a group sets them on 
 
 
 def variables_set_by_cluster(context: RuleContext) -> frozenset[str]:
-    """The variables that Galera or Group Replication sets on this running server, whatever its files say.
+    """The variables that Galera or Group Replication sets on this running server, regardless of its files.
 
     A member that does not join its group at its start has them as its files say until it joins.
     """

@@ -88,7 +88,7 @@ def service_value(target: Target, option: Option | None, value: str) -> str:
 
 
 def _without_suffix(value: str) -> str:
-    """A size as a number of bytes; any other value as it is."""
+    """A size as a number of bytes; any other value unchanged."""
     size = _SUFFIXED.fullmatch(value)
     return str(int(size[1]) << SUFFIXES[size[2].lower()]) if size else value
 
@@ -421,7 +421,7 @@ def _set_with(context: RuleContext, setting: Setting | None) -> str:
         return SET_GLOBAL
     option = context.catalog.find_variable(setting.name)
     if option is None or (option.scope != "global" and option.default is None and option.running is None):
-        return f"{SET_GLOBAL} or SET SESSION"  # without a default to compare with, the value does not tell
+        return f"{SET_GLOBAL} or SET SESSION"  # without a default to compare with, the value is not conclusive
     persisted = context.files.persisted_options if context.has("files") else None
     if persisted is None:
         return f"{SET_GLOBAL} or {SET_PERSIST}"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # The rotational flag of a virtual disk is unreliable: a virtio disk that claimed to rotate did 63,000 reads a second.
 # So is that of a volume of a storage array, which claims to rotate where the array says nothing.
 VIRTUAL = frozenset({"virtio", "xen", "hyperv", "nbd", "rbd", "fc", "iscsi"})
-# Disks that Linux never shows as rotating, whatever is behind them.
+# Disks that Linux never shows as rotating, with any disks behind them.
 NEVER_ROTATING = frozenset({"xen", "nbd", "rbd"})
 # Volumes of clouds that are attached as NVMe disks: their kind and their rate are those that were paid for.
 NETWORK_VOLUME = re.compile(r"Amazon Elastic Block Store|nvme_card-pd|MSFT NVMe Accelerator", re.IGNORECASE)

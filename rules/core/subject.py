@@ -67,7 +67,7 @@ def _adapt_finding(context: RuleContext, finding: Finding) -> Finding:
     if decided is None or decided.origin not in OUTRANKING:
         return finding
     if finding.location is not None and finding.location != decided.place:
-        return finding  # the finding is about a line, whatever overrides that line
+        return finding  # the finding is about a line, even if another line overrides it
     return finding._replace(help=_adapt_help(finding.help, decided, option))
 
 

@@ -247,7 +247,7 @@ def double_buffering(context: RuleContext) -> Iterator[Finding]:
 
 
 def _caches_anyway(context: RuleContext) -> bool:
-    """Whether the data is on a file system that keeps it in memory whatever the server asks for."""
+    """Whether the data is on a file system that keeps it in memory regardless of the server's flags."""
     if not context.has("host"):
         return False
     from rules.core.storage import mount_under

@@ -238,7 +238,7 @@ def checkpoint_pressure(context: RuleContext) -> Iterator[Finding]:
 
 
 def _rate_sentence(context: RuleContext) -> str:
-    """How much redo an hour takes, with the time that was measured, or from when on that can be told."""
+    """How much redo an hour takes, with the time that was measured, or from when on that is known."""
     from rules.core.counters import MINIMUM_UPTIME
 
     rates, uptime = rates_or_none(context), context.server.uptime

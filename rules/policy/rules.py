@@ -226,18 +226,18 @@ def _value(context: RuleContext, option: Option) -> HouseRuleValue | None:
 
 
 def _violations(
-    speaking: Rule, broken: HouseRule, value: HouseRuleValue, limit: str, *, advice: Action | None
+    reporter: Rule, broken: HouseRule, value: HouseRuleValue, limit: str, *, advice: Action | None
 ) -> Finding:
     name = value.about.canonical or broken.option
     message = f"{name} is {redact_value(name, value.text) or 'empty'}, and {limit}."
     todo = help_line(advice) or f"set {name} to what the house rules allow"
-    finding = _house_message(speaking, broken, message, value.about, help=todo, action=advice)
+    finding = _house_message(reporter, broken, message, value.about, help=todo, action=advice)
     new = (advice.option_line or "").partition(" = ")[2] if advice else ""
     return finding._replace(fix=replace_value(value.line.placed.line, new, UNSAFE)) if value.line and new else finding
 
 
 def _house_message(
-    speaking: Rule,
+    reporter: Rule,
     broken: HouseRule,
     message: str,
     about: Subject,
@@ -246,7 +246,7 @@ def _house_message(
     action: Action | None = None,
 ) -> Finding:
     text = f"{message} {broken.message.rstrip('.')}." if broken.message else message
-    return speaking.finding(text, about, severity=broken.severity, help=help, actions=present(action))
+    return reporter.finding(text, about, severity=broken.severity, help=help, actions=present(action))
 
 
 def _advice(context: RuleContext, asked: OptionHouseRules) -> Action | None:

@@ -35,7 +35,7 @@ class ChainServer(NamedTuple):
     """What is compared between the servers of a chain; `addresses` are its names, `read_at` the time in UTC.
 
     `executed` is MySQL's set of GTIDs, of which `cut` says that the server showed only the beginning; `binlog_state` is
-    MariaDB's. `clustered` servers take part in a group or in Galera.
+    MariaDB's. `clustered` servers are members of a group or of Galera.
     """
 
     name: str

@@ -317,7 +317,7 @@ def _replica_variable(context: RuleContext) -> str | None:
 
 
 def _skips_by_gtid(context: RuleContext) -> bool:
-    """Whether GTIDs let the replica skip what it has, whatever its position: by the file, or on all channels."""
+    """Whether GTIDs let the replica skip what it has, at any position: by the file, or on all channels."""
     on, part = context.text("gtid_mode") == "ON", context.server.replication if context.has("server") else None
     rows = part.replica_rows if part else ()
     skipped = all(row.get("Auto_Position") == "1" or (on and row.get("Retrieved_Gtid_Set")) for row in rows)

@@ -66,7 +66,7 @@ def redo_capacity(context: RuleContext) -> int | None:
 
 
 def log_files(context: RuleContext) -> int:
-    """How many files share the size by innodb_log_file_size; MariaDB has one since 10.5, whatever a line says."""
+    """How many files share the size by innodb_log_file_size; MariaDB has one since 10.5, regardless of the option."""
     return 1 if context.target.since("mariadb", 10, 5) else context.number(FILES) or 1
 
 
@@ -192,7 +192,7 @@ def mean_rate(context: RuleContext) -> Rate | None:
 
 
 def is_enough_for_writes(context: RuleContext, capacity: int) -> bool:
-    """Whether what is known of the writes shows that the log is large enough, whatever the pool.
+    """Whether what is known of the writes shows that the log is large enough, for any pool.
 
     It holds the busiest sampled hour, or an hour at ten times the mean of a day or more. A window of seconds proves
     nothing about the other hours.

@@ -112,7 +112,7 @@ def _options_from_files(request: ConnectRequest) -> dict[str, tuple[str, str]]:
 
 
 def _files(request: ConnectRequest) -> list[str]:
-    if request.defaults_file == os.devnull:  # tells the servers' clients to read no option files
+    if request.defaults_file == os.devnull:  # makes the servers' clients read no option files
         return []
     if request.defaults_file is not None:
         if not os.path.exists(request.defaults_file):

@@ -25,8 +25,8 @@ _LISTENING = "00010000"  # the flag of a listening socket in /proc/net/unix, see
 def default_socket() -> str:
     """The first usual socket that exists, MYSQL_UNIX_PORT first.
 
-    A socket that anybody could have made, such as one in /tmp, is used only if it belongs to root, to a server's system
-    user or to us: whoever listens there gets the password. Raises ConnectError with the remedy if there is none.
+    A socket that anyone could create, such as one in /tmp, is used only if it belongs to root, to a server's system
+    user or to us: its listener gets the password. Raises ConnectError with the remedy if there is none.
     """
     configured = os.environ.get("MYSQL_UNIX_PORT")
     if configured and is_socket(configured):

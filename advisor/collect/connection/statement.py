@@ -29,7 +29,7 @@ _KINDS = (
 class Statement(NamedTuple):
     """A statement: its exact text, the servers it is for, its purpose, and the privilege it needs.
 
-    `needs` is empty if every account may send it. `driver` marks statements that PyMySQL sends by itself, without a
+    `needs` is empty if every account may send it. `driver` marks statements that PyMySQL itself sends, without a
     tag. `columns` is the number of columns in the result, 0 if no code depends on it.
     """
 

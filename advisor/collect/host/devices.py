@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SYS_BLOCK = "/sys/block"
 _SECTOR = 512
-"""Sizes and starts in /sys are in sectors of 512 bytes, whatever the device's sector size is."""
+"""Sizes and starts in /sys are in sectors of 512 bytes, for any sector size of the device."""
 _RAM_DISK, _LOOP = "1", "7"
 
 _SCSI_TYPES = {

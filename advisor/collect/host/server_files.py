@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 BINARY_LOG, RELAY_LOG, UNDO, TEMPORARY = "binary log", "relay log", "undo tablespaces", "temporary tablespaces"
 MAX_FILES = 100_000  # per directory: more are not counted, and the kind is left out
-BLOCK = 512  # bytes of st_blocks, whatever the file system's blocks are
+BLOCK = 512  # bytes of st_blocks, for any block size of the file system
 _UNDO = re.compile(r"undo_?[0-9]{1,10}|.{1,200}\.ibu")
 _SESSION_FILES = "#innodb_temp"
 _TEMPORARY_FILE = "ibtmp1"

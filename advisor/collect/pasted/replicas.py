@@ -139,20 +139,20 @@ class ReplicaSources:
         self.rows: tuple[Row, ...] | None = None
         self._part: list[str] = []
         self._size = 0
-        self._speaks = False
+        self._marked = False
 
     def watch(self, lines: Iterable[str]) -> Iterator[str]:
         """Yield the lines unchanged."""
         for line in lines:
-            tells = REPLICA_COLUMNS in line or EMPTY in line or EMPTY_END in line
-            if line.startswith(_STARS) or markup.is_heading(line) or _is_statement(line) or (tells and _is_wide(line)):
+            marks = REPLICA_COLUMNS in line or EMPTY in line or EMPTY_END in line
+            if line.startswith(_STARS) or markup.is_heading(line) or _is_statement(line) or (marks and _is_wide(line)):
                 self._close(whole=True)
                 self._part, self._size = [line], len(line)
-                self._speaks = tells
+                self._marked = marks
             elif self._part:
                 self._part.append(line)
                 self._size += len(line)
-                self._speaks = self._speaks or tells
+                self._marked = self._marked or marks
                 if self._size > LARGEST:
                     self._close(whole=True)
             yield line
@@ -160,10 +160,10 @@ class ReplicaSources:
 
     def _close(self, *, whole: bool) -> None:
         """Keep the status in the held lines; `whole` is whether the last line is complete."""
-        rows = replica_rows("\n".join([*self._part, ""] if whole else self._part)) if self._speaks else None
+        rows = replica_rows("\n".join([*self._part, ""] if whole else self._part)) if self._marked else None
         if rows is not None:
             self.rows = latest_rows([*(self.rows or ()), *rows])
-        self._part, self._speaks = [], False
+        self._part, self._marked = [], False
 
 
 def _is_wide(line: str) -> bool:

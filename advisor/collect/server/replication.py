@@ -158,7 +158,7 @@ def _status_statement(version: tuple[int, ...], *, is_mariadb: bool) -> Statemen
 
 
 def read_lag(session: Session, server: Server) -> int | None:
-    """The seconds that the replica's worst channel is behind; None if no channel tells, as while it is stopped."""
+    """The seconds that the replica's worst channel is behind; None if no channel reports it, as while it is stopped."""
     from advisor.collect.connection.session import version_numbers
 
     statement = _status_statement(version_numbers(server.version), is_mariadb=server.flavour == "mariadb")

@@ -103,7 +103,7 @@ class _Reading:
 def read_schema(
     session: Session, greeting: Greeting, limits: SchemaLimits, taken_at: str, notes: Notes
 ) -> SchemaRisks | None:
-    """Read the risks, with a reason in `notes` for whatever is left out; None if no schema can be listed."""
+    """Read the risks, with a reason in `notes` for each part left out; None if no schema can be listed."""
     reading = _Reading(session, greeting, limits, notes)
     listed = reading.read_part(PART, lambda: reading.rows(SCHEMAS))
     if listed is None:

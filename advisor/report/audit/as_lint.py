@@ -84,7 +84,7 @@ def audit_as_json(audited: AuditResult, page: Page) -> str:  # noqa: ARG001 - ev
 
 
 def _sampled_fields(sampled: SampledHours) -> dict[str, Any]:
-    """What is known of other hours; the hours themselves stand in the findings that rest on them."""
+    """What is known of other hours; the hours themselves are in the findings based on them."""
     hours = [{"of": hour.of, "began_at": hour.began_at, "ended_at": hour.ended_at} for hour in sampled.hours]
     return {"sampled": {"since": sampled.since, "until": sampled.until, "samples": sampled.samples, "hours": hours}}
 

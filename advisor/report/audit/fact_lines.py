@@ -141,7 +141,7 @@ def _layers(storage: Storage) -> Iterator[str]:
 
 
 def layer(device: BlockDevice, storage: Storage) -> str:
-    """A device above the disks: its name, and what an array or the stripe tells."""
+    """A device above the disks: its name, and the geometry of an array or the stripe."""
     if device.raid:
         chunk = f", chunk {format_size(device.raid.chunk)}" if device.raid.chunk else ""
         return f"{device.name} {device.raid.level.upper()}, {device.raid.disks} disks{chunk}"
@@ -152,7 +152,7 @@ def layer(device: BlockDevice, storage: Storage) -> str:
 
 
 def disk(device: BlockDevice) -> str:
-    """What a disk says of itself: kind, size, scheduler, and whether it turns."""
+    """What a disk reports: kind, size, scheduler, and whether it turns."""
     kind, turns = device.transport or device.type, device.rotational
     spins = "" if turns is None else "reported as rotational" if turns else "reported as not rotational"
     return ", ".join(

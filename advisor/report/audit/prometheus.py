@@ -19,7 +19,7 @@ LONGEST = 200  # characters of a label's value
 
 
 class Metric(NamedTuple):
-    """A family of samples: its name without the prefix that all share, and what it tells. All are gauges."""
+    """A family of samples: its name without the prefix that all share, and what it shows. All are gauges."""
 
     name: str
     help: str
@@ -52,7 +52,7 @@ def report(audited: AuditResult, page: Page) -> str:  # noqa: ARG001 - every for
 
 
 def samples(audited: AuditResult, server: str) -> dict[str, list[Sample]]:
-    """The samples of each family; `server` is the name that tells this server from others."""
+    """The samples of each family; `server` is the name that identifies this server."""
     by = {"server": server}
     severities = [f.severity for f in audited.findings]
     return {

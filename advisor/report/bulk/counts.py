@@ -209,7 +209,7 @@ def concise(path: str, audited: AuditResult, page: Page) -> str:  # noqa: ARG001
 
 
 def sarif(path: str, audited: AuditResult, page: Page) -> str:
-    """A run of its own, which its id tells from others."""
+    """A run of its own, which its id identifies."""
     from advisor.report.audit.as_lint import written_as_lint
     from advisor.report.lint.sarif import report
 

@@ -78,7 +78,7 @@ def fix_first(tally: Tally) -> Section:
 
 
 def by_rule(tally: Tally) -> Section:
-    """How many servers each rule speaks of."""
+    """How many servers each rule has findings on."""
     rows = tuple((r.severity, r.code, r.name, f"{r.servers:,}", f"{r.findings:,}") for r in tally.rules)
     return Section("By rule", (Table(("severity", "code", "rule", "servers", "findings"), rows, (3, 4)),))
 

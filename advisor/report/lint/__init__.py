@@ -80,7 +80,7 @@ def rows(options: Sequence[OutdatedLine], path: str) -> list[tuple[str, str, str
 
 
 SHOWN = 66
-VERDICTS = "OPT"  # the family of what the server itself makes of a line
+VERDICTS = "OPT"  # the family about the server's own reading of a line
 INFERRED = "No server of {} itself was examined, so the OPT findings are likely, not certain."
 
 

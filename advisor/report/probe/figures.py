@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rules.core.areas import Evidence, Table
 
 
-# Units of durations: less is better, whatever a table measures in them.
+# Units of durations: less is better for any metric in them.
 DURATIONS = frozenset({"s", "ms", "us", "µs", "ns", "seconds", "min"})
 BEYOND = 100.0  # times; an interval as wide as this says nothing
 Share = tuple[float, float, float]  # of the baseline: the value, and an interval
@@ -103,7 +103,7 @@ def short_name(result: ProbeResult, name: str) -> str:
 
 
 def curve_of(result: ProbeResult) -> dict[str, str]:
-    """Which curve each variant belongs to, by the parts of its name that don't tell its point; "" for the only one."""
+    """Which curve each variant belongs to, by the parts of its name other than its point; "" for the only one."""
     points = [arm.point for arm in result.arms]
     if None in points or len(set(points)) == len(points):
         return dict.fromkeys((arm.name for arm in result.arms), "")
@@ -114,7 +114,7 @@ def curve_of(result: ProbeResult) -> dict[str, str]:
 
 
 def labels(result: ProbeResult) -> dict[str, str]:
-    """What stands under each variant's point: the parts of its name that tell it, or its short name."""
+    """The text under each variant's point: the parts of its name that identify it, or its short name."""
     if set(curve_of(result).values()) <= {""}:
         return {arm.name: short_name(result, arm.name) for arm in result.arms}
     telling, by = _telling(result), _separator(result)
@@ -161,7 +161,7 @@ def curves(result: ProbeResult) -> tuple[Curve, ...]:
     """The local curve and the published ones that have points in common with it, each relative to the baseline.
 
     A published duration is turned round beside a local rate, and the other way, so that better is up or down in both.
-    Where variants stand in groups, each is relative to the baseline of its group: a curve of baselines alone says
+    Where variants are in groups, each is relative to the baseline of its group: a curve of baselines alone says
     nothing, and a published one has another baseline, so neither is drawn.
     """
     shares: dict[str, Share] = {}

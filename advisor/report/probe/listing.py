@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from probes.results import KeptResult
 
 HEADS = ("probe", "kind", "takes", "evidence", "question")
-COUNTED = 180  # seconds; a longer time is told in minutes
+COUNTED = 180  # seconds; a longer time is shown in minutes
 WORDS = {"host": "measures this host; no server is started", "server": "starts its own throwaway server"}
 
 
@@ -123,7 +123,7 @@ def listing_json(entries: Iterable[ProbeEntry]) -> str:
 
 
 def kept_json(shelf: Iterable[KeptResult], here: str) -> str:
-    """The kept results without their samples; `here` tells those of this host."""
+    """The kept results without their samples; `here` says which are of this host."""
     results = [
         {
             "id": k.id,

@@ -250,6 +250,6 @@ def _beside(row: Row, marked: bool) -> list[str]:
 
 
 def _share(curve: Curve, row: Row, name: str) -> str:
-    """What a published curve says of a variant."""
+    """The note on a variant from a published curve."""
     values = (p.value for p in curve.points if p.place == row.point or p.label.lower() == name.lower())
     return change(next(values, None))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rules.measured.compare import LocalVerdict
 
 
-SHORT = 600  # seconds up to which a run's time is told in seconds
+SHORT = 600  # seconds up to which a run's time is shown in seconds
 MANY = 3  # claims that are read one by one
 SIZE = 1 << 20  # a parameter that is a whole number of units from here on is a size
 
@@ -121,7 +121,7 @@ def where(result: ProbeResult) -> list[str]:
 
 
 def _others(result: ProbeResult) -> Iterator[str]:
-    """How much of the processors other processes used while blocks ran; nothing where the kernel doesn't tell."""
+    """How much of the processors other processes used while blocks ran; nothing where the kernel doesn't report it."""
     shares = [
         block.counters[OTHER_PROCESSES]
         for arm in result.arms
@@ -173,7 +173,7 @@ def claims(result: ProbeResult) -> list[str]:
         order = sorted(range(len(sentences)), key=claimed.__getitem__)
         sentences = [sentences[order[0]], sentences[order[-1]]]
     opening = first[0] if first else answer(result)
-    # The best variant stands in the first sentence already, with the same change and interval.
+    # The best variant is in the first sentence already, with the same change and interval.
     sentences = [sentence for sentence in sentences if not all(part in opening for part in _parts(sentence, result))]
     return [*first, *sentences, *conclusion.sentences[1 + len(claimed) :]]
 
@@ -185,7 +185,7 @@ def _parts(claim: str, result: ProbeResult) -> tuple[str, str]:
 
 
 class Proof(NamedTuple):
-    """A rule's claim and what came of it: `before` is the value that the rule speaks of, `after` the one it wants.
+    """A rule's claim and what came of it: `before` is the value that the rule reports, `after` the one it wants.
 
     `judged` lays the second beside the first; None where the run measured neither. `own` says that `before` is the
     value of the user's server or file, and no example.
@@ -255,7 +255,7 @@ def _verdict_fields(proof: Proof) -> str:
 
 
 def _short_run(proof: Proof) -> str:
-    """What audits say too where a result that speaks against a rule changes nothing; empty if it counts."""
+    """What audits say too where a result against a rule changes nothing; empty if it counts."""
     judged, claim = proof.judged, proof.claim
     if judged is None or claim.kind in (COST, NO_EFFECT):
         return ""

@@ -203,7 +203,7 @@ MOST = 1_000  # rows of a table and items of a list
 STATEMENT = 4_000  # characters of a statement or line to copy, which is whole or not there
 TOP, DEEPEST = 2, 6  # levels of headings below the title
 MANY = 2  # sections, beyond which a page has contents
-SIGNS = {"error": "✖", "warning": "▲", "note": "●"}  # as in the app: no severity is told by its colour alone
+SIGNS = {"error": "✖", "warning": "▲", "note": "●"}  # as in the app: no severity is distinguished by its colour alone
 
 
 def write(document: Document, page: Paper) -> str:  # noqa: ARG001 - every format is called alike

@@ -46,7 +46,7 @@ _LINKED = r"[0-9A-Fa-f]{7,64}|[A-Za-z][A-Za-z0-9]*-\d+"
 
 
 def prose(text: str) -> str:
-    """A sentence on one line; each word that could mean something to a renderer stands in a code span."""
+    """A sentence on one line; each word that could mean something to a renderer is put in a code span."""
     return " ".join(_word(word) for word in escape_text(text).split())
 
 

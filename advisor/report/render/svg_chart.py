@@ -1,4 +1,4 @@
-"""Local and published curves as SVG, for reports: a drawing by itself, with no script, font or picture from outside."""
+"""Local and published curves as SVG, for reports: standalone, with no script, font or picture from outside."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LETTER = 7  # pixels that a letter of a label takes
 SMALL_LETTER = 6.2  # pixels that a letter of the caption takes
 LINE_OF_CAPTION = 14
 INK, FAINT, GRID = "#1f2933", "#5b6770", "#dfe4e8"
-# No curve is told by its colour alone: local ones differ in their marks too, published ones in their dashes.
+# No curve is distinguished by its colour alone: local ones differ in their marks too, published ones in their dashes.
 LOCALS = ("#0b6e99", "#c2185b", "#2e7d32", "#14213d", "#b7791f")
 SHAPES: tuple[tuple[tuple[int, int], ...], ...] = (
     (),  # a circle

@@ -48,7 +48,7 @@ def write(document: Document, page: Paper) -> str:
 
 
 def block_text(block: Block, page: Paper) -> str:
-    """A block by itself."""
+    """A separate block."""
     return page.fit_text("\n".join(_lines(block, page, 0)))
 
 
@@ -210,7 +210,7 @@ def _columns(table: Table) -> list[int]:
 
 
 def _pieces(table: Table, room: int) -> Iterator[Table]:
-    """A table of numbers in pieces that fit, each with the first column; a column too wide stands by itself."""
+    """A table of numbers in pieces that fit, each with the first column; a column too wide is printed alone."""
     columns = _columns(table)
     chosen: list[int] = []
     for at in range(1, len(columns)):
@@ -293,7 +293,7 @@ def _stack_row(row: tuple[Value, ...], table: Table, page: Paper, margin: str) -
 
 
 def _tail(text: str, room: int) -> str:
-    """The end of a path that is too long, which tells more than its beginning."""
+    """The end of a path that is too long, which says more than its beginning."""
     return text if len(text) <= room else f"…{text[len(text) - room + 1 :]}"
 
 

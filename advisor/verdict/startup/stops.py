@@ -395,7 +395,7 @@ def find_address_fault(written: str, target: Target, *, listens: bool) -> str:
 
 
 def _is_no_address(written: str, target: Target) -> bool:
-    """Whether no host resolves this; of names that only a name server can tell, none is refused."""
+    """Whether no host resolves this; names that only a name server can resolve are not refused."""
     allowed = {"%"} if ":" in written else set()
     if target.since("mysql", 8, 0, 22):
         allowed.add("/")

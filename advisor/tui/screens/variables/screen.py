@@ -91,9 +91,9 @@ class VariablesPane(Pane):
 
     def _clear(self, table: DataTable[Content]) -> None:
         """Clear the rows, and the columns if their widths or the order change."""
-        anew = (self._widths, self._sorted_by) != (column_widths(self.app.size.width), self._order)
-        table.clear(columns=anew)
-        if anew:
+        rebuild = (self._widths, self._sorted_by) != (column_widths(self.app.size.width), self._order)
+        table.clear(columns=rebuild)
+        if rebuild:
             self._widths, self._sorted_by = column_widths(self.app.size.width), self._order
             for name, width in zip(COLUMNS, self._widths, strict=False):  # the last column needs a wide screen
                 table.add_column(f"{name} ▾" if name == self._order else name, width=width, key=name)

@@ -269,7 +269,7 @@ def _series_rates(
 ) -> SeriesRates:
     present = [value for value in values if value is not None]
     low, mean, high = min(present, default=None), _divide(sum(amounts), sum(divisors)), max(present, default=None)
-    # InnoDB counts a wait when it begins and its time when it ends: intervals between tell nothing of waits.
+    # InnoDB counts a wait when it begins and its time when it ends: intervals between show nothing of waits.
     if mean is not None and low is not None and high is not None and not low <= mean * SAME <= high * SAME * SAME:
         low = high = None
     return SeriesRates(

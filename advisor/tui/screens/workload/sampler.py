@@ -174,7 +174,7 @@ def _reset(first: TopEvents, last: TopEvents) -> bool:
 
 
 class _Variables:
-    """The global variables, read every few samples to tell what changed."""
+    """The global variables, read every few samples to find what changed."""
 
     def __init__(self) -> None:
         self._values: dict[str, str] = {}
