@@ -25,10 +25,10 @@ INTRO = """# Every statement that mycnf can send
 Made from the closed list itself by `make docs`; `mycnf audit --list-statements` prints it.
 
 One function sends, and it refuses what isn't word for word on this list before a byte leaves.
-Beneath it the driver's connection refuses the same, whatever calls it, and every other command of the protocol:
+Beneath it the driver's connection refuses the same for any caller, and every other command of the protocol:
 the login and the goodbye are all that leaves besides.
 `{number}` stands for digits and `{name}` for the name of a schema in hexadecimal; nothing else varies.
-Ours carry the tag `/* mycnf */`, so that a server's own logs show them; what the driver sends by itself is marked.
+Ours carry the tag `/* mycnf */`, so that a server's own logs show them; what the driver itself sends is marked.
 
 - **No transaction is left open.** Each session has autocommit on and is read-only. Between two statements it has no
   transaction, no read view and no metadata lock, so neither purge nor DDL waits for it.

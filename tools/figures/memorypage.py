@@ -23,7 +23,7 @@ Each server was started twice on empty data: with its defaults, and with larger 
 `max_connections = {SESSIONS + SPARE}`, so nearly every allowed session was at work.
 The pool was filled by writing as much as it holds. {SESSIONS} sessions connected, each read a row, and each prepared
 {PREPARED} statements. Then, load by load, {SESSIONS} sessions ran one statement that fills a buffer to 85 percent.
-All held it (their clients had read the first row of the result and no more) while the process was looked at.
+All held it (their clients had read only the first row of the result) while the process was looked at.
 """
 TAIL = """
 ## What is in the numbers
@@ -51,7 +51,7 @@ TAIL = """
   differ by tens or hundreds of MiB.
 - Sessions worked on one or two tables, one statement at a time, on a machine that did other work as well; how long
   anything took plays no part. This is one run.
-- The parts that no variable tells (the program, `performance_schema`, a session, a prepared statement) were taken from
+- The parts that no variable shows (the program, `performance_schema`, a session, a prepared statement) were taken from
   such runs, so that *calm* agrees on these six is no proof; the peaks, other machines and other builds can disagree.
 """
 

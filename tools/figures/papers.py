@@ -86,7 +86,7 @@ PAPERS = {
     ),
     "file-system": Paper(
         "ext4 and XFS under one load",
-        "The article of 2009 found XFS ahead of ext3 on a card of flash; here two new ones lie in files of one disk.",
+        "The article of 2009 found XFS ahead of ext3 on a card of flash; here two new ones are in files of one disk.",
         (Run("file-system", ("mysql-8.0",), {"against": "xfs"}, 900.0),),
         (PublishedEffect("XFS had 25 % more throughput than ext3 on flash (FS-01)", 1.25, ("xfs",)),),
     ),
