@@ -202,7 +202,7 @@ def _outliers(outliers: Sequence[Outlier]) -> Iterator[Block]:
 
 
 def _followed_items(variables: Iterable[str], why: str = "sized by the servers themselves") -> Iterator[Items]:
-    """Values that nobody set: the server sized them by others that are listed above, or by its machine."""
+    """Values not set explicitly: the server sized them by others that are listed above, or by its machine."""
     names = list(dict.fromkeys(variables))
     if names:
         yield Items((f"{why}: {', '.join(names)}",))

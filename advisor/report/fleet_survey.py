@@ -32,7 +32,7 @@ KINDS = {
 
 
 class JudgedServer(NamedTuple):
-    """One server of the fleet: its row, what it is, the findings worst first, and what could not be looked at."""
+    """One server of the fleet: its row, what it is, the findings worst first, and what was skipped."""
 
     row: HostRow
     target: Target

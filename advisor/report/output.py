@@ -138,7 +138,7 @@ class Draft:
         """What is no ordinary file as it is, else a new file with the mode of the old one, if there is one."""
         if not self._ordinary:
             return open(self._beside, "wb")
-        # Nobody else's file of that name, nor one behind a link: folders of reports may be everybody's.
+        # No other account's file of that name, nor one behind a link: folders of reports may be everybody's.
         handle = os.open(self._beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, AS_USUAL)
         self._made = True
         if os.path.exists(self._place):

@@ -137,7 +137,7 @@ def _followers(items: list[RestartItem]) -> Section:
 
 
 def as_json(preflight: Preflight) -> str:
-    """The whole of it, worst first; `skipped` names what could not be looked at."""
+    """The whole of it, worst first; `skipped` names what was not read."""
     facts, files = preflight.facts, preflight.facts.files
     return dumps(
         {

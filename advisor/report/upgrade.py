@@ -136,7 +136,7 @@ def unread_versions(move: UpgradeChanges) -> list[str]:
 
 
 def _pages(move: UpgradeChanges) -> Iterator[Words]:
-    """The manuals' pages that the words about the path rest on."""
+    """The manuals' pages that the words about the path are based on."""
     for identity in move.path.evidence:
         entry = find_evidence(identity)
         if entry is not None:

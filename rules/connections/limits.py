@@ -354,7 +354,7 @@ def idle_processors_by_limit(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def offline_mode(context: RuleContext) -> Iterator[Finding]:
-    """Report offline_mode = ON, on a running server whoever set it."""
+    """Report offline_mode = ON, on a running server from any source."""
     if context.settings.on(OFFLINE) and (context.has("server") or context.is_set(OFFLINE)):
         group = context.server.replication.group_state if context.has("server") and context.server.replication else ""
         outside = group in {"OFFLINE", "ERROR"}  # a member that left its group may set it itself

@@ -259,7 +259,7 @@ def _caches_anyway(context: RuleContext) -> bool:
 def _buffering_option(context: RuleContext) -> str | None:
     """The option, set or by default, that makes the server buffer data files; None if it does not."""
     if is_aurora(context) or context.target.platform == "windows":
-        return None  # on Windows the default is unbuffered, and O_DIRECT is no value of MySQL's
+        return None  # on Windows the default is unbuffered, and O_DIRECT is not a value of MySQL's
     method = context.text(METHOD)
     if context.target.since("mariadb", 11, 0):
         by_method = method == "FSYNC" and context.is_set(METHOD)

@@ -148,7 +148,7 @@ def parallel_threads_without_work(context: RuleContext) -> Iterator[Finding]:
 
 
 def missing_confirmations(context: RuleContext, name: str) -> tuple[str, str] | None:
-    """Why commits of a semi-synchronous source wait for no replica, or in vain, and the help; None if all is well.
+    """Why commits of a semi-synchronous source wait for none or too few replicas, and the help; None if all is well.
 
     `name` is the prefix of the plugin's variables. MariaDB waits for one replica, and for none that is not there with
     wait_no_slave = OFF, which MySQL shows by its status.

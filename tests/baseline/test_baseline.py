@@ -170,7 +170,7 @@ def test_what_is_no_baseline(text: str, says: str, tmp_path: Path) -> None:
     assert "\n" not in str(raised.value)
 
 
-def test_unknown_fields_are_passed_over(tmp_path: Path) -> None:
+def test_unknown_fields_are_ignored(tmp_path: Path) -> None:
     """A later mycnf may write more; a count may be left out."""
     path = tmp_path / "x.json"
     path.write_text('{"version": 1, "more": 1, "findings": [{"path": "a", "code": "B", "more": []}]}')

@@ -13,7 +13,7 @@ from advisor.carriers.recognise import carrier_of
 from advisor.catalog.load import load
 from advisor.catalog.targets import parse_target
 
-# Parts of documents, parted by blanks; ~ is a blank, and escapes are Python's.
+# Parts of documents, separated by blanks; ~ is a blank, and escapes are Python's.
 YAML = r"""
 services:\n  ~~db:\n  ~~~~image:~mysql:8.0\n  ~~~~command:~  mysqld~  --port=1  --x  '  "  \\  -~  [  ]  {  }  |\n  >-\n
 \n  ~  ~~~~  \t  my.cnf:~  [mysqld]  {{~x~}}  {%  %}  ${  $$  $(A)  &a~  *a  <<:~  !!str~  #  \xe9  \u2028  \x85  \r\n

@@ -81,7 +81,7 @@ def test_templated_values(text: str, form: str, carried: Reader) -> None:
 
 
 def test_templated_words(carried: Reader) -> None:
-    """Words that are filled in whole are passed over, with what may be their value; `$$` is a dollar sign."""
+    """Words that are filled in whole are skipped, with what may be their value; `$$` is a dollar sign."""
     document = carried(service("    command: $OPTS x --$NAME=1 {{ extra }} --init-connect=a$$b --port=1"))
     assert document.options() == {"init-connect": "a$b", "port": "1"}
     assert document.strays() == []

@@ -114,7 +114,7 @@ def test_a_plugin_that_the_file_loads_has_its_options() -> None:
 
 
 def test_the_cluster_has_its_own_defaults() -> None:
-    """Strict mode is ENFORCING unless the file says otherwise, and replication by Galera is on."""
+    """Strict mode is ENFORCING unless the file sets it, and replication by Galera is on."""
     for series in ("5.7", "8.0", "8.4"):
         catalog = load(parse_target(f"pxc-{series}"))
         strict, on = catalog.get("pxc_strict_mode"), catalog.get("wsrep_on")

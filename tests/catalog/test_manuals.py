@@ -1,4 +1,4 @@
-"""The catalogs and the sentences about an option's past, beside what the manuals, sources and recorded help say."""
+"""The catalogs and the sentences about an option's past, compared with manuals, sources and recorded help."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def test_nothing_costly_or_writing_is_on_the_list() -> None:
 
 
 def test_nothing_is_on_the_list_that_is_never_sent() -> None:
-    """Each statement but the driver's own is one that a collector sends: what is allowed in vain is an open door."""
+    """Each statement but the driver's own is one that a collector sends: an unused one is an open door."""
     both = {**vars(statements), **vars(schema_statements)}
     names = {name for name, one in both.items() if isinstance(one, Statement) and not one.driver}
     folder = Path(statements.__file__).parents[1]

@@ -112,7 +112,7 @@ def test_several_targets_and_includes(mycnf: Mycnf, tmp_path: Path) -> None:
 
 
 def test_isolated_uses_none(mycnf: Mycnf, bad: str, tmp_path: Path) -> None:
-    """--isolated passes over the configuration's baseline, contradicts one on the command line, and may write one."""
+    """--isolated ignores the configuration's baseline, contradicts one on the command line, and may write one."""
     mycnf("lint", *TARGET, bad, "--isolated", "--write-baseline", "b.json")
     (tmp_path / "mycnf.toml").write_text('baseline = "b.json"')
     assert mycnf("lint", *TARGET, bad).code == 0

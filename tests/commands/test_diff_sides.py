@@ -185,7 +185,7 @@ def test_a_version_without_a_catalog(mycnf: Mycnf) -> None:
     assert "is read as MySQL 9.7.4" in ended.err
 
 
-def test_by_nature_counts_where_all_is_wanted(mycnf: Mycnf, tmp_path: Path) -> None:
+def test_by_nature_counts_with_all(mycnf: Mycnf, tmp_path: Path) -> None:
     """Ports and the like count as a difference only with --all."""
     a, b = two(tmp_path, "port = 3307", "port = 3308")
     words = (a, b, "--target", "mysql-8.4")

@@ -42,7 +42,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_fix_makes_the_safe_fixes_and_reports_the_rest(mycnf: Mycnf, file: Path) -> None:
-    """The file is mended, stderr says what was done, and the report is of the file as it is now."""
+    """The file is fixed, stderr says what was done, and the report is of the file as it is now."""
     ended = mycnf("lint", *TARGET, "--fix", "my.cnf")
     assert file.read_text() == SAFE
     assert ended.err == "mycnf: my.cnf: fixed 1 (OPT006)\n"

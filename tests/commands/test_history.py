@@ -61,7 +61,7 @@ def test_new_gone_and_back(mycnf: Mycnf, snapshot: Any) -> None:
     assert change["source"]
 
 
-def test_what_could_not_be_looked_at_is_not_gone(mycnf: Mycnf, snapshot: Any) -> None:
+def test_what_was_skipped_is_not_gone(mycnf: Mycnf, snapshot: Any) -> None:
     """Without a window rules over counters can't look: what they found before is neither gone nor new afterwards."""
     days = [snapshot(day) for day in (1, 2, 3)]
     for path in days:
@@ -191,7 +191,7 @@ def test_one_snapshot_has_nothing_beside_it(mycnf: Mycnf, snapshot: Any) -> None
     assert "1 snapshot, 2026-11-01 05:00 UTC" in mycnf("history", "--isolated").out
 
 
-def test_nothing_is_kept_unasked(mycnf: Mycnf, snapshot: Any, tmp_path: Path) -> None:
+def test_nothing_is_kept_by_default(mycnf: Mycnf, snapshot: Any, tmp_path: Path) -> None:
     """An audit writes nothing into the home directory by default; with --keep it does, and says so."""
     path = snapshot(1)
     mycnf("audit", "--isolated", "--snapshot", path, "--format", "text")

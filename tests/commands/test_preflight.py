@@ -1,4 +1,4 @@
-"""`mycnf preflight` beside the restart itself: what it foretells is what the server then does."""
+"""`mycnf preflight` compared with the restart itself: what it predicts is what the server then does."""
 
 from __future__ import annotations
 

@@ -251,7 +251,7 @@ def test_pools(case: Restart, server_name: str, mycnf: Mycnf, start: Start, tmp_
 
 
 @pytest.mark.servers("mysql-8.0")
-def test_no_advice_to_persist_in_vain(mycnf: Mycnf, start: Start, server_name: str, tmp_path: Path) -> None:
+def test_no_advice_to_persist_without_effect(mycnf: Mycnf, start: Start, server_name: str, tmp_path: Path) -> None:
     """Where a persisted value would not come back, a line keeps it, and no statement is offered that can't."""
     sandbox = start(server_name, option_file=written(tmp_path / "my.cnf", QUICKLY), small=True)
     run(sandbox, "SET GLOBAL key_cache_block_size = 2048")

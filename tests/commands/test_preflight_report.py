@@ -181,7 +181,7 @@ def test_through_tcp_the_files_are_unknown(mycnf: Mycnf, start: Start) -> None:
 
 
 def test_a_server_that_shows_no_variables(mycnf: Mycnf, start: Start) -> None:
-    """MariaDB refuses SHOW GLOBAL VARIABLES for want of session memory: nothing is compared, and that is no success."""
+    """MariaDB refuses SHOW GLOBAL VARIABLES without session memory: nothing is compared, and that is no success."""
     sandbox = start("mariadb-10.11", small=True)
     run(sandbox, "SET GLOBAL max_session_mem_used = 65536")
     for command in (("preflight",), ("audit", "--window", "0")):

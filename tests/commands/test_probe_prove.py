@@ -1,4 +1,4 @@
-"""`mycnf probe prove CODE`: what a rule claims is run here, before against after, and audits then know of it."""
+"""`mycnf probe prove CODE`: what a rule claims is run here, before against after, and audits then use it."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def test_a_bar_while_it_lasts(terminal: Callable[..., Seen]) -> None:
     assert "\x1b[1mscan" in seen.text
 
 
-def test_no_colour_where_none_is_wanted(terminal: Callable[..., Seen]) -> None:
+def test_no_colour_where_none_is_requested(terminal: Callable[..., Seen]) -> None:
     """With NO_COLOR the report has no escape at all, and the bar none that paints."""
     bar, _, report = terminal(NO_COLOR="1").text.partition("\x1b[?25h")
     assert "\x1b" not in report.replace("\x1b[?25h", "").replace("\x1b[1A", "").replace("\x1b[2K", "")

@@ -51,7 +51,7 @@ def test_else_another_disk_with_a_word(
 
 
 def test_memory_is_no_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A directory for temporary files that is in memory is passed over for one that isn't, or said to be in memory."""
+    """A directory for temporary files that is in memory is skipped for one that isn't, or said to be in memory."""
     monkeypatch.setattr(probe_place, "find_other_servers", tuple)
     monkeypatch.setattr("tempfile.gettempdir", lambda: "/dev/shm")
     kinds = {"/dev/shm": "tmpfs", "/var/tmp": "ext4"}
@@ -64,7 +64,7 @@ def test_memory_is_no_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_is_named_is_taken(data: Path, tmp_path: Path) -> None:
-    """A named directory is the one, without its links; what is no directory is refused."""
+    """A named directory is the one, without its links; what is not a directory is refused."""
     (tmp_path / "link").symlink_to(tmp_path / "lib")
     assert probe_place.choose_directory(str(tmp_path / "link")) == probe_place.ProbeDirectory(str(tmp_path / "lib"))
     (tmp_path / "file").write_text("")

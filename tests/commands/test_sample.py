@@ -100,7 +100,7 @@ def test_the_timer_runs_the_same_program(name: str, tmp_path: Path) -> None:
 
 
 def test_a_list_of_nothing(mycnf: Mycnf, tmp_path: Path) -> None:
-    """Without a sample the list says how to begin; a file that is no ring is named and passed over."""
+    """Without a sample the list says how to begin; a file that is no ring is named and ignored."""
     assert "--print-timer" in mycnf("sample", "--list").out
     folder = tmp_path / "home" / ".local" / "state" / "mycnf" / "samples"
     folder.mkdir(parents=True)

@@ -131,7 +131,7 @@ def since(mycnf: Mycnf, now: Path, earlier: Path = DEMO) -> dict[str, Any]:
 
 
 def test_what_was_not_looked_for_is_not_gone(mycnf: Mycnf, tmp_path: Path) -> None:
-    """A rule that was skipped, for want of the files say, leaves its findings unjudged, with what it needs."""
+    """A rule that was skipped, because files are missing, say, leaves its findings unjudged, with what it needs."""
     now = recorded(tmp_path, "now.json")
     facts = json.loads(now.read_text("utf-8"))
     facts |= {"files": None, "host": None}
@@ -143,7 +143,7 @@ def test_what_was_not_looked_for_is_not_gone(mycnf: Mycnf, tmp_path: Path) -> No
     assert comparison["gone"] == []
 
 
-def test_what_rests_on_a_load_that_stopped_is_not_gone(mycnf: Mycnf, tmp_path: Path) -> None:
+def test_findings_of_a_load_that_stopped_are_not_gone(mycnf: Mycnf, tmp_path: Path) -> None:
     """Without statements in the window it is unknown whether advice helped; both loads are reported."""
     comparison = since(mycnf, recorded(tmp_path, "now.json", idle=True), busy(tmp_path))
     assert comparison["gone"] == []
@@ -167,7 +167,7 @@ def test_after_a_restart_counters_are_not_judged(mycnf: Mycnf, tmp_path: Path) -
 
 @pytest.mark.servers("mysql-8.0", "mariadb-10.11")
 def test_after_a_real_restart_the_advice_is_gone(server_name: str, start: Start, mycnf: Mycnf, tmp_path: Path) -> None:
-    """The file is changed as advised, the server restarted: what the file mended is gone, and nothing is new."""
+    """The file is changed as advised, the server restarted: what the file fixed is gone, and nothing is new."""
     file, snap = tmp_path / "my.cnf", str(tmp_path / "before.json")
     file.write_text(BAD, "utf-8")
     server = start(server_name, option_file=file)

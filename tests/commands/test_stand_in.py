@@ -63,7 +63,7 @@ def test_one_line_says_what_a_newer_server_is_read_by(words: tuple[str, ...], my
     assert ended.err.count("MariaDB 13.0.1 was not examined: it is read as MariaDB 12.3.2") == 1
 
 
-def test_an_upgrade_says_what_it_does_not_know_of_a_newer_server(mycnf: Mycnf, tmp_path: Path) -> None:
+def test_an_upgrade_says_what_it_does_not_know_about_a_newer_server(mycnf: Mycnf, tmp_path: Path) -> None:
     """What only a newer server may know is neither accepted nor refused, and its own defaults are not known."""
     (tmp_path / "my.cnf").write_text("[mysqld]\nnever_heard_of=1\n")
     ended = mycnf("upgrade", "--from", "mysql-9.7.4", "--to", "mysql-26.7", "my.cnf")

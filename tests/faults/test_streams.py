@@ -50,7 +50,7 @@ def shell(words: tuple[str, ...], redirected: str, folder: Path, **more: str) ->
 
 
 def test_every_command_is_tried() -> None:
-    """A command that is new has to say here what it prints."""
+    """A new command needs an entry here for what it prints."""
     assert PRINTS.keys() == COMMANDS.keys()
 
 
@@ -80,7 +80,7 @@ def test_what_others_print_or_is_long(words: tuple[str, ...], redirected: str, w
 
 
 def test_without_stderr_or_stdin_the_report_is_the_same(tmp_path: Path) -> None:
-    """Nobody hears what is said beside it, and nothing of that gets into the report."""
+    """The messages about it are lost, and nothing of them gets into the report."""
     words = ("lint", "--isolated", BAD, "--format", "concise")  # says which server it took the file for
     usual = shell(words, "", tmp_path)
     assert "checked for" in usual.err

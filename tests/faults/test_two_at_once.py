@@ -60,8 +60,8 @@ for turn in range(8):
 """
 
 
-def test_findings_put_aside_by_several(tmp_path: Path) -> None:
-    """A baseline that several apps write into holds what each of them put aside, with its reason."""
+def test_findings_suppressed_by_several(tmp_path: Path) -> None:
+    """A baseline that several apps write into holds what each of them suppressed, with its reason."""
     path = tmp_path / "known.json"
     path.write_text('{"version": 1, "findings": []}')
     together(ASIDE, tmp_path, str(path))
@@ -84,7 +84,7 @@ for turn in range(8):
 
 
 def test_notes_of_several_apps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Apps on one server that know nothing of one another keep what all of their users saw and suppressed."""
+    """Apps on one server that do not know each other keep what all of their users saw and suppressed."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     path = str(tmp_path / "state" / "mycnf" / "app" / "server.json")
     together(NOTED, tmp_path, path)

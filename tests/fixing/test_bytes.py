@@ -33,7 +33,7 @@ def test_only_what_must_change_does(before: bytes, after: bytes) -> None:
 
 
 def test_a_byte_order_mark_stays() -> None:
-    """A file that begins with a byte order mark keeps it: what it does to servers is the reader's to mend."""
+    """A file that begins with a byte order mark keeps it: what it does to servers is the reader's to report."""
     text = b"\xef\xbb\xbf[mysqld]\nmax_allowed_packet=64MB\nport=1\nport=2\n"
     assert fixed(text, TARGET, unsafe=True).startswith(b"\xef\xbb\xbf[mysqld]\n")
 

@@ -27,7 +27,7 @@ def test_fixes_of_one_line_come_one_after_another() -> None:
 
 
 def test_a_new_name_may_turn_a_line_into_a_duplicate() -> None:
-    """What an earlier pass brings about, a later one mends."""
+    """What an earlier pass brings about, a later one fixes."""
     before = b"[mysqld]\nslave_net_timeout = 5\nreplica_net_timeout = 6\n"
     assert fixed(before, "mysql-9.7.4") == b"[mysqld]\nreplica_net_timeout = 6\n"
 

@@ -19,7 +19,7 @@ from probes.sandbox import Binary
 
 FILES = int(os.environ.get("MYCNF_FIXED_FILES", "4"))
 SEED = os.environ.get("MYCNF_FUZZ_SEED", "1")
-# Every server takes each of these lines; each has something to mend, on one of them at least.
+# Every server takes each of these lines; each has something to fix, on one of them at least.
 SAFE = """innodb_flush_log_at_trx_commit = 7
 innodb_flush_log_at_trx_commit=7
 read_buffer_size=10KB  # a comment

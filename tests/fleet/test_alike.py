@@ -44,7 +44,7 @@ def test_outliers(report: tuple[dict[str, Any], str]) -> None:
 
 
 def test_drift_between_replicas(report: tuple[dict[str, Any], str]) -> None:
-    """Replicas of one source are laid beside each other, and only they."""
+    """Replicas of one source are compared, and only they."""
     (one,) = report[0]["equals"]
     assert (one["kind"], one["members"]) == ("replicas", ["b", "c"])
     assert one["name"].startswith("127.0.0.1:")

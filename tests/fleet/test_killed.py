@@ -126,7 +126,7 @@ def _files(ground: Ground) -> set[str]:
 
 
 def test_killed_anywhere(ground: Ground, host: dict[str, object]) -> None:
-    """Killed at one moment after the other of a run, nothing stays but what --resume goes on with."""
+    """Killed at one moment after the other of a run, nothing stays but what --resume continues with."""
     ground.inventory({"db": {"one": host, "two": host}})
     moments: list[Callable[[], object]] = [
         lambda: True,

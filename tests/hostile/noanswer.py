@@ -110,6 +110,6 @@ def together(one: Mischief, other: Mischief) -> Mischief:
     return lambda statement, packets: other(statement, tuple(one(statement, packets)))
 
 
-def turned_away(code: int) -> Mischief:
+def refused_answers(code: int) -> Mischief:
     """This error in place of every answer but the first."""
     return only(later, lambda _, __: [error(code, b"no \x1b[2J\xe2\x80\xae entry \xff")])

@@ -18,7 +18,7 @@ from advisor.core.errors import CONNECTION, ConnectError
 from advisor.facts import Facts
 from tests.hostile.conftest import AUDIT, Against, Alone, Turns, collected, ended_well, entered, said
 from tests.hostile.framing import honest, later, only
-from tests.hostile.noanswer import NO_ANSWER, SWITCHES, greeting_of, switch, together, turned_away
+from tests.hostile.noanswer import NO_ANSWER, SWITCHES, greeting_of, refused_answers, switch, together
 
 # Denied, stopped, gone, unknown, of the client's own, of no server: what an error's number may be taken for.
 CODES = (0, 1040, 1045, 1053, 1064, 1142, 1146, 1205, 1227, 1317, 1927, 2006, 2013, 2026, 2059, 3024, 9999, 65535)
@@ -135,7 +135,7 @@ def certificate(folder: Path) -> Path:
 @pytest.mark.parametrize("code", CODES)
 def test_errors_in_place_of_answers_are_reasons(recording: Recording, code: int, tmp_path: Path) -> None:
     """For any number of the error, each part says why it is missing, in text that acts on nothing."""
-    found = collected(recording, tmp_path / "h.sock", turned_away(code))
+    found = collected(recording, tmp_path / "h.sock", refused_answers(code))
     assert isinstance(found, ConnectError) or not found.server.variables
     assert said(found).isprintable()
 

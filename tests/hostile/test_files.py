@@ -90,7 +90,7 @@ def test_what_is_no_file_is_refused_by_every_command(odd: Callable[[str], Path],
 
 
 @pytest.mark.parametrize("kind", ODD)
-def test_what_is_no_file_is_passed_over_as_an_include(odd: Callable[[str], Path], alone: Alone, kind: str) -> None:
+def test_what_is_no_file_is_ignored_as_an_include(odd: Callable[[str], Path], alone: Alone, kind: str) -> None:
     """The same in the place of an included file costs that file alone."""
     path = odd(kind)
     main = path.with_name("main.cnf")

@@ -246,7 +246,7 @@ def test_files_from_elsewhere() -> None:
 
 
 def test_a_named_file_that_is_missing_is_an_error() -> None:
-    """A file that was named is not passed over, wherever it should have come from."""
+    """A file that was named is not ignored, wherever it should have come from."""
 
     def load(path: str) -> bytes:
         raise FileNotFoundError(path)

@@ -125,7 +125,7 @@ def test_server_defaults_is_the_servers_own_reader(binary: Binary, tmp_path: Pat
 
 
 def test_host_binaries_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, binaries: Binaries) -> None:
-    """A server on PATH is found once, under its own version, and a broken one beside it is passed over."""
+    """A server on PATH is found once, under its own version, and a broken one beside it is ignored."""
     program = binaries("mariadb-10.11").program
     for name in ("mariadbd", "mysqld"):
         (tmp_path / name).write_text(f'#!/bin/sh\nexec "{program}" "$@"\n')

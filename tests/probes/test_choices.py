@@ -44,7 +44,7 @@ def test_a_choice_outranks_the_default_and_repeats_count_once() -> None:
     ],
 )
 def test_what_cannot_be_read_is_refused_in_one_line(name: str, value: str, message: str) -> None:
-    """The refusal names the choice and what is wanted."""
+    """The refusal names the choice and the accepted values."""
     with pytest.raises(ProbeError, match=message) as refused:
         read_all(**{name: value})
     assert "\n" not in str(refused.value)

@@ -206,7 +206,7 @@ def test_a_disk_that_fills_up_with_the_table_is_named(
 def test_a_disk_that_fills_up_while_a_server_is_initialised_is_named(
     probe: Probe, disk: Disk, served_by: ServedBy
 ) -> None:
-    """Nobody waits for a server that waits for room."""
+    """A server that waits for space is not waited for."""
     served_by("mariadb-10.11", fresh=True)
     small = disk(700)
     ended = probe("commit", small, *COMMIT, meanwhile=once(lambda: made(small, "ib*"), lambda: fill_up(small)))

@@ -62,7 +62,7 @@ class Checked:
         )
 
     def facts(self) -> dict[str, float | str]:
-        """A finding that rests on the blocks."""
+        """A finding based on the blocks."""
         return {"answer": "4,712 transactions/s were reached.", "most": 4712.0}
 
     def notes(self) -> tuple[str, ...]:

@@ -73,7 +73,7 @@ def test_a_folder_open_to_others_is_closed(state: Path) -> None:
     assert stat.S_IMODE(state.stat().st_mode) == 0o700
 
 
-def test_a_relative_state_home_is_passed_over(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_relative_state_home_is_ignored(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """As the standard for these directories wants it, only an absolute one counts."""
     monkeypatch.setenv("HOME", str(tmp_path))
     for value in ("", "state", "./state"):
@@ -103,7 +103,7 @@ DAMAGED = {
 
 
 @pytest.mark.parametrize("data", DAMAGED.values(), ids=DAMAGED)
-def test_what_is_no_result_is_named_and_passed_over(state: Path, data: bytes) -> None:
+def test_what_is_no_result_is_named_and_ignored(state: Path, data: bytes) -> None:
     """A damaged file costs one line with its name, and the results beside it are read."""
     write_result(result())
     (state / "other.json").write_bytes(data)
@@ -122,7 +122,7 @@ def test_folders_and_fifos_are_not_opened(state: Path) -> None:
     assert len(read_all().kept) == 1
 
 
-def test_fields_of_a_newer_minor_schema_are_passed_over() -> None:
+def test_fields_of_a_newer_minor_schema_are_ignored() -> None:
     """A newer mycnf's additions don't keep this one from reading what it knows."""
     path = Path(write_result(result()))
     fields = json.loads(path.read_text())

@@ -146,7 +146,7 @@ def revision_of(repository: Path) -> str:
 
 
 def test_fixing_hook(hook_repository: Path, repository: Path, cache: Path) -> None:
-    """`mycnf-fix` mends what is safe to mend and fails for it, as fixers do; the next run changes nothing."""
+    """`mycnf-fix` fixes what is safe to fix and fails for it, as fixers do; the next run changes nothing."""
     (repository / "etc" / "mysql" / "my.cnf").write_text(TWICE)
     hooks = [{"id": "mycnf-fix", "verbose": True}]
     repos = [{"repo": str(hook_repository), "rev": revision_of(hook_repository), "hooks": hooks}]
@@ -164,7 +164,7 @@ def test_fixing_hook(hook_repository: Path, repository: Path, cache: Path) -> No
 
 
 def test_configured_hook(checkout: Path, hook_repository: Path, repository: Path, cache: Path) -> None:
-    """With the example's configuration the hook judges for the server named there, and passes a mended file."""
+    """With the example's configuration the hook judges for the server named there, and passes a fixed file."""
     example = (checkout / "examples" / "pre-commit-config.yaml").read_text()
     assert example.count("ADDRESS") == example.count("COMMIT") == 1
     config = example.replace("ADDRESS", str(hook_repository)).replace("COMMIT", revision_of(hook_repository))

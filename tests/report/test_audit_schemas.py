@@ -40,7 +40,7 @@ def validator(name: str) -> Draft202012Validator:
 
 
 def strict(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema that passes over unknown fields, as one that refuses them: what this version writes, no more."""
+    """A schema that ignores unknown fields, as one that refuses them: what this version writes, no more."""
     defs = {
         name: {**part, "additionalProperties": False} if "properties" in part else part
         for name, part in schema["$defs"].items()
@@ -129,7 +129,7 @@ def test_a_new_field_must_be_published(place: tuple[str | int, ...], capsys: pyt
         part = part[step]
     part["news"] = 1
     if place == ("host",):
-        validator("audit").validate(audit)  # the host is a part of snapshots, whose readers pass over what is new
+        validator("audit").validate(audit)  # the host is a part of snapshots, whose readers ignore what is new
         return
     with pytest.raises(ValidationError):
         validator("audit").validate(audit)

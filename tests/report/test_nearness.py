@@ -54,7 +54,7 @@ def test_hardware_in_words(hardware: str, found: tuple[int | None, int | None, t
     ],
 )
 def test_servers_in_words(versions: str, found: list[tuple[str, str]]) -> None:
-    """Flavours and series are read, versions of other programs passed over."""
+    """Flavours and series are read, versions of other programs ignored."""
     assert servers(versions) == found
 
 

@@ -49,7 +49,7 @@ NO_OPTION = re.compile(
 
 
 def run(known: RuleContext) -> list[Finding]:
-    """All findings of all rules, passing over the rules that lack something."""
+    """All findings of all rules, without the rules that lack something."""
     found: list[Finding] = []
     for rule in all_rules():
         if rule.concerns(known.target):

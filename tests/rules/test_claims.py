@@ -1,4 +1,4 @@
-"""Rules that rest on a measurement name the probe that repeats it, and what they claim can be run."""
+"""Rules based on a measurement name the probe that repeats it, and what they claim can be run."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from rules.core.rule import Rule
 
 TARGETS = ("mysql-5.7", "mysql-8.0", "mysql-9.7", "mariadb-10.11")
-# Experiments that no rule rests on, with the reason.
+# Experiments that no rule is based on, with the reason.
 ON_THEIR_OWN = {
     "sequential-read": "it shows the knees of stripes, read-ahead and request sizes, which no option sets",
     "memory-latency": "the caches that it finds are the reason that is given for small read buffers, and never proved",
@@ -134,7 +134,7 @@ def test_explain_shows_how_to_measure(code: str, says: str) -> None:
 
 
 @pytest.mark.parametrize(("pool", "wanted"), [("4G", "4"), ("1G", "1"), ("512M", None)])
-def test_many_instances_are_laid_beside_one_a_gigabyte(pool: str, wanted: str | None, tmp_path: Path) -> None:
+def test_many_instances_are_compared_with_one_a_gigabyte(pool: str, wanted: str | None, tmp_path: Path) -> None:
     """A pool that can't be divided has nothing to be compared with, and its finding is unchanged."""
     known = context_of_case(Case("", "", "mysql-8.0.15", file=f"innodb_buffer_pool_size = {pool}"), tmp_path)
     name = "many-buffer-pool-instances"

@@ -122,7 +122,7 @@ def test_an_overridden_line_may_go(tmp_path: Path) -> None:
 
 
 def test_refusals_keep_their_help(tmp_path: Path) -> None:
-    """A line that the server refuses is mended before anything else."""
+    """A line that the server refuses is fixed before anything else."""
     house = {"innodb_flush_method": {"allowed": ["O_DIRECT"]}}
     found = of(findings("innodb_flush_method = O_DIRCT", house, tmp_path), "OPT003")
     assert "house" not in found.help

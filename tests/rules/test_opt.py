@@ -1,4 +1,4 @@
-"""What the rules about the server's own verdicts rest on in the catalogs."""
+"""What the rules about the server's own verdicts use from the catalogs."""
 
 from __future__ import annotations
 

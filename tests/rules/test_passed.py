@@ -161,7 +161,7 @@ def test_memory_that_is_nearly_taken_is_not_fine(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["redo-log-disabled", "unsynced-data-files", "file-system-without-barriers"])
-def test_commits_are_not_fine_where_syncs_are_in_vain(name: str, tmp_path: Path) -> None:
+def test_commits_are_not_fine_where_syncs_have_no_effect(name: str, tmp_path: Path) -> None:
     """Both options of commits are at 1, and a finding says that what they sync is not on disk."""
     server = {"variables": {"innodb_flush_log_at_trx_commit": "1", "sync_binlog": "1", "log_bin": "ON"}}
     known = context_of_case(Case("", "", "mysql-8.4", server=server), tmp_path)

@@ -96,7 +96,7 @@ def test_a_code_or_name_is_taken_once(code: str, name: str) -> None:
 
 
 def test_words() -> None:
-    """Each rule says in whole sentences what it is about, why, what to do, and what would change its mind."""
+    """Each rule says in whole sentences what it is about, why, what to do, and when to reconsider it."""
     for r in all_rules():
         texts = {"summary": r.summary, **{k: v for k, v in r.docs._asdict().items() if isinstance(v, str)}}
         for name, text in texts.items():

@@ -115,7 +115,7 @@ def counted(look: Lookout) -> Iterator[None]:
 
 
 def test_the_lookout_sees_what_is_held(live: Live, lookout: Lookout) -> None:
-    """Somebody who leaves a transaction open is seen in all three ways, so that nothing seen means nothing held."""
+    """A session that leaves a transaction open is seen in all three ways, so that nothing seen means nothing held."""
     assert lookout() == NOTHING
     with live.sandbox.connect() as other, other.cursor() as cursor:
         cursor.execute("START TRANSACTION WITH CONSISTENT SNAPSHOT")

@@ -104,7 +104,7 @@ def test_a_session_is_bound_before_it_asks(live: Live) -> None:
 
 
 @pytest.mark.servers("mysql-8.0", "mariadb-10.11")
-def test_a_wrong_idea_of_the_flavour_is_mended(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_idea_of_the_flavour_is_corrected(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the greeting's version misleads, the limits are set once the variables show the flavour."""
     with monkeypatch.context() as misled:
         misled.setattr(session_module, "flavour_of", lambda *_: "mysql" if live.is_mariadb else "mariadb")

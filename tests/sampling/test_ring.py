@@ -61,7 +61,7 @@ def test_the_newest_are_kept(tmp_path: Path, count: int) -> None:
 
 @given(st.integers(1, 12), st.data())
 @settings(max_examples=60)
-def test_a_spoiled_slot_is_passed_over(tmp_path: Path, count: int, data: st.DataObject) -> None:
+def test_a_spoiled_slot_is_skipped(tmp_path: Path, count: int, data: st.DataObject) -> None:
     """Bytes that are lost or changed cost the slots that they are in, and the ring goes on."""
     path = tmp_path / "ring"
     sample_ring.create(str(path), HEAD, [entry(n) for n in range(count)])

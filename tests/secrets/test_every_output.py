@@ -123,7 +123,7 @@ def parser_of(command: str) -> argparse.ArgumentParser:
 
 
 def formats_of(command: str) -> tuple[str, ...]:
-    """The formats that the command line knows of a command; one empty name where it has none."""
+    """The formats of a command on the command line; one empty name where it has none."""
     found = [action.choices for action in parser_of(command)._actions if "--format" in action.option_strings]
     return tuple(found[0]) if found else ("",)
 
@@ -136,7 +136,7 @@ def ways(command: str) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def test_every_command_is_walked() -> None:
-    """A command that is new has to say how it is called here, so that no output is forgotten."""
+    """A new command needs an entry for its call here, so that no output is forgotten."""
     assert WALK.keys() | ASK == COMMANDS.keys()
     assert not WALK.keys() & ASK
     assert "html" in formats_of("audit")

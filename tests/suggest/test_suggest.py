@@ -42,7 +42,7 @@ COMPLAINTS = re.compile(r"\[(?:warning|error)\][^\n]*", re.IGNORECASE)
 
 
 def lines(suggestion: Suggestion) -> dict[str, str]:
-    """Options and values as the file says them."""
+    """Options and values as the file sets them."""
     return {choice.option: choice.value for choice in suggestion.choices}
 
 
@@ -54,7 +54,7 @@ def complaints(sandbox: Sandbox) -> set[str]:
 def test_the_server_starts_with_it_and_keeps_every_value(
     server_name: str, server: Server, start: Start, tmp_path: Path
 ) -> None:
-    """A server complains of nothing that it is silent of by default, and runs as the file says."""
+    """A server complains of nothing that it is silent of by default, and runs as the file sets."""
     usual = server(server_name)
     suggestion = suggest(parse_target(str(usual.binary.target)), STARTED, "oltp")
     file = tmp_path / "my.cnf"
@@ -84,7 +84,7 @@ def test_no_rule_reports_it(target: Target, host: str, workload: str) -> None:
     assert [name for name, line in verdict.effective.items() if line.value == defaults[name]] == []
 
 
-def test_every_line_rests_on_something() -> None:
+def test_every_line_has_a_basis() -> None:
     """Each line has a reason in a whole sentence, and evidence that the store holds."""
     seen = set()
     for target in TARGETS:
@@ -159,7 +159,7 @@ def test_little_memory_gets_no_pool_and_no_redo_log() -> None:
 
 
 def test_what_is_not_known_is_said() -> None:
-    """Without memory and disks their lines are left out, and the file says so."""
+    """Without memory and disks their lines are left out, and a comment in the file names them."""
     suggestion = suggest(parse_target("mysql-9.7"), HOSTS["unknown"], "oltp")
     text = option_file(suggestion, "a host")
     assert set(lines(suggestion)) == SLOW_LOG

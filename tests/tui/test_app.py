@@ -73,7 +73,7 @@ async def test_going_to_and_fro_leaves_nothing_behind() -> None:
         for _ in range(20):
             if left() <= 30:
                 break
-            await go(1)  # the keys of a footer are let go of when the next is drawn
+            await go(1)  # the keys of a footer are released when the next is drawn
         assert left() <= 30
 
 
@@ -381,7 +381,7 @@ def test_an_unknown_id_is_refused(own_places: Path) -> None:
         read_keymap()
 
 
-async def test_what_was_left_behind_is_passed_over() -> None:
+async def test_what_was_left_behind_is_ignored() -> None:
     """An audit that arrives of a server that was left since, or that is older than what is shown, changes nothing."""
     async with driven() as (app, pilot):
         assert app.view is not None

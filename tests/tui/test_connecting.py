@@ -1,4 +1,4 @@
-"""The connect screen, against a real server: errors stay beside what to correct, and a mended field gets in."""
+"""The connect screen, against a real server: errors stay next to what to correct, and a corrected field gets in."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def kept(place: Path) -> object:
 
 
 @pytest.mark.servers("mysql-8.0", "mariadb-10.11")
-async def test_a_wrong_place_is_mended_on_the_spot(any_server: Sandbox, tmp_path: Path, own_places: Path) -> None:
+async def test_a_wrong_place_is_corrected_on_the_spot(any_server: Sandbox, tmp_path: Path, own_places: Path) -> None:
     """Without a server at the socket the screen says so beside it; with the right one the audit opens."""
     none, empty = tmp_path / "none.sock", tmp_path / "empty.cnf"
     empty.touch()
@@ -95,7 +95,7 @@ def test_refusals_point_at_a_field(message: str, field: str) -> None:
 async def test_tls_and_a_login_path_get_in(
     server_name: str, start: Start, tmp_path: Path, own_places: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each wrong word of either is said beside its own field; mended, both get in, and are offered the next time."""
+    """Each wrong word of either is shown next to its field; corrected, both get in, and are offered the next time."""
     server = start(server_name, tcp=True, small=True)
     with server.connect(autocommit=True) as connection, connection.cursor() as cursor:
         cursor.execute(f"CREATE USER tls@'%' IDENTIFIED WITH mysql_native_password BY '{WORD}' REQUIRE SSL")

@@ -1,4 +1,4 @@
-"""The screen of findings: filter, severities, order, what is put aside, and what is copied."""
+"""The screen of findings: filter, severities, order, what is suppressed, and what is copied."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def demo_findings() -> tuple[Finding, ...]:
 
 
 def notes(place: Path) -> list[Path]:
-    """The files in which the app keeps what was put aside."""
+    """The files in which the app keeps what was suppressed."""
     return list(place.rglob("app/*.json"))
 
 
@@ -202,7 +202,7 @@ async def test_a_seen_finding_is_marked() -> None:
         await until(pilot, lambda: app.view is not None and key not in app.view.marks.seen)
 
 
-async def test_damaged_notes_are_passed_over(own_places: Path) -> None:
+async def test_damaged_notes_are_ignored(own_places: Path) -> None:
     """A file of notes that can't be read as one hides nothing and breaks nothing."""
     async with driven() as (app, pilot):
         await pilot.press("m")

@@ -49,7 +49,7 @@ async def test_a_click_marks_and_another_one_asks(tmp_path: Path) -> None:
         await until(pilot, lambda: len(app.screen_stack) == 2)
 
 
-async def test_what_is_against_a_run_is_looked_up_unasked(scans: Scans, tmp_path: Path) -> None:
+async def test_what_is_against_a_run_is_looked_up_automatically(scans: Scans, tmp_path: Path) -> None:
     """After a moment on an experiment its refusals are shown, with the name of each."""
     scans.cost = Cost(1 << 60, 0, 0.0, ("a table of 1E",))
     async with measuring(tmp_path) as (app, pilot):

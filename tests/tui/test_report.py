@@ -232,7 +232,7 @@ async def test_hidden_findings_are_left_out_and_seen_ones_stay() -> None:
         assert f"1 error, {counts['warning']} warnings, {counts['note']} notes" in text
 
 
-async def test_what_is_put_aside_later_counts_at_once() -> None:
+async def test_what_is_suppressed_later_counts_at_once() -> None:
     """Hiding a finding after a look at the report makes the report again."""
     async with driven() as (app, pilot):
         await shown(app, pilot)

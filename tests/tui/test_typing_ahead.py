@@ -12,7 +12,7 @@ from textual.widgets import Input
     ("digit", "field"), [("1", "#findings-filter"), ("2", "#variables-filter"), ("5", "#files-sought")]
 )
 async def test_what_is_typed_behind_the_slash_is_looked_for(digit: str, field: str) -> None:
-    """No letter of it is taken for a key, `q` least of all; a second slash is a letter; so when it is wanted again."""
+    """No letter of it is taken for a key, `q` least of all; a second slash is a letter; so when it is used again."""
     async with driven() as (app, pilot):
         await pilot.press(digit)
         await until(pilot, lambda: app.focused is not None and app.focused.has_focus_within)

@@ -25,7 +25,7 @@ def names(app: AuditApp) -> list[str]:
 
 
 async def listed(app: AuditApp, pilot: Pilot[int], wanted: Callable[[VariableRow], bool] = lambda _: True) -> None:
-    """Wait until the table has the variables that are wanted, in their order, and no other."""
+    """Wait until the table has the expected variables, in their order, and no other."""
     assert app.view is not None
     expected = [row.name for row in variable_rows(app.view) if wanted(row)]
     await until(pilot, lambda: bool(app.query("#variables-table")) and names(app) == expected)

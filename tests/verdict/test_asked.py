@@ -1,11 +1,11 @@
-"""The verdict on traps, beside what each real server says to the same lines."""
+"""The verdict on traps, compared with each real server's answer to the same lines."""
 
 from __future__ import annotations
 
 import pytest
 from verdict_agreement import Ask, Judge, disagreement, refused_lines
 
-# One file each, lines parted by " / ".
+# One file each, lines separated by " / ".
 NAMES = """
 read-buffer-size=1M
 read_buffer-size=1M

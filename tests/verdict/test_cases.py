@@ -15,7 +15,7 @@ CASES = sorted((Path(__file__).parent / "cases").glob("*.cnf"))
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_disagreement_is_settled(path: Path, binaries: Binaries) -> None:
-    """The server takes every line of the file as the verdict foretells."""
+    """The server takes every line of the file as the verdict predicts."""
     case = read_case(str(path))
     binary = binaries(case.server)
     answer = truth(binary, case.lines)

@@ -29,7 +29,7 @@ def cells(binary: Binary) -> dict[str, list[Cell]]:
 
 
 def test_made_up_files(binary: Binary, cells: dict[str, list[Cell]]) -> None:
-    """Each line of a made-up file is refused, adjusted and printed by the server as the verdict foretells."""
+    """Each line of a made-up file is refused, adjusted and printed by the server as the verdict predicts."""
     asked: list[Setting] = []
     wrong: list[str] = []
 

@@ -328,7 +328,7 @@ def test_settings_of_a_file() -> None:
 
 
 def test_settings_of_a_file_are_those_that_will_run() -> None:
-    """Where the server rounds at its start, rules read the rounded value; options without a value are passed over."""
+    """Where the server rounds at its start, rules read the rounded value; options without a value are skipped."""
     lines = "innodb_buffer_pool_size=512M\ninnodb_buffer_pool_instances=8\nlog_bin=x\nansi"
     known = Settings.from_file(judged("mysql-8.0", lines))
     assert known.number("innodb_buffer_pool_instances") == 1

@@ -132,7 +132,7 @@ def test_reals_without_limits() -> None:
     ],
 )
 def test_booleans(text: str | None, arg: str, target: Target, outcome: Outcome, value: str | None) -> None:
-    """An unreadable word is OFF, or passed over where the option officially takes none."""
+    """An unreadable word is OFF, or ignored where the option officially takes none."""
     taken = parse_boolean(text, option("bool", arg=arg), target)
     assert (taken.outcome, taken.value) == (outcome, value)
 

@@ -48,7 +48,7 @@ def refuses(start: Start, name: str, lines: str, folder: Path) -> bool:
 
 
 def cases(text: str) -> list[str]:
-    """The files, whose lines are parted by slashes."""
+    """The files, whose lines are separated by slashes."""
     return [line.replace(" / ", "\n") for line in text.strip().splitlines()]
 
 

@@ -101,7 +101,7 @@ mysql-8.0.15   / port=3307 / port / -
 
 
 def cases(text: str) -> list[list[str]]:
-    """The fields of a table whose lines are parted by slashes."""
+    """The fields of a table whose lines are separated by slashes."""
     return [[field.strip() for field in line.split(" / ")] for line in text.strip().splitlines()]
 
 

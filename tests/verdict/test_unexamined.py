@@ -206,7 +206,7 @@ REMOVED = re.compile(r"was removed in [\d.]*\d\.")
 
 
 @pytest.mark.parametrize("named", MADE_UP)
-def test_no_error_rests_on_absence_for_a_made_up_target(named: str) -> None:
+def test_no_error_is_based_on_absence_for_a_made_up_target(named: str) -> None:
     """Of all rules only the manual's removals are errors, and no fix changes what the target may know."""
     target = parse_target(named)
     verdict = judge_lines(OF_NO_LIST.strip(), load(target))

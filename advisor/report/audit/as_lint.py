@@ -60,7 +60,7 @@ def _steps(a: Action) -> Iterator[str]:
 
 
 def audit_as_json(audited: AuditResult, page: Page) -> str:  # noqa: ARG001 - every format is called alike
-    """The whole audit; `skipped` names rules, and parts of the facts, with what they need, and findings put aside."""
+    """The whole audit; `skipped` names rules, and parts of the facts, with what they need, and suppressed findings."""
     facts = audited.facts
     skipped = [{"code": s.code, "reason": s.reason} for s in audited.skipped]
     skipped += [{"code": u.part, "reason": u.reason} for u in facts.unavailable]

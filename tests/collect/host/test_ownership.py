@@ -74,7 +74,7 @@ def test_claim_that_contradicts_the_process_is_no_proof(any_server: Sandbox, tmp
 
 @pytest.mark.servers("mariadb-10.11")
 def test_process_that_merely_listens_is_named(any_server: Sandbox, tmp_path: Path) -> None:
-    """A program at the socket that is no server stands before one; it is named."""
+    """A program at the socket that is not a server is in front of one; it is named."""
     with socket.socket(socket.AF_UNIX) as listening, socket.socket(socket.AF_UNIX) as client:
         listening.bind(str(tmp_path / "s"))
         listening.listen()

@@ -1,4 +1,4 @@
-"""The sizes of a real server's files, beside what the server itself lists."""
+"""The sizes of a real server's files, compared with the server's own list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bends of a curve are named where every round shows them, and laid beside the host's own limits."""
+"""Bends of a curve are named where every round shows them, and compared with the host's own limits."""
 
 from __future__ import annotations
 

@@ -147,6 +147,6 @@ def test_gains_beyond_the_control_have_an_interval_over_the_rounds() -> None:
 def test_ranges_need_two_servers_and_a_control(
     binary: Binary, templates: Path, tmp_path: Path, choices: dict[str, str], message: str
 ) -> None:
-    """What the comparison rests on has to be there."""
+    """What the comparison is based on has to be there."""
     with pytest.raises(ProbeError, match=message):
         load("range-scan").plan(ground_of(templates, tmp_path, binary), ProbeRequest(str(tmp_path), choices=choices))

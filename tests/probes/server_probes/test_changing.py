@@ -25,7 +25,7 @@ def test_an_option_is_read_as_the_server_reads_it(text: str, name: str, made: tu
 
 
 def test_values_may_hold_commas() -> None:
-    """Values parted by bars keep their commas."""
+    """Values separated by bars keep their commas."""
     change = read_option_values("sql_mode=ANSI_QUOTES,NO_ZERO_DATE|ANSI_QUOTES", parse_target("mariadb-11.8"))
     assert change.written == ("ANSI_QUOTES,NO_ZERO_DATE", "ANSI_QUOTES")
 

@@ -60,7 +60,7 @@ def commits(sandbox: Sandbox, count: int, sessions: int) -> list[Finding]:
 
 @pytest.mark.servers(*WAITS)
 def test_commits_that_wait_alone(server_name: str, start: Start, tmp_path: Path) -> None:
-    """One session whose commits wait in vain is found; the advice ends that."""
+    """One session whose commits wait without effect is found; the advice ends that."""
     file = tmp_path / "my.cnf"
     file.write_text(f"[mysqld]\n{WAITS[server_name]}", "utf-8")
     sandbox = start(server_name, option_file=file)

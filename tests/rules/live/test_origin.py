@@ -137,7 +137,7 @@ def test_the_line_that_decides_is_replaced(server_name: str, start: Start, tmp_p
 
 @pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-10.11", "mariadb-11.8", whole="mysql-8.0 mariadb-11.4")
 def test_what_was_set_at_run_time_needs_no_line(server_name: str, start: Start, tmp_path: Path) -> None:
-    """Where the file says already what is advised, the statement alone is."""
+    """Where the file has the advised value already, only the statement is advised."""
     if server_name == "mysql-5.7":
         pytest.skip("MySQL 5.7 does not report what was set at run time")
     file = tmp_path / "my.cnf"

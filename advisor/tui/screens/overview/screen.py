@@ -40,7 +40,7 @@ TITLES = {
     "redo": ("Redo log", "workload"),
     "connections": ("Connections", "workload"),
     "replication": ("Replication", "findings"),
-    "blocking": ("Blocked sessions", "findings"),  # beside what to do first: it is about now
+    "blocking": ("Blocked sessions", "findings"),  # next to what to do first: it is about now
     "traffic": ("Traffic", "workload"),
     "innodb": ("InnoDB", "workload"),
     "waits": ("Waits", "workload"),
