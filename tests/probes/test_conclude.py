@@ -153,9 +153,9 @@ def test_a_blind_run_says_how_many_rounds_it_needs() -> None:
 
 
 def test_the_rounds_that_a_blind_run_names_are_enough() -> None:
-    """Most runs of so many rounds tell that three variants are equal within 50 %."""
-    draw, told, enough = random.Random(3), 0, 0  # noqa: S311 - noise, no secret
-    while told < 60:
+    """Most runs of so many rounds show that three variants are equal within 50 %."""
+    draw, done, enough = random.Random(3), 0, 0  # noqa: S311 - noise, no secret
+    while done < 60:
         rounds = 5
         for again in (False, True):
             row = {name: [100 * math.exp(draw.gauss(0, 0.3)) for _ in range(rounds)] for name in "abc"}
