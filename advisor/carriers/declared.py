@@ -107,7 +107,7 @@ class Declarations:
         for key, value in node.pairs:
             if not isinstance(key, Scalar) or not key.is_known or key.value == "<<":
                 continue
-            values = value.items if isinstance(value, Sequence) and value.items else [value]
+            values = value.items if isinstance(value, Sequence) and value.is_known and value.items else [value]
             entries += [self.entry(key, one, flags=flags)._replace(is_key=True) for one in values if not is_null(one)]
         return entries
 

@@ -43,12 +43,18 @@ class Scalar:
 
 
 class Sequence:
-    """A list of nodes."""
+    """A list of nodes; with a `tag` such as !If it is the arguments of a function."""
 
-    __slots__ = ("items",)
+    __slots__ = ("items", "tag")
 
-    def __init__(self) -> None:
+    def __init__(self, tag: str = "") -> None:
         self.items: list[Node] = []
+        self.tag = tag
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it is a list itself, not what a function makes of it."""
+        return not self.tag.startswith("!")
 
 
 class Mapping:
@@ -158,7 +164,7 @@ def _node(event: Any, anchors: dict[str, Node], text: str, shift: int) -> Node:
         start = properties.end() if properties and (name or event.tag) else mark.index + shift
         made = Scalar(event.value, event.style or "", start, end.index + shift, event.tag or "")
     else:
-        made = Mapping() if isinstance(event, yaml.MappingStartEvent) else Sequence()
+        made = Mapping() if isinstance(event, yaml.MappingStartEvent) else Sequence(event.tag or "")
     if name:
         anchors[name] = made
     return made
