@@ -26,12 +26,16 @@ _SERVER_GROUP = (
 )
 _INSIGNIFICANT = r"\s*(?:[#;].*|\{\{.*|\{%.*|\{#.*|<%.*)?$"
 _FILE_NAME = r"\.cnf(?:$|\.)|(?:^|/)\.?my\.(?:cnf|ini)$"
+# Files of other programs with such a name, by the name or by what no option file has.
+_OTHER_NAME = r"(?i)(?:proxysql|maxscale|openssl)[^/]*$"
+_OTHER_TEXT = r"(?m)^[ \t]*(?:(?:admin|mysql|pgsql)_variables[ \t]*[=:]|\[maxscale\])"
+_DIRECTIVE, _DIRECTIVE_END = r"%\{~?\s*(?:if|for)\b", r"%\{~?\s*end(?:if|for)\b"
 
 
 def holds_options(key: str, text: str) -> bool:
     """Whether a text is an option file: by its file name, or because it starts with a group and has a server group."""
     if re.search(_FILE_NAME, key) and text.strip():
-        return True
+        return not re.search(_OTHER_NAME, key) and not re.search(_OTHER_TEXT, text)
     if "[" not in text or not re.search(_SERVER_GROUP, text):
         return False
     lines = (line for line in text.split("\n") if not re.match(_INSIGNIFICANT, line))
@@ -52,7 +56,9 @@ def block_option_set(
     _check_size(document, text)
 
     def read(catalog: Catalog) -> SetReading:
-        own = [_has_filler(line, fills) if fills else line for line in _parse_lines(text, document, catalog)]
+        own = _parse_lines(text, document, catalog)
+        if fills:
+            own = tuple(_within_directives([_has_filler(line, fills) for line in own]))
         lines = [_placed_line(line, placed, document) for line in own]
         options = tuple(line for line in lines if line.kind is LineKind.OPTION)
         editable = frozenset((line.number, line.column) for line in options)
@@ -110,6 +116,15 @@ def _has_filler(line: Line, fills: str) -> Line:
     if re.search(fills, line.name or ""):
         return line._replace(kind=LineKind.COMMENT, templated=True)
     return line._replace(templated=line.templated or re.search(fills, line.raw or "") is not None)
+
+
+def _within_directives(lines: Sequence[Line]) -> Iterator[Line]:
+    """Mark the lines between directives such as %{ if … } and %{ endif } of Terraform, which omits or repeats them."""
+    depth = 0
+    for line in lines:
+        depth -= len(re.findall(_DIRECTIVE_END, line.text))
+        yield line._replace(conditional=line.conditional or depth > 0)
+        depth += len(re.findall(_DIRECTIVE, line.text))
 
 
 def _placed_line(line: Line, placed: Sequence[tuple[int, int]], document: Document) -> Line:

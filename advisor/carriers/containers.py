@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from advisor.carriers.document import FILLER, CarrierError, Piece
+from advisor.carriers.declared import flavours_of
+from advisor.carriers.document import FILLER, CarrierError, Piece, verbatim_piece
 from advisor.carriers.images import ServerImage, image_of
 from advisor.carriers.server_command import MAX_WORDS, arguments_option_set, server_command
 from advisor.carriers.words import MAX_LENGTH, OpenQuoteError, shell_words
@@ -15,8 +16,13 @@ from advisor.catalog.targets import newest_target
 if TYPE_CHECKING:
     from advisor.carriers.document import Document, OptionSet
 
-POD_LISTS = ("containers", "initContainers", "ephemeralContainers")
-FLAGS = ("MYSQL_EXTRA_FLAGS", "MARIADB_EXTRA_FLAGS", "extraFlags")
+# Lists of containers in pods, and the blocks of Terraform for them.
+POD_LISTS = ("containers", "initContainers", "ephemeralContainers", "container", "init_container")
+ENTRYPOINTS = ("entrypoint", "entryPoint", "EntryPoint")
+CHART_FLAGS = "extraFlags"  # which charts of other programs have too
+FLAGS = ("MYSQL_EXTRA_FLAGS", "MARIADB_EXTRA_FLAGS", CHART_FLAGS)
+# Lists of containers in Amazon's task definitions.
+TASK_LISTS = ("containerDefinitions", "ContainerDefinitions", "container_definitions")
 # Where compose files and pods set the limit of the memory.
 LIMITS = (("mem_limit",), ("deploy", "resources", "limits", "memory"), ("resources", "limits", "memory"))
 _FILLS = r"\$\$|\$\{[^}\n]{0,200}\}|\$\(\w+\)|\$[A-Za-z_]\w*"
@@ -24,11 +30,15 @@ _NOTHING = ("", "~", "null", "Null", "NULL")
 
 
 class Containers:
-    """Extracts the servers from the nodes of one document."""
+    """Extracts the servers from the nodes of one document.
 
-    def __init__(self, document: Document, parsed: str) -> None:
+    `needs_image` means that a command without an image beside it is that of another program.
+    """
+
+    def __init__(self, document: Document, parsed: str, *, needs_image: bool = False) -> None:
         self.document = document
         self.parsed = parsed
+        self.needs_image = needs_image
         self.images: list[ServerImage] = []
 
     def server(self, key: str, node: Mapping) -> OptionSet | None:
@@ -36,11 +46,14 @@ class Containers:
         image = self._image(key, node)
         if image is not None:
             self.images.append(image)
-        command = node.get("command")
+        elif self.needs_image:
+            return None
+        command = node.get("command") or node.get("Command")  # CloudFormation begins names with a capital
         if key in POD_LISTS or node.get("args") is not None:
             first, second = command, node.get("args")
         else:
-            first, second = node.get("entrypoint") or node.get("entryPoint"), command
+            entrypoint = next((found for name in ENTRYPOINTS if (found := node.get(name)) is not None), None)
+            first, second = entrypoint, command
         server = server_command(
             [*self._words(first), *self._words(second)], by_image=image is not None and not self._words(first)
         )
@@ -51,7 +64,7 @@ class Containers:
         if image is None and server.program.startswith("mariadb"):
             image = ServerImage(newest_target("mariadb"), f"its program is {server.program}")
         made = arguments_option_set(self.document, label, server.options, *(image or ()))
-        return made._replace(memory=_memory_limit(node))
+        return made._replace(memory=_task_limit(node) if key in TASK_LISTS else memory_limit(node))
 
     def flags(self, key: str, node: Scalar) -> OptionSet | None:
         """Return the options in an environment variable that Bitnami images pass to their server."""
@@ -64,10 +77,19 @@ class Containers:
             if not value:
                 return None
         words = self._split(piece)
+        if key == CHART_FLAGS and not _name_options(words):
+            return None
         return arguments_option_set(self.document, key, words) if words else None
 
+    def named_flags(self, node: Mapping) -> OptionSet | None:
+        """Return the options in such a variable of a pod, which has a name and a value."""
+        name, value = node.get("name"), node.get("value")
+        if not isinstance(name, Scalar) or name.value not in FLAGS or not isinstance(value, Scalar):
+            return None
+        return self.flags(name.value, value)
+
     def _image(self, key: str, node: Mapping) -> ServerImage | None:
-        named = node.get("image") or (node.get("name") if key == "services" else None)
+        named = node.get("image") or node.get("Image") or (node.get("name") if key == "services" else None)
         if key == "tags":  # of OpenStack's charts: images by the name of what they are for
             named = node.get("mariadb") or node.get("mysql") or named
         if isinstance(named, Mapping):
@@ -75,17 +97,22 @@ class Containers:
             if not isinstance(repository, Scalar):
                 return None
             return image_of(f"{repository.value}:{tag.value if isinstance(tag, Scalar) else ''}".rstrip(":"))
-        return image_of(self._piece(named).source) if isinstance(named, Scalar) else None
+        if not isinstance(named, Scalar) or not (named.is_known or named.style):
+            return None
+        return image_of(self._piece(named).source)
 
     def _words(self, node: Node | None) -> list[Piece]:
         if isinstance(node, Sequence):
+            if not node.is_known:
+                return []
             if len(node.items) > MAX_WORDS:
                 raise CarrierError(f"{self.document.path}: a command of more than {MAX_WORDS:,} words; shorten it")
             pieces = [self._piece(item) for item in node.items if isinstance(item, Scalar)]
             return [_inside(fill_variables(piece)) for piece in pieces]
-        if not isinstance(node, Scalar) or (not node.style and node.value in _NOTHING):
+        if not isinstance(node, Scalar) or (not node.style and (node.value in _NOTHING or node.tag == "!null")):
             return []
-        return self._split(self._piece(node))
+        piece = self._piece(node)
+        return [piece] if piece.templated and not node.is_known else self._split(piece)
 
     def _split(self, piece: Piece) -> list[Piece]:
         if len(piece.text) > MAX_LENGTH:
@@ -104,10 +131,20 @@ class Containers:
             ) from error
 
     def _piece(self, node: Scalar) -> Piece:
-        return piece_of(self.document, self.parsed, node)
+        """Return the text of a scalar; of an expression or a reference only that it is filled in later."""
+        if node.is_known or (node.style and node.value):
+            return piece_of(self.document, self.parsed, node)
+        source = self.document.text[node.start : node.end]
+        return verbatim_piece(FILLER * len(source), node.start, source)
 
 
-def _memory_limit(node: Mapping) -> int:
+def _name_options(words: list[Piece]) -> bool:
+    """Whether all words look like options, and at least one of them is that of a server."""
+    names = [word.text.lstrip("-").partition("=")[0] for word in words if word.text.startswith("-")]
+    return bool(words) and words[0].text.startswith("-") and any(map(flavours_of, names))
+
+
+def memory_limit(node: Mapping) -> int:
     """The memory limit of a service or container in bytes; 0 if there is none, or if a variable sets it."""
     for keys in LIMITS:
         limit: Node | None = node
@@ -116,6 +153,12 @@ def _memory_limit(node: Mapping) -> int:
         if isinstance(limit, Scalar):
             return _memory_size(limit.value, decimal=keys[0] == "resources")
     return 0
+
+
+def _task_limit(node: Mapping) -> int:
+    """The memory limit of a container of a task definition in bytes, which has it in MiB; 0 if there is none."""
+    limit = node.get("memory") or node.get("Memory")
+    return int(limit.value) << 20 if isinstance(limit, Scalar) and re.fullmatch(r"\d{1,9}", limit.value) else 0
 
 
 def _memory_size(text: str, *, decimal: bool) -> int:

@@ -13,6 +13,7 @@ import time
 from bisect import bisect_right
 from collections import Counter
 from itertools import accumulate
+from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from tree_sitter import Language, Parser
@@ -36,6 +37,8 @@ EXPRESSION = "!expression"
 REFERRING = (b"local.", b"each", b"merge(")
 # Functions that return the lists that they are given, joined.
 JOINING = frozenset((b"concat", b"flatten", b"tolist", b"toset"))
+# Functions whose result has the values that they are given, as a text.
+ENCODING = frozenset((b"jsonencode", b"yamlencode"))
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
 _ESCAPED = r'\\([nrt"\\])|\$(?=\$\{)|%(?=%\{)'
 # Such as local.name, each.value or parameter.value["name"], also within lookup, try and a template.
@@ -135,7 +138,10 @@ class _Builder:
     def _block(self, node: SyntaxNode, depth: int) -> tuple[Node, Node]:
         parts = [c for c in node.named_children if c.type in ("identifier", "string_lit")]
         bodies = [c for c in node.named_children if c.type == "body"]
-        value: Node = self.body(bodies[0], depth) if bodies else Mapping()
+        made = self.body(bodies[0], depth) if bodies else Mapping()
+        count = made.get("count")
+        none = isinstance(count, Scalar) and count.is_known and count.value == "0"  # the block makes nothing
+        value: Node = Mapping() if none else made
         for label in reversed(parts[1:]):
             outer = Mapping()
             outer.pairs.append((self._scalar(label), value))
@@ -154,14 +160,26 @@ class _Builder:
             return self._scalar(only)
         if node.type == "function_call":
             return self._call(node, inner, depth)
-        if node.type == "operation" and re.fullmatch(rb"-\s*[\d.]+", self._text(node)):
-            return self._made(node, self._text(node).decode())
+        if node.type == "template_expr" and only is not None:
+            return self._heredoc(only) if only.type == "heredoc_template" else self._template(only)
+        return self._arithmetic(node)
+
+    def _arithmetic(self, node: SyntaxNode) -> Scalar:
+        """Return a negative number or a product of numbers; any other expression is not known."""
+        text = self._text(node) if node.type == "operation" else b""
+        if re.fullmatch(rb"-\s*[\d.]+", text):
+            return self._made(node, text.decode())
+        if re.fullmatch(rb"\d{1,15}(?:\s*\*\s*\d{1,15}){1,5}", text):
+            return self._made(node, str(prod(int(number) for number in text.split(b"*"))))
         return self._made(node, "", EXPRESSION)
 
     def _call(self, node: SyntaxNode, inner: list[SyntaxNode], depth: int) -> Node:
         name = self._text(inner[0])
         if name in JOINING:
             return self._join_lists(inner[1:], depth)
+        if name in ENCODING:
+            encoded = [self._expression(part, depth + 1) for part in _arguments(inner[1:])]
+            return encoded[0] if encoded and not isinstance(encoded[0], Scalar) else self._made(node, "", EXPRESSION)
         if name == b"merge":
             return MergedMaps([self._expression(part, depth + 1) for part in _arguments(inner[1:])])
         return self._made(node, "", EXPRESSION)
@@ -198,6 +216,21 @@ class _Builder:
             return self._made(node, text, "!null" if node.type == "null_lit" else "")
         return self._made(node, re.sub(_ESCAPED, lambda m: _ESCAPES.get(m[1] or "", ""), text[1:-1]), style='"')
 
+    def _template(self, node: SyntaxNode) -> Scalar:
+        """Return a text with expressions in quotes: it is not known, but what is around them is."""
+        return self._made(node, self._text(node).decode("utf-8", "surrogatepass")[1:-1], EXPRESSION, '"')
+
+    def _heredoc(self, node: SyntaxNode) -> Scalar:
+        """Return a here-document as a literal block; one with an expression of several lines is not known."""
+        marks = [child for child in node.named_children if child.type == "heredoc_identifier"]
+        text = self._text(node).decode("utf-8", "surrogatepass")
+        if len(marks) != len(("begin", "end")) or _spans_lines(node):
+            return self._made(node, "", EXPRESSION)
+        lines = [line.removesuffix("\r") for line in text.split("\n")[1:-1]]
+        flush = text.startswith("<<-")
+        indent = min((len(line) - len(line.lstrip()) for line in lines if line.strip()), default=0) if flush else 0
+        return self._made(node, "".join(f"{line[indent:]}\n" for line in lines), style="|")
+
     def _made(self, node: SyntaxNode, value: str, tag: str = "", style: str = "") -> Scalar:
         return Scalar(value, style, self.offset(node.start_byte), self.offset(node.end_byte), tag)
 
@@ -210,6 +243,18 @@ class _Builder:
             line, _ = self.document.place(self.offset(node.start_byte))
             what = f"nested deeper than {MAX_DEPTH} levels" if depth > MAX_DEPTH else f"more than {MAX_NODES:,} values"
             raise CarrierError(f"{self.document.path}:{line}: {what}, which no configuration is; name a smaller file")
+
+
+def _spans_lines(heredoc: SyntaxNode) -> bool:
+    """Whether an expression within a here-document goes on in another line."""
+    waiting = list(heredoc.named_children)
+    while waiting:
+        node = waiting.pop()
+        if node.type in ("template_directive", "template_for", "template_if"):
+            waiting += node.named_children
+        elif node.type != "template_literal" and node.start_point[0] != node.end_point[0]:
+            return True
+    return False
 
 
 def _arguments(nodes: list[SyntaxNode]) -> list[SyntaxNode]:

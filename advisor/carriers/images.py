@@ -26,7 +26,7 @@ _OPERATOR_TAG = r".*-(pxc|ps)(\d[\d.]*)"
 _VARIABLE_DEFAULT = r"\$\{\w+:?-([^{}]*)\}"
 _EXPRESSION = r"[{}$%<]"  # in a tag that is filled in later
 UNVERSIONED = "version is not in the document"
-_VERSION = r"v?(\d+)(?:\.(\d+))?(?:\.(\d+))?"
+_VERSION = r"(?:ps-|v)?(\d+)(?:\.(\d+))?(?:\.(\d+))?"
 
 
 class ServerImage(NamedTuple):

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 
 _PERSISTED = r"\s*\{\s*\"(?:Version|mysql_server)\""
-_UNIT = r"(?m)^\[(?:Service|Unit)\]\s*$"
+_UNIT = r"(?m)^\[(?:Service|Unit|Container)\]\s*$"
+# A server's group in any text, but in no comment.
+_GROUP_IN_TEXT = r"(?m)^[^#\n]*(?P<group>\[(?:mysqld|mariadbd?)\])"
 # Packages that lint needs for documents only, by the name of their module.
 PARSERS = {
     "yaml": "PyYAML", "tree_sitter": "tree-sitter tree-sitter-hcl", "tree_sitter_hcl": "tree-sitter tree-sitter-hcl"
@@ -20,7 +22,9 @@ PARSERS = {
 _IMAGE_NAME = r"(?s)(?:docker|container)file.*|.*\.(?:docker|container)file"
 _OPTION_FILES = (".cnf", ".ini")
 _YAML_NAMES = (".yml", ".yaml", ".json", ".sls", ".tfstate")
-_HCL_NAMES = (".tf", ".tofu", ".hcl")
+_HCL_NAMES = (".tf", ".tofu", ".hcl", ".nomad")
+# What Terraform and Nomad fill in: ${var.name} and %{ if … }.
+_HCL_FILLS = r"[$%]\{"
 # A configuration without any of these words declares no options of a server, and is not parsed.
 _HCL_WORDS = ("mysql", "mariadb", "parameter", "database_flags", "family")
 
@@ -31,9 +35,12 @@ def carrier_of(data: bytes, path: str, name: str, root: str | None = None) -> Ca
     `name` is the file name without a template ending; `root` is prepended to absolute paths in the document. Raises
     CarrierError if the document cannot be read.
     """
-    from advisor.carriers.document import distinguish_labels
+    from advisor.carriers.document import Carrier, distinguish_labels
     from advisor.carriers.words import TooLongError
 
+    other = next((program for file, program in OTHER_PROGRAMS.items() if name.endswith(file)), None)
+    if other is not None:
+        return Carrier(document_of(data, path), (), f"not checked: it is a configuration of {other}")
     try:
         carrier = _carrier_of(data, path, name, root)
     except TooLongError as error:
@@ -42,7 +49,22 @@ def carrier_of(data: bytes, path: str, name: str, root: str | None = None) -> Ca
         if error.name not in PARSERS:
             raise
         raise CarrierError(f"{path}: its parser is not installed: pip install {PARSERS[error.name]}") from error
-    return carrier and carrier._replace(sets=distinguish_labels(carrier.sets))
+    if carrier is None:
+        return None
+    empty = carrier.empty or ("" if carrier.sets else _unread_text(carrier.document.text))
+    return carrier._replace(sets=distinguish_labels(carrier.sets), empty=empty)
+
+
+def _unread_text(text: str) -> str:
+    """Say where a document without sets has an option file in a text that is not read, such as a script."""
+    group = re.search(_GROUP_IN_TEXT, text)
+    if group is None:
+        return ""
+    line = text.count("\n", 0, group.start("group")) + 1
+    return (
+        f"none of its options are read: {group['group']} in line {line} is in a script or another text; write that "
+        "text to a file, and check the file"
+    )
 
 
 def _carrier_of(data: bytes, path: str, name: str, root: str | None) -> Carrier | None:
@@ -59,7 +81,7 @@ def _carrier_of(data: bytes, path: str, name: str, root: str | None) -> Carrier 
     text = data.decode("utf-8", "replace")
     refuse_list(path, name, text)
     refuse_unnamed(path, name, text)
-    if name.endswith(".service") or re.search(_UNIT, text):
+    if name.endswith((".service", ".container")) or re.search(_UNIT, text):
         from advisor.carriers.systemd import read_unit
 
         return read_unit(document_of(data, path), root)
@@ -77,9 +99,9 @@ def _configuration(document: Document) -> Carrier:
     if not any(word in lower for word in _HCL_WORDS):
         return Carrier(document, ())
     from advisor.carriers.hcl_tree import parse_hcl
-    from advisor.carriers.yaml_documents import declared_sets
+    from advisor.carriers.yaml_documents import sets_of
 
-    sets = declared_sets(document, document.text, [parse_hcl(document)], "terraform")
+    sets = sets_of(document, document.text, [parse_hcl(document)], "terraform", _HCL_FILLS)
     return Carrier(document, tuple(sets))
 
 
@@ -95,13 +117,18 @@ LANGUAGES = {
     ".tfvars": "a file of Terraform variables", ".pp": "a Puppet manifest", ".nix": "a Nix expression",
     ".md": "a Markdown document", ".rst": "a reStructuredText document", ".html": "an HTML document",
     ".xml": "an XML document", ".py": "a Python program", ".rb": "a Ruby program", ".sh": "a shell script",
-    ".sql": "a file of SQL statements",
+    ".sql": "a file of SQL statements", ".bicep": "a Bicep file", ".ts": "a TypeScript program",
+    ".php": "a PHP program", ".js": "a JavaScript program",
+    ".go": "a Go program", ".java": "a Java program", ".cs": "a C# program",
+    ".jsonnet": "a Jsonnet program", ".libsonnet": "a Jsonnet program", ".cue": "a CUE file",
 }  # fmt: skip
+# Files of other programs whose names end like those of option files.
+OTHER_PROGRAMS = {"proxysql.cnf": "ProxySQL", "maxscale.cnf": "MaxScale", "openssl.cnf": "OpenSSL"}
 # By the first line of a document whose name does not show its kind.
 UNNAMED = {
     "YAML": r"(?:---|%YAML)(?:\s|$)|-?\s*[\w.\"'/-]+:(?:\s|$)",
     "JSON": r"\s*[\[{]\s*(?:[\"{\[]|$)",
-    "HCL": r"(?:resource|module|variable|terraform|provider|locals|data)\s*(?:\"[^\"]*\"\s*){0,2}\{",
+    "HCL": r"(?:resource|module|variable|terraform|provider|locals|data|job)\s*(?:\"[^\"]*\"\s*){0,2}\{",
 }
 ENDINGS = {"YAML": ".yaml", "JSON": ".json", "HCL": ".tf"}
 # File name endings of parameter lists, which may also be option files.
@@ -133,11 +160,11 @@ def refuse_list(path: str, name: str, text: str) -> None:
 
 def refuse_unnamed(path: str, name: str, text: str) -> None:
     """Raise CarrierError for YAML, JSON or HCL in a file whose name does not end like one."""
-    if name.endswith((*_OPTION_FILES, ".service", ".conf")) or re.fullmatch(_IMAGE_NAME, name):
+    if name.endswith((*_OPTION_FILES, ".service", ".container", ".conf")) or re.fullmatch(_IMAGE_NAME, name):
         return
     lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith(("#", ";", "//"))]
     kind = next((kind for kind, pattern in UNNAMED.items() if lines and re.match(pattern, lines[0])), None)
-    if kind is None or any(line.startswith("[") for line in lines[1:]):
+    if kind is None or (kind != "HCL" and any(line.startswith("[") for line in lines[1:])):
         return
     ending = ENDINGS[kind]
     raise CarrierError(

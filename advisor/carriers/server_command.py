@@ -52,6 +52,8 @@ FIRST = ("no-defaults", "print-defaults", "defaults-file", "defaults-extra-file"
 MAX_WORDS = 10_000  # our limit, above any real command
 _ASSIGNMENT = r"[A-Za-z_]\w*=.*"
 _SHELL_FILLS = r"\$\{[^}]{0,500}\}|\$\([^)]{0,500}\)|`[^`]{0,500}`|\$\w+|\$[@*#?!$-]"
+_SHELL_COMMENTS = r"(?m)^[ \t]*#.*$"
+_JSON = r"[\ufeff\s]*[\[{]"
 _COMMAND_FLAG = r"-[a-z]*c[a-z]*"
 GROUP = "mysqld"
 MAX_CONTEXT = 200  # maximum length of indentation, quotes etc. around an option on its own line
@@ -108,22 +110,30 @@ def _name(word: Piece) -> str:
 
 
 def _in_script(words: Sequence[Piece]) -> ServerCommand | None:
-    """Return the server in the script that a shell gets with -c."""
+    """Return the server in the script that a shell gets with -c: the one that replaces the shell, else the first."""
     at = next((i for i, word in enumerate(words) if re.fullmatch(_COMMAND_FLAG, word.text)), None)
     if at is None or at + 1 >= len(words):
         return None
     try:
-        parts = shell_words(words[at + 1].fill(_SHELL_FILLS), OPERATORS)
+        parts = shell_words(words[at + 1].fill(_SHELL_COMMENTS).fill(_SHELL_FILLS), OPERATORS)
     except OpenQuoteError:
         return None
     simple: list[list[Piece]] = [[]]
     for part in parts:
         if len(part.text) == 1 and part.text in OPERATORS:
+            if part.text in "<>" and simple[-1] and _is_descriptor(simple[-1][-1], part):
+                simple[-1].pop()
             simple.append([])
         elif simple[-1] or not re.fullmatch(_ASSIGNMENT, part.text):
             simple[-1].append(part)
-    found = (server_command(command, by_image=False) for command in simple)
+    replacing = [command for command in simple if command and command[0].text == "exec"]
+    found = (server_command(command, by_image=False) for command in (*replacing, *simple))
     return next((command for command in found if command), None)
+
+
+def _is_descriptor(word: Piece, operator: Piece) -> bool:
+    """Whether a word is the number of the file that an operator redirects, as in 2>."""
+    return word.text.isdigit() and (word.places is None or word.end == operator.start)
 
 
 def _options(program: str, words: list[Piece]) -> list[Piece]:
@@ -279,6 +289,8 @@ class _ArgumentReader:
         if len(self.document.whole_line(number)) > len(option) + MAX_CONTEXT:
             return False
         line = self.document.line(number).strip()
+        if line.startswith('"') and re.match(_JSON, self.document.text):  # the item before it has a comma
+            return False
         goes_on = line.endswith("\\")
         if not goes_on and number > 1 and self.document.line(number - 1).endswith("\\"):
             return False

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.carriers.document import Carrier, CarrierError, Document, Piece, verbatim_piece
+from advisor.carriers.images import image_of
 from advisor.carriers.server_command import MAX_WORDS, arguments_option_set, server_command
 from advisor.carriers.words import BLANKS, OpenQuoteError, TooLongError, check_length, unit_words
 from advisor.catalog.targets import newest_target
@@ -47,7 +48,10 @@ def read_unit(document: Document, root: str | None = None) -> Carrier:
     commands: list[tuple[str, list[Piece]]] = []
     files: list[str] = []
     held = 0
+    container: dict[str, Piece] = {}  # of a unit of Podman
     for assignment in assignments(document):
+        if assignment.section == "Container":
+            container[assignment.key] = assignment.value
         if assignment.section != "Service":
             continue
         if assignment.key == "Environment":
@@ -66,9 +70,19 @@ def read_unit(document: Document, root: str | None = None) -> Carrier:
         variables.update(environment_of(document, named, root))
         check_words(document.path, sum(map(len, variables.values())))
     sets = [_started_server(document, key, words, variables) for key, words in commands]
-    if not commands:
+    if container:
+        sets = [*sets, _container(document, container)]
+    elif not commands:
         sets = [arguments_option_set(document, name, words) for name, words in variables.items() if name in PASSED_ON]
     return Carrier(document, tuple(option_set for option_set in sets if option_set is not None))
+
+
+def _container(document: Document, settings: Mapping[str, Piece]) -> OptionSet | None:
+    """Return the arguments that a unit of Podman passes to the server of its image."""
+    image = image_of(settings["Image"].text) if "Image" in settings else None
+    words = _words(document, settings["Exec"]) if "Exec" in settings else []
+    server = server_command(words, by_image=image is not None)
+    return arguments_option_set(document, "Exec", server.options, *(image or ())) if server and server.options else None
 
 
 def _words(document: Document, value: Piece) -> list[Piece]:

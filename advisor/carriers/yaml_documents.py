@@ -45,7 +45,8 @@ def read_yaml(document: Document) -> Carrier:
         if sets:
             return Carrier(document, tuple(sets))
         raise CarrierError(f"{error}; it is a template: check what it renders to (helm template, say)") from error
-    found = _sets(document, parsed, roots)
+    notation = "json" if document.text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[") else "yaml"
+    found = sets_of(document, parsed, roots, notation)
     return Carrier(document, tuple(found), "" if found else _why_empty(document, parsed, roots))
 
 
@@ -87,33 +88,40 @@ def _names_server_in_base64(text: str) -> bool:
     return False
 
 
-def _sets(document: Document, parsed: str, roots: list[Node]) -> list[OptionSet]:
+def sets_of(document: Document, parsed: str, roots: list[Node], notation: str, fills: str = "") -> list[OptionSet]:
+    """Return all sets in the nodes of a document.
+
+    `notation` is as in `DeclaredSet`, `fills` a pattern of text in option files that is substituted later.
+    """
     from advisor.carriers.blocks import encoded_option_set, encoded_values
-    from advisor.carriers.containers import FLAGS, Containers
+    from advisor.carriers.containers import FLAGS, Containers, memory_limit
     from advisor.carriers.operator_kinds import adds_options, group_of_texts, operator_image
     from advisor.carriers.yaml_tree import Mapping, Scalar, walk
 
-    containers = Containers(document, parsed)
+    containers = Containers(document, parsed, needs_image=notation == "terraform")
     option_sets: list[OptionSet | None] = []
     encoded: set[int] = set()
+    limits: dict[int, int] = {}  # of the memory, by the texts beside them
     for root in roots:
         before, images = len(option_sets), len(containers.images)
         group = group_of_texts(root)
         for key, node in walk(root):
             if isinstance(node, Mapping):
-                option_sets.append(containers.server(key, node))
+                option_sets += [containers.server(key, node), containers.named_flags(node)]
+                if limit := memory_limit(node):
+                    limits |= dict.fromkeys(map(id, node.own_values().values()), limit)
                 pairs = list(encoded_values(node))
                 encoded |= {id(value) for _, value in pairs}
                 option_sets += [encoded_option_set(document, name, value) for name, value in pairs]
             elif isinstance(node, Scalar) and id(node) not in encoded:
-                option_sets.append(_option_file(document, key, node, group))
+                option_file = _option_file(document, key, node, group, fills)
+                option_sets.append(option_file and option_file._replace(memory=limits.get(id(node), 0)))
                 if any(name in node.value or name == key for name in FLAGS):
                     option_sets.append(containers.flags(key, node))
         if len(containers.images) == images and isinstance(root, Mapping) and (image := operator_image(root)):
             containers.images.append(image)
         own = _with_hints([one for one in option_sets[before:] if one is not None], containers.images[images:])
         option_sets[before:] = [one._replace(partial=True) for one in own] if adds_options(root) else own
-    notation = "json" if document.text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[") else "yaml"
     sets = _number_labels(document, [*option_sets, *declared_sets(document, parsed, roots, notation)])
     return _with_hints(sets, containers.images)
 
@@ -154,7 +162,7 @@ def _with_hints(sets: list[OptionSet], images: list[ServerImage]) -> list[Option
     return [one if one.hint else one._replace(hint=target, why=why) for one in sets]
 
 
-def _option_file(document: Document, key: str, node: Scalar, group: str) -> OptionSet | None:
+def _option_file(document: Document, key: str, node: Scalar, group: str, fills: str) -> OptionSet | None:
     """Return the option file in a scalar; its lines are in `group` if it has none."""
     from advisor.carriers.yaml_tree import BLOCKS, block_lines, piece_of
 
@@ -167,7 +175,7 @@ def _option_file(document: Document, key: str, node: Scalar, group: str) -> Opti
     text = "\n".join([document.line(number)[indent:] for number, indent in placed])
     if not holds_options(key, text):
         return None
-    return block_option_set(document, key, placed, group="" if "[" in text else group)
+    return block_option_set(document, key, placed, fills, "" if "[" in text else group)
 
 
 def _blocks_by_text(document: Document, parsed: str) -> list[OptionSet]:

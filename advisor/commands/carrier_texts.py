@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from advisor.core.model import Finding, Target
     from advisor.verdict.declared import DeclaredOption, DeclaredSet
 
-HCL_ENDINGS = (".tf", ".tofu", ".hcl")
+HCL_ENDINGS = (".tf", ".tofu", ".hcl", ".nomad")
 SUPPRESSION = "mycnf:"  # start of a suppression comment
 # An option and its value as texts for users have them; a comma or a semicolon may follow.
 _ASSIGNMENT = re.compile(r"(?<![\w.-])([a-z][a-z0-9]*(?:[_-][a-z0-9]+)+) = (\S+?)(?=[,;]?(?:\s|$))")
@@ -33,7 +33,8 @@ def sets_named(carrier: Carrier, name: str | None) -> tuple[OptionSet, ...]:
     """Return the sets of a document with a name, all without one; raises MycnfError if there are none."""
     path = carrier.document.path
     if not carrier.sets:
-        raise MycnfError(f"{path}: it has no options of a MySQL or MariaDB server; name another file")
+        why = carrier.empty or "it has no options of a MySQL or MariaDB server; name another file"
+        raise MycnfError(f"{path}: {why}")
     sets = tuple(one for one in carrier.sets if name in (None, one.label))
     if not sets:
         raise MycnfError(f"{path}: it has no set {name!r}; write --set with one of {_labels(carrier)}")

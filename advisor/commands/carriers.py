@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 GROUP = "mysqld"  # group assigned to options without one, so that they are judged like others
 # Rules whose errors another version of the server does not have, or an operator that adds a group to the text.
 BY_SERVER = ("removed-option", "invalid-value", "refused-start", "option-outside-group")
+# Rules about an option that the entrypoint of an image sets from a variable, by the variable.
+BY_ENVIRONMENT = {"galera-founds-itself-anew": "MARIADB_GALERA_CLUSTER_ADDRESS"}
 BY_COMBINATION = "refused-start"  # what other options, which are missing or in another file, decide
 _PLAIN = r"[\w./:,@%+-]*"  # text that needs no quoting in YAML, JSON, a shell or a unit
 
@@ -137,6 +139,7 @@ def _findings(
     findings = [_adapt_finding(f, option_set, reading, carrier.document.path) for f in run_rules(known, rules).findings]
     if option_set.declared is None and option_set.origin is Origin.FILE:  # other files may be read with it
         findings = [_as_likely(f) if f.name == BY_COMBINATION else f for f in findings]
+    findings = [f for f in findings if BY_ENVIRONMENT.get(f.name, "\0") not in carrier.document.text]
     if option_set.declared is not None:
         findings = [in_document_terms(finding, option_set.declared) for finding in findings]
     elif option_set.origin is Origin.COMMAND_LINE:

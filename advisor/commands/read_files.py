@@ -19,12 +19,15 @@ if TYPE_CHECKING:
 
 # Endings of documents that may contain options; a .conf may be an option file as well.
 CARRIERS = (
-    *(".yml", ".yaml", ".json", ".sls", ".tf", ".tofu", ".hcl", ".tfstate"),
-    *(".service", ".conf", ".dockerfile", ".containerfile"),
+    *(".yml", ".yaml", ".json", ".sls", ".tf", ".tofu", ".hcl", ".nomad", ".tfstate"),
+    *(".service", ".container", ".conf", ".dockerfile", ".containerfile"),
 )
-# Endings of documents with parameters in a refused form, and of lists that may be option files as well.
+# Endings of documents with parameters in a refused form, of files of other programs, and of lists that may be option
+# files as well.
 FOREIGN = (
     *(".tfvars", ".pp", ".nix", ".md", ".rst", ".html", ".xml", ".py", ".rb", ".sh", ".sql"),
+    *(".bicep", ".ts", ".js", ".php", ".go", ".java", ".cs", ".jsonnet", ".libsonnet", ".cue"),
+    *("proxysql.cnf", "maxscale.cnf", "openssl.cnf"),
     *(".txt", ".list", ".params", ".parameters", ".properties", ".csv", ".env"),
 )
 OPTION_FILES = (".cnf", ".ini")
@@ -33,7 +36,7 @@ PERSISTED = "mysqld-auto"
 # First bytes of such documents, for texts without a name.
 STARTS = {
     b"services:": ".yml", b"apiVersion:": ".yml", b'{"': ".json", b'{ "': ".json", b'[{"': ".json",
-    b'resource "': ".tf", b'module "': ".tf", b"AWSTemplate": ".yml", b"Resources:": ".yml",
+    b'job "': ".nomad", b'resource "': ".tf", b'module "': ".tf", b"AWSTemplate": ".yml", b"Resources:": ".yml",
     b"[Unit]": ".service", b"[Service]": ".service", b"FROM ": ".dockerfile",
 }  # fmt: skip
 

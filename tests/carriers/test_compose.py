@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from advisor.carriers.document import CarrierError
+from advisor.catalog.load import load
+from advisor.catalog.targets import parse_target
 from advisor.core.model import Target
 from tests.carriers.conftest import Reader
 
@@ -34,6 +36,9 @@ def service(command: str, image: str = "mysql:8.0.36") -> str:
         "    command: docker-entrypoint.sh mysqld --defaults-file=/x --port=1 --skip-name-resolve",
         "    command: sh -c 'sleep 1; exec mysqld --port=1 --skip-name-resolve > /log'",
         "    command: [bash, -ec, 'A=1 mysqld --port=1 --skip-name-resolve && true']",
+        "    command: sh -c 'mysqld --port=1 --skip-name-resolve 2>/log 1>&2'",
+        "    command: [sh, -c, 'mysqld -I & exec mysqld --port=1 --skip-name-resolve']",
+        "    command: |\n      sh -c '\n      # a\n      mysqld --port=1 --skip-name-resolve'",
         "    command: numactl --interleave=all gosu mysql mysqld --port=1 --skip-name-resolve",
         "    command: mysqld_safe --syslog --port=1 --skip-name-resolve",
         "    command: &c --port=1 --skip-name-resolve\n  other: {image: 'mysql:8', command: *c}",
@@ -117,6 +122,7 @@ def test_no_options(text: str, carried: Reader) -> None:
         ("host:5000/bitnami/mysql:8.4", Target("mysql", (8, 4, 8))),
         ("mariadb:11.4", Target("mariadb", (11, 4, 5))),
         ("'mariadb:10'", Target("mariadb", (10, 11, 19))),
+        ("percona:ps-8.0", Target("mysql", (8, 0, 43), "percona")),
         ("percona/percona-server:8.0.32-24.1", Target("mysql", (8, 0, 32), "percona")),
         ("percona/percona-xtradb-cluster:8.0.35-27.1", Target("mysql", (8, 0, 35), "pxc")),
         ("percona/percona-xtradb-cluster-operator:1.14.0-pxc8.0.35", Target("mysql", (8, 0, 35), "pxc")),
@@ -215,3 +221,25 @@ def test_the_memory_limit_of_a_service(limit: str, size: int, carried: Reader) -
     """A service's limit is the memory of its server: compose counts in 1024s, pods in 1000s without an i."""
     (found,) = carried(service(f"    command: --port=1\n{limit}")).carrier.sets
     assert found.memory == size
+
+
+def test_a_task_definition_of_cloudformation(carried: Reader) -> None:
+    """CloudFormation begins the names of a container's fields with a capital; references are filled in later."""
+    text = (
+        "ContainerDefinitions:\n- Name: db\n  Image: mysql:8.0.36\n  Memory: 512\n"
+        "  Command: [!Ref First, --port=1, !Sub '--sql-mode=${Mode}', !Ref Last]\n"
+        "- {Name: app, Image: !Ref mysql, Command: [--nonsense]}\n"
+    )
+    document = carried(text)
+    assert document.slices() == ["port=1", "sql-mode=${Mode}"]
+    assert document.strays() == []
+    assert document.carrier.sets[0].hint == Target("mysql", (8, 0, 36))
+    assert document.carrier.sets[0].memory == 512 << 20
+
+
+def test_the_last_item_of_a_list_in_json(carried: Reader) -> None:
+    """Without its last line a list of JSON would end with a comma, so no fix removes such a line."""
+    document = carried('{"image": "mysql:8.0", "command": [\n  "--port=1",\n  "--skip-name-resolve"\n]}\n', "task.json")
+    reading = document.carrier.sets[0].read(load(parse_target("mysql-8.0")))
+    assert document.options() == {"port": "1", "skip-name-resolve": None}
+    assert reading.whole == frozenset()

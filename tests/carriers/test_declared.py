@@ -401,6 +401,16 @@ def test_what_others_may_set(name: str, tmp_path: Path) -> None:
     assert "unused-slow-log-settings" in {f.name for f in findings(own)}
 
 
+def test_what_an_image_sets_from_its_environment(tmp_path: Path) -> None:
+    """The address of a cluster in the option file of Bitnami's image is replaced by that in the environment."""
+    path = tmp_path / "galera.yaml"
+    text = "data:\n  my.cnf: |\n    [galera]\n    wsrep_on=ON\n    wsrep_cluster_address=gcomm://\n"
+    path.write_text(text)
+    assert "galera-founds-itself-anew" in {f.name for f in findings(path)}
+    path.write_text(f"{text}env:\n- {{name: MARIADB_GALERA_CLUSTER_ADDRESS, value: 'gcomm://a,b'}}\n")
+    assert "galera-founds-itself-anew" not in {f.name for f in findings(path)}
+
+
 def test_a_text_that_others_may_complete(tmp_path: Path) -> None:
     """What a node of a cluster lacks may be in another text of the chart, whose images name the server."""
     path = tmp_path / "values.yaml"

@@ -122,3 +122,49 @@ def test_values_of_charts(carried: Reader) -> None:
     assert document.labels == ["configuration", "extraFlags", "MARIADB_EXTRA_FLAGS"]
     assert document.slices(at=1) == ["port=2", "sql-mode=ANSI"]
     assert document.slices(at=2) == ["port=3"]
+
+
+OF_OTHERS = """\
+image: {repository: bitnami/mysql, tag: 8.4.4}
+primary: {extraFlags: "--max-connect-errors=1000"}
+valkey: {primary: {extraFlags: ["--maxmemory-policy noeviction"]}}
+prometheus: {extraFlags: [web.enable-lifecycle]}
+data:
+  proxysql.cnf: |
+    datadir="/var/lib/proxysql"
+    mysql_variables=
+    {
+      max_connections=2048
+    }
+  proxy.cnf: |
+    admin_variables=
+    {
+    }
+  maxscale.cnf: |
+    [server1]
+    type=server
+"""
+
+
+def test_flags_and_files_of_other_programs(carried: Reader) -> None:
+    """Flags of other charts in the same values, and configurations of proxies, are not those of a server."""
+    document = carried(OF_OTHERS, "values.yaml")
+    assert document.labels == ["extraFlags"]
+    assert document.options() == {"max-connect-errors": "1000"}
+
+
+@pytest.mark.parametrize("name", ["MYSQL_EXTRA_FLAGS", "MARIADB_EXTRA_FLAGS"])
+def test_flags_in_the_environment_of_a_pod(name: str, carried: Reader) -> None:
+    """A pod has the name of a variable apart from its value."""
+    document = carried(f"env:\n- name: {name}\n  value: --port=1 --sql-mode=ANSI\n- {{name: OTHER, value: --port=2}}\n")
+    assert document.labels == [name]
+    assert document.slices() == ["port=1", "sql-mode=ANSI"]
+
+
+def test_the_memory_limit_beside_a_text(carried: Reader) -> None:
+    """The limit in a chart's values or an operator's resource is that of the server with the option file beside it."""
+    text = (
+        "kind: MariaDB\nspec:\n  resources: {limits: {memory: 1Gi}}\n  myCnf: |\n    [mariadb]\n    port=1\n"
+        "---\nkind: ConfigMap\ndata:\n  my.cnf: |\n    [mysqld]\n    port=2\n"
+    )
+    assert [one.memory for one in carried(text, "db.yaml").carrier.sets] == [1 << 30, 0]

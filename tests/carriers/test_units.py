@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from advisor.carriers.document import CarrierError
+from advisor.core.model import Target
 from tests.carriers.conftest import Reader
 
 UNIT = r"""[Unit]
@@ -74,3 +75,13 @@ def test_an_option_file_named_conf(carried: Reader) -> None:
     """What has no section of systemd is an option file, under any name."""
     with pytest.raises(AssertionError):
         carried("[mysqld]\nport=1\n", "x.conf")
+
+
+def test_a_container_of_podman(carried: Reader) -> None:
+    """A unit of Podman gives the server of its image the words of Exec."""
+    text = "[Container]\nImage=docker.io/library/mariadb:11.4\nExec=--port=1 \\\n  --sql-mode=ANSI\n\n[Service]\n"
+    document = carried(text, "db.container")
+    assert document.labels == ["Exec"]
+    assert document.carrier.sets[0].hint == Target("mariadb", (11, 4, 5))
+    assert document.slices("mariadb-11.4") == ["port=1", "sql-mode=ANSI"]
+    assert carried(text.replace("mariadb", "nginx"), "db.container").labels == []
