@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from advisor.carriers.declared import DeclaredServer, first, flavours_of, is_null, repeated_blocks, text_of
+from advisor.carriers.declared import TRUTHS, DeclaredServer, first, flavours_of, is_null, repeated_blocks, text_of
 from advisor.carriers.yaml_tree import Mapping, Scalar, Sequence
 from advisor.catalog.managed import SESSION_VARIABLES
 from advisor.catalog.targets import known_series
@@ -50,8 +50,10 @@ PULUMI_KINDS = {"FlexibleServerConfiguration": AZURE[0]}
 # Requests of the AWS CLI (modify-db-parameter-group --cli-input-json) name a group instead of a family.
 REQUEST_KEYS = ("DBParameterGroupName", "DBClusterParameterGroupName")
 FLAG_KEYS = ("database_flags", "databaseFlags")
+MODULE_FLAGS = ("flags",)  # of a module, beside the version
 VERSION_KEYS = ("database_version", "databaseVersion")
 PARAM_MODULES = r"(?:^|\.)rds_(?:instance_|cluster_)?param(?:eter)?_group$"
+AT_ONCE_KEYS = ("immediate", "apply_immediately")
 _FAMILY = r"(aurora-mysql|aurora|mysql|mariadb)-?(\d+)\.(\d+)"
 _CLOUD_SQL = r"MYSQL_(\d+)_(\d+)(?:_(\d+))?"
 # The series that a platform's server is taken for if the document does not name it.
@@ -120,7 +122,7 @@ def _groups(reader: Declarations, path: tuple[str, ...], node: Mapping, kind: st
     for keys, one, cluster in given:
         entries = [entry for key in keys for entry in _entries(reader, one, key)]
         if module is not None:
-            entries = [entry._replace(apply_method=_ansible_method(node)) for entry in entries]
+            entries = [_of_module(entry, node, cluster=on_cluster) for entry in entries]
         elif kind.startswith("aws_"):
             entries = [entry._replace(apply_method=entry.apply_method or "immediate") for entry in entries]
         server = _rds(family, text_of(node.get("engine_version")), entries, cluster=cluster) if entries else None
@@ -165,10 +167,24 @@ def _entries(reader: Declarations, node: Mapping, key: str) -> list[Entry]:
     return reader.listed_entries(listed)
 
 
-def _ansible_method(node: Mapping) -> str:
-    """Return when the module applies the parameters: immediately only with `immediate: true`."""
-    at_once = (text_of(node.get("immediate")) or "").lower() in ("true", "yes", "on", "1")
-    return "immediate" if at_once else "pending-reboot"
+def _of_module(entry: Entry, node: Mapping, *, cluster: bool) -> Entry:
+    """Return a parameter as Ansible's module passes it on.
+
+    The module for groups of instances expands 16M and makes numbers of true and false; it applies parameters
+    immediately only with `immediate: true`.
+    """
+    at_once = (text_of(first(node, AT_ONCE_KEYS)) or "").lower() in (*TRUTHS, "1")
+    method = entry.apply_method or ("immediate" if at_once else "pending-reboot")
+    text = entry.value.text if entry.value else ""
+    number = re.fullmatch(r"(\d{1,15})([KMGT])", text)
+    if cluster or entry.value is None:
+        expanded = text
+    elif number is not None:
+        expanded = str(int(number[1]) << 10 * ("KMGT".index(number[2]) + 1))
+    else:
+        expanded = {"true": "1", "yes": "1", "false": "0", "no": "0"}.get(text.lower(), text)
+    value = entry.value and entry.value._replace(text=expanded, source=expanded, places=None)
+    return entry._replace(apply_method=method, value=entry.value if expanded == text else value)
 
 
 def _rds(node: Node | None, version: str | None, entries: list[Entry], *, cluster: bool) -> DeclaredServer | None:
@@ -218,7 +234,10 @@ def _session_variable(name: str) -> frozenset[str]:
 
 def _is_postgres(entries: list[Entry]) -> bool:
     """Whether a name occurs that only PostgreSQL's parameters have, such as a module's name before a dot."""
-    words = ("shared_preload", "log_statement", "work_mem", "rds.", "pg_", "autovacuum", "max_wal", "log_min_duration")
+    words = (
+        *("shared_preload", "log_statement", "work_mem", "rds.", "cloudsql.", "pg_", "autovacuum", "max_wal"),
+        "log_min_duration",
+    )
     return any(word in entry.name.text for entry in entries for word in words)
 
 
@@ -243,11 +262,12 @@ def _flags(reader: Declarations, path: tuple[str, ...], node: Mapping) -> Iterat
     version = text_of(first(node, VERSION_KEYS))
     named = first(node, VERSION_KEYS) is not None
     settings = [node, *repeated_blocks(node, "settings").items] if named else []
+    keys = (*FLAG_KEYS, *MODULE_FLAGS) if named else FLAG_KEYS
     entries = [
         entry
         for block in settings
         if isinstance(block, Mapping)
-        for key in FLAG_KEYS
+        for key in keys
         for entry in _entries(reader, block, key)
     ]
     if not entries:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from advisor.carriers.blocks import block_option_set, holds_options
-from advisor.carriers.declared import DeclaredServer, Entry, flavours_of, is_null, key_text, text_of
+from advisor.carriers.declared import DeclaredServer, Entry, first, flavours_of, is_null, key_text, text_of
 from advisor.carriers.images import UNVERSIONED, ServerImage, image_of
 from advisor.carriers.yaml_tree import BLOCKS, Mapping, Scalar, Sequence, block_lines, piece_of
 from advisor.catalog.targets import known_series, newest_target
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 # Keys of mappings that become a server's group of an option file.
 _GROUP_KEY = r"(?:mysqld|mariadbd)(?:-\d+(?:\.\d+)?)?"
 _OTHER_GROUPS = ("server", "mariadb", "galera")
+_INI_SECTION = rf"{_GROUP_KEY}|server|mariadb|galera"
 _ROLE_NAME = r"(mysql|mariadb|percona)_([a-z]\w*)"
 # Variables of applications and roles that are no evidence of an option file: everyone who connects has them.
 _CONNECTION = frozenset(
@@ -64,6 +65,23 @@ def operator_sets(reader: Declarations) -> Iterator[OptionSet | None]:
         elif key == "vars" or not path:
             yield _role_set(reader, key or "variables", node)
         yield from _texts(reader, path, node)
+    yield from _ini_sets(reader)
+
+
+def _ini_sets(reader: Declarations) -> Iterator[OptionSet | None]:
+    """Yield the options that tasks of Ansible's ini_file write into option files, by file."""
+    files: dict[tuple[str, str], list[Entry]] = {}
+    for _, node in reader.mappings():
+        section, option = text_of(node.get("section")) or "", node.get("option")
+        path = text_of(first(node, ("path", "dest"))) or "ini_file"
+        sections = _INI_SECTION if path.endswith(".cnf") else rf"{_GROUP_KEY}|mariadb"
+        if not re.fullmatch(sections, section) or text_of(node.get("state")) == "absent":
+            continue
+        if isinstance(option, Scalar):
+            entry = reader.entry(option, node.get("value") or Sequence())
+            files.setdefault((path, section), []).append(entry)
+    for (path, section), entries in files.items():
+        yield reader.option_set(path, entries, _hint((section,))._replace(partial=True))
 
 
 def _is_group(path: tuple[str, ...], node: Mapping) -> bool:
@@ -72,11 +90,20 @@ def _is_group(path: tuple[str, ...], node: Mapping) -> bool:
     sure = re.fullmatch(_GROUP_KEY, key) is not None
     if not sure and key not in _OTHER_GROUPS:
         return False
-    return _is_group_of(node, _LEAST_KNOWN, 1) if sure else _is_group_of(node, _SURE, _LEAST_ROLE_OPTIONS)
+    if not sure:
+        return _is_group_of(node, _SURE, _LEAST_ROLE_OPTIONS)
+    return _is_group_of(node, _LEAST_KNOWN, 1) and (_options_share(node) == 1 or _says_more(node))
 
 
 def _is_group_of(node: Mapping, share: float, least: int) -> bool:
     return len(node.pairs) >= least and _options_share(node) >= share
+
+
+def _says_more(node: Mapping) -> bool:
+    """Whether the options are more than a single one that everyone who connects has, such as the port."""
+    names = [key_text(key).lower().replace("-", "_") for key, _ in node.pairs]
+    known = [name for name in names if flavours_of(name)]
+    return len(known) > 1 or not _CONNECTION.issuperset(known)
 
 
 def _options_share(node: Mapping) -> float:
@@ -204,20 +231,24 @@ def operator_image(node: Mapping) -> ServerImage | None:
     An image that the resource names precedes it.
     """
     kind, spec = text_of(node.get("kind")) or "", node.get("spec")
-    if not isinstance(spec, Mapping):
-        return None
+    if not isinstance(spec, Mapping):  # perhaps values of the chart of Oracle's operator
+        return _image_of_version(text_of(node.get("serverVersion")) if node.get("serverInstances") else None)
     if kind == "InnoDBCluster" and is_null(spec.get("version")):
         return ServerImage(Target("mysql", known_series("mysql")[ORACLE]), f"its {UNVERSIONED}")
     if kind in ("InnoDBCluster", "MysqlCluster"):
         version = text_of(spec.get("version" if kind == "InnoDBCluster" else "mysqlVersion"))
-        found = image_of(f"mysql:{version}") if version else None
-        return found and found._replace(why=f"its version is {version}")
+        return _image_of_version(version)
     if kind == "MariaDB":
         return ServerImage(newest_target("mariadb"), f"its kind is MariaDB, and its {UNVERSIONED}")
     if kind in OPERATORS:
         build = OPERATORS[kind]
         return ServerImage(Target("mysql", known_series("mysql", build)[ASSUMED], build), f"its {UNVERSIONED}")
     return _vitess_image(spec)
+
+
+def _image_of_version(version: str | None) -> ServerImage | None:
+    found = image_of(f"mysql:{version}") if version else None
+    return found and found._replace(why=f"its version is {version}")
 
 
 def _vitess_image(spec: Mapping) -> ServerImage | None:

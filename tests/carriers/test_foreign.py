@@ -18,6 +18,8 @@ DOCUMENTS = {
     "parameters.txt": ("# ours\nmax_connections=500\nsort_buffer_size=1M\n", "list of parameters"),
     "flags.env": ("max_connections=500,sort_buffer_size=1M\n", "list of parameters"),
     "values.csv": ("max_connections,500\nsort_buffer_size,1M\n", "list of parameters"),
+    "db.bicep": ("param location string\n", "Bicep"),
+    "stack.ts": ("new rds.ParameterGroup(this, 'p');\n", "TypeScript"),
 }
 UNNAMED = {
     "pillar.example": ("# ours\nmysql:\n  server:\n    mysqld:\n      port: 3307\n", "YAML"),
@@ -80,3 +82,48 @@ def test_documents_of_clouds_and_operators(name: str, shared: Path) -> None:
     carrier = read_carrier(str(shared / "review" / "declared" / name), {})
     assert carrier is not None
     assert bool(carrier.sets) is (name != WITHOUT_USER_VALUES)
+
+
+PROXY = 'datadir="/var/lib/proxysql"\nmysql_variables=\n{\n  threads=4\n  max_connections=2048\n}\n'
+
+
+@pytest.mark.parametrize("name", ["proxysql.cnf", "etc/maxscale.cnf", "openssl.cnf"])
+def test_files_of_other_programs(name: str) -> None:
+    """A file of another program, whose name ends like that of an option file, is not judged as one."""
+    carrier = read_carrier(name, {name: PROXY.encode()})
+    assert carrier is not None
+    assert carrier.sets == ()
+    assert carrier.empty.startswith("not checked: it is a configuration of ")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        ("Dockerfile", "FROM mysql:8.4\nRUN echo '[mysqld]\\nport=1' > /etc/mysql/conf.d/x.cnf\n", 2),
+        ("x.tf", 'locals {\n  mysql = <<-EOT\n    #!/bin/sh\n    echo "[mysqld]" > x\n  EOT\n}\n', 4),
+        ("x.yml", "a: |\n  #cloud-config\n  content: |\n    [mysqld]\n    port=1\n", 4),
+        ("y.yml", "# [mysqld]\nmysql: 1\n", 0),
+    ],
+)  # fmt: skip
+def test_option_files_within_other_texts(name: str, text: str, line: int) -> None:
+    """An option file within a script is not read: the notice says so, instead of that there are no options."""
+    carrier = read_carrier(name, {name: text.encode()})
+    assert carrier is not None
+    assert carrier.sets == ()
+    assert (f"in line {line} " in carrier.empty) is bool(line)
+
+
+@pytest.mark.parametrize(
+    ("text", "sets"),
+    [
+        ("mysqld: {port: 3306, host: 127.0.0.1}\n", 0),
+        ("mysqld: {enabled: true, port: 3306}\n", 0),
+        ("mysqld: {port: 3306, user: mysql}\n", 1),
+        ("mysqld: {port: 3306, sync_binlgo: 1, sync_binlog: 1}\n", 1),
+    ],
+)
+def test_where_a_server_is_reached(text: str, sets: int) -> None:
+    """A mapping that says where a server is reached is no group of its options."""
+    carrier = read_carrier("x.yml", {"x.yml": text.encode()})
+    assert carrier is not None
+    assert len(carrier.sets) == sets

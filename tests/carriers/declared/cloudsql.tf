@@ -23,3 +23,18 @@ resource "google_sql_database_instance" "reports" {
     }
   }
 }
+
+module "fabric" {
+  source           = "example.com/modules/cloudsql-instance"
+  database_version = "MYSQL_8_0"
+  flags = {
+    wait_timeout       = "600"
+    innodb_sort_buffer_size = 4 * 1024 * 1024
+  }
+}
+
+module "other" {
+  source           = "example.com/modules/cloudsql-instance"
+  database_version = var.version
+  flags            = { "cloudsql.iam_authentication" = "on", max_connections = "500" }
+}
