@@ -155,10 +155,14 @@ def _places(one: OptionSet) -> tuple[Location, ...]:
 
 
 def _with_hints(sets: list[OptionSet], images: list[ServerImage]) -> list[OptionSet]:
-    """Give option files and flags the target of the images beside them, if these name just one."""
-    if len({image.target for image in images}) != 1:
+    """Give option files and flags the target of the images beside them, the newest if these name one kind of server."""
+    if len({(image.target.flavour, image.target.build) for image in images}) != 1:
         return sets
-    target, why = images[0]
+    target, why = max(images, key=lambda image: image.target.version)
+    if any(image.target != target for image in images):
+        from advisor.carriers.images import UNVERSIONED
+
+        why = f"the newest of its images, as its {UNVERSIONED}"
     return [one if one.hint else one._replace(hint=target, why=why) for one in sets]
 
 

@@ -150,7 +150,8 @@ def _findings(
 def _adapt_finding(finding: Finding, option_set: OptionSet, reading: SetReading, path: str) -> Finding:
     """Adapt a finding to the document: a command line has no groups, and fixes need text that is verbatim in it."""
     if option_set.groupless:
-        finding = finding._replace(group=None, message=finding.message.replace(f"[{GROUP}]", option_set.groupless))
+        message = finding.message.replace(f"The group [{GROUP}]", option_set.groupless)
+        finding = finding._replace(group=None, message=message.replace(f"[{GROUP}]", option_set.groupless))
     place, within = finding.location, reading.within
     if within and place and place.line:
         message = f"{finding.message} (Line {place.line} of {within.called}.)"

@@ -163,7 +163,8 @@ def _in_its_terms(finding: Finding, declared: DeclaredSet, target: Target) -> Fi
         help_ += "; it takes effect at the next reboot"
     if help_ == "plan to remove the line":
         help_ = f"plan to remove the {noun(target)}"
-    message = finding.message.replace("in [mysqld]", f"as a {noun(target)}").replace("[mysqld]", declared.kind)
+    message = finding.message.replace("in [mysqld]", f"as a {noun(target)}")
+    message = message.replace("group [mysqld]", declared.kind).replace("[mysqld]", declared.kind)
     again = re.match(r"(Line \d+) sets the (?:option|same value) again", message)
     if again:  # the order of parameters does not count
         message = f"{again[1]} sets the same {noun(target)}."

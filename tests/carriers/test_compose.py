@@ -223,6 +223,16 @@ def test_the_memory_limit_of_a_service(limit: str, size: int, carried: Reader) -
     assert found.memory == size
 
 
+def test_an_option_file_beside_several_servers(carried: Reader) -> None:
+    """Which of the servers reads it is unknown, so it is taken for the newest, and depends on a version not named."""
+    text = service("", "mysql:8.0") + '  old: {image: "mysql:5.7.44"}\nconfigs: {c: {content: "[mysqld]\\nport=3"}}\n'
+    (one,) = carried(text).carrier.sets
+    assert one.hint == Target("mysql", (8, 0, 43))
+    assert one.why == "the newest of its images, as its version is not in the document"
+    (one,) = carried(text.replace("mysql:5.7.44", "mariadb:11.4")).carrier.sets
+    assert one.hint is None
+
+
 def test_a_task_definition_of_cloudformation(carried: Reader) -> None:
     """CloudFormation begins the names of a container's fields with a capital; references are filled in later."""
     text = (

@@ -401,6 +401,14 @@ def test_what_others_may_set(name: str, tmp_path: Path) -> None:
     assert "unused-slow-log-settings" in {f.name for f in findings(own)}
 
 
+def test_a_secret_in_a_document_without_groups(tmp_path: Path) -> None:
+    """The finding names what holds the secret, where there is no group."""
+    path = tmp_path / "x.yaml"
+    path.write_text("mysqld:\n  report_password: hunter2\n")
+    (found,) = [f for f in findings(path) if f.name == "plaintext-secret"]
+    assert found.message.startswith("The document holds a secret")
+
+
 def test_what_an_image_sets_from_its_environment(tmp_path: Path) -> None:
     """The address of a cluster in the option file of Bitnami's image is replaced by that in the environment."""
     path = tmp_path / "galera.yaml"
