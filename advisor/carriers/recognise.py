@@ -25,6 +25,12 @@ _YAML_NAMES = (".yml", ".yaml", ".json", ".sls", ".tfstate")
 _HCL_NAMES = (".tf", ".tofu", ".hcl", ".nomad")
 # What Terraform and Nomad fill in: ${var.name} and %{ if … }.
 _HCL_FILLS = r"[$%]\{"
+# A resource that declares parameters, and what is said if none of them is in the file.
+_DECLARING_RESOURCE = r'"(?:aws_(?:db|rds_cluster)_parameter_group|azurerm_mysql_\w*configuration)"'
+_BY_VARIABLES = (
+    "it shows no parameters of a MySQL or MariaDB server; if variables decide them, check what terraform show -json "
+    "prints of the plan"
+)
 # A configuration without any of these words declares no options of a server, and is not parsed.
 _HCL_WORDS = ("mysql", "mariadb", "parameter", "database_flags", "family")
 
@@ -102,7 +108,8 @@ def _configuration(document: Document) -> Carrier:
     from advisor.carriers.yaml_documents import sets_of
 
     sets = sets_of(document, document.text, [parse_hcl(document)], "terraform", _HCL_FILLS)
-    return Carrier(document, tuple(sets))
+    declared = "var." in document.text and re.search(_DECLARING_RESOURCE, document.text)
+    return Carrier(document, tuple(sets), "" if sets or not declared else _BY_VARIABLES)
 
 
 def _read_persisted(document: Document) -> Carrier:

@@ -147,6 +147,16 @@ def test_encoded_values(carried: Reader) -> None:
     assert document.carrier.sets[0].memory == 1 << 30
 
 
+def test_parameters_in_variables(carried: Reader) -> None:
+    """A group whose parameters are all in variables is not said to have none."""
+    text = 'resource "aws_db_parameter_group" "p" {\n  dynamic "parameter" {\n    for_each = var.x\n'
+    text += "    content {\n      name = parameter.key\n    }\n  }\n}\n"
+    document = carried(text, "x.tf")
+    assert document.labels == []
+    assert "if variables decide them" in document.carrier.empty
+    assert carried(text.replace("var.x", "{}"), "x.tf").carrier.empty == ""
+
+
 @pytest.mark.parametrize(
     "text",
     [
