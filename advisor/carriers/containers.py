@@ -60,7 +60,7 @@ class Containers:
         if server is None or not server.options:
             return None
         name = node.get("name")
-        label = name.value if key in POD_LISTS and isinstance(name, Scalar) else key
+        label = name.value if key in POD_LISTS and isinstance(name, Scalar) else key or "command"
         if image is None and server.program.startswith("mariadb"):
             image = ServerImage(newest_target("mariadb"), f"its program is {server.program}")
         made = arguments_option_set(self.document, label, server.options, *(image or ()))

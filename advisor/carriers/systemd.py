@@ -80,8 +80,9 @@ def read_unit(document: Document, root: str | None = None) -> Carrier:
 def _container(document: Document, settings: Mapping[str, Piece]) -> OptionSet | None:
     """Return the arguments that a unit of Podman passes to the server of its image."""
     image = image_of(settings["Image"].text) if "Image" in settings else None
-    words = _words(document, settings["Exec"]) if "Exec" in settings else []
-    server = server_command(words, by_image=image is not None)
+    program = _words(document, settings["Entrypoint"]) if "Entrypoint" in settings else []
+    words = [*program, *(_words(document, settings["Exec"]) if "Exec" in settings else [])]
+    server = server_command(words, by_image=image is not None and not program)
     return arguments_option_set(document, "Exec", server.options, *(image or ())) if server and server.options else None
 
 

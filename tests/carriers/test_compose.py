@@ -251,5 +251,6 @@ def test_the_last_item_of_a_list_in_json(carried: Reader) -> None:
     """Without its last line a list of JSON would end with a comma, so no fix removes such a line."""
     document = carried('{"image": "mysql:8.0", "command": [\n  "--port=1",\n  "--skip-name-resolve"\n]}\n', "task.json")
     reading = document.carrier.sets[0].read(load(parse_target("mysql-8.0")))
+    assert document.labels == ["command"]
     assert document.options() == {"port": "1", "skip-name-resolve": None}
     assert reading.whole == frozenset()

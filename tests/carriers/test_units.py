@@ -85,3 +85,4 @@ def test_a_container_of_podman(carried: Reader) -> None:
     assert document.carrier.sets[0].hint == Target("mariadb", (11, 4, 5))
     assert document.slices("mariadb-11.4") == ["port=1", "sql-mode=ANSI"]
     assert carried(text.replace("mariadb", "nginx"), "db.container").labels == []
+    assert carried(text.replace("Exec=", "Entrypoint=sleep\nExec="), "db.container").labels == []
