@@ -69,8 +69,13 @@ def parse_hcl(document: Document) -> Mapping:
     for block in broken:
         if any(word in data[block.start_byte : block.end_byte] for word in DECLARING):
             line, _ = document.place(builder.offset(_first_error(block).start_byte))
-            raise CarrierError(f"{document.path}:{line}: invalid HCL; terraform validate shows more")
+            raise CarrierError(f"{document.path}:{line}: invalid HCL; {_checker(document)} shows more")
     return resolve_references(document, body) if any(word in data for word in REFERRING) else body
+
+
+def _checker(document: Document) -> str:
+    """Return the command that shows more of the errors in a file."""
+    return "nomad job validate" if ".nomad" in document.path else "terraform validate"
 
 
 def _check_depth(document: Document) -> None:
@@ -92,7 +97,7 @@ def _syntax_tree(document: Document, data: bytes) -> SyntaxNode:
         )
     except ValueError as error:  # raised if the callback returns true
         raise CarrierError(
-            f"{document.path}:1: HCL with too many syntax errors to parse; terraform validate shows them"
+            f"{document.path}:1: HCL with too many syntax errors to parse; {_checker(document)} shows them"
         ) from error
     return tree.root_node
 
