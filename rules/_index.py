@@ -251,7 +251,6 @@ BY_OPTION = {
     ),
     "rules.replication.settings": (
         "gtid_mode",
-        "master_info_repository",
         "relay_log_info_repository",
         "relay_log_purge",
         "relay_log_recovery",

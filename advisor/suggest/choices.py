@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.core.model import exact_size, format_size
 from rules.core.advice import DEFAULT_CONNECTIONS, connection_limit
 from rules.core.storage import disk_names, is_nvme, is_solid_state, is_spinning
-from rules.durability.binary_log import log_bin_line, uses_innodb_binary_log, writes_binary_log
+from rules.durability.binary_log import PURGE_NEEDS, log_bin_line, uses_innodb_binary_log, writes_binary_log
 from rules.innodb.buffer_pool import BUFFERED
 from rules.sizing.io import SOLID_CAPACITY, SPINNING_CAPACITY
 from rules.sizing.memory import (
@@ -44,7 +44,6 @@ CONNECTION_STEPS = ((64, 1000), (16, 500))
 CONNECTION_PERCENT = 5  # of the memory that all connections may take while idle
 LEAST_CONNECTIONS, FEW_CONNECTIONS = 50, 100
 WEEK_DAYS = 7
-PURGE_NEEDS = "slave_connections_needed_for_purge"
 NO_DEFAULT = "(NO DEFAULT VALUE)"  # the default of innodb_flush_method on MySQL 5.7, which is fsync
 CHECKPOINT_AGE = "how far Innodb_redo_log_current_lsn is ahead of Innodb_redo_log_checkpoint_lsn"
 

@@ -27,6 +27,7 @@ SKIPPED = ("slave_skip_errors", "replica_skip_errors")
 SWITCHES = frozenset({"log_bin", "skip_log_bin", "disable_log_bin"})
 SWITCHED_OFF = ("skip_", "disable_")
 INNODB_ENGINE = "binlog_storage_engine"
+PURGE_NEEDS = "slave_connections_needed_for_purge"  # MariaDB 11.4 and later
 INTENDED_OFF = frozenset({"OFF", "0", "FALSE", "NO"})
 
 
@@ -139,16 +140,23 @@ def _auto_purge_action(context: RuleContext) -> Action | None:
     return advise(context, "binlog_expire_logs_auto_purge", "ON", risk="expired logs are removed at the next rotation")
 
 
+def replicas_missing_for_purge(context: RuleContext) -> int:
+    """How many replicas have to be connected before MariaDB purges, if fewer are; otherwise 0."""
+    needed = context.number(PURGE_NEEDS)
+    connected = context.server.counter("slaves_connected") if context.has("server") else None
+    return 0 if not needed or connected is None or connected >= needed else needed
+
+
+def while_connected(replicas: int) -> str:
+    """The condition of MariaDB's purge, for the end of a sentence."""
+    return f"while {replicas} replica{'s are' if replicas > 1 else ' is'} connected"
+
+
 def _replica_count_action(context: RuleContext) -> Action | None:
     """An action for MariaDB if fewer replicas are connected than slave_connections_needed_for_purge requires."""
-    name = "slave_connections_needed_for_purge"
-    needed, connected = (
-        context.number(name),
-        context.server.counter("slaves_connected") if context.has("server") else None,
-    )
-    if not needed or connected is None or connected >= needed:
+    if not replicas_missing_for_purge(context):
         return None
-    return advise(context, name, 0, risk="logs that a replica needs may be removed")
+    return advise(context, PURGE_NEEDS, 0, risk="logs that a replica needs may be removed")
 
 
 @rule(
@@ -198,9 +206,10 @@ def short_binary_log(context: RuleContext) -> Iterator[Finding]:
     """Report an explicitly configured expiry of less than a day."""
     name, value = expiry_setting(context)
     if value and value < SHORT and context.is_set(name) and writes_binary_log(context):
+        needed = context.number(PURGE_NEEDS)  # MariaDB purges nothing while its only replica is away
+        away = f" {while_connected(needed)}: another one that" if needed else ": a replica that"
         yield short_binary_log.finding(
-            f"Binary logs are removed after {format_duration(value)}: a replica that is disconnected for longer must "
-            "be rebuilt.",
+            f"Binary logs are removed after {format_duration(value)}{away} is disconnected for longer must be rebuilt.",
             variable_subject(context, name),
             help="keep them longer than the longest lag and the time between backups",
         )
@@ -283,7 +292,7 @@ def binary_log_named_off(context: RuleContext) -> Iterator[Finding]:
     summary="Binary logs are purged only while a replica is connected, and none is.",
     needs=("server",),
     targets=(Span("mariadb", since=(11, 4)),),
-    options=("slave_connections_needed_for_purge",),
+    options=(PURGE_NEEDS,),
     evidence=("BLOG-04", "BLOG-06"),
     docs=Docs(
         why="From MariaDB 11.4 on binary logs are purged, by age and by size, only while as many replicas are "
@@ -297,17 +306,14 @@ def binary_log_named_off(context: RuleContext) -> Iterator[Finding]:
 )
 def purge_waits_for_replica(context: RuleContext) -> Iterator[Finding]:
     """Report an age or size limit that does not purge because too few replicas are connected."""
-    wanted, connected = context.number("slave_connections_needed_for_purge"), context.server.counter("slaves_connected")
+    wanted, connected = replicas_missing_for_purge(context), context.server.counter("slaves_connected")
     name, expiry = expiry_setting(context)
     limited = any(map(context.number, TOTAL_SIZES)) or (expiry and context.is_set(name))
-    if not wanted or not limited or connected is None or connected >= wanted:
-        return
-    if writes_binary_log(context):
+    if wanted and limited and writes_binary_log(context):
         action = _replica_count_action(context)
         yield purge_waits_for_replica.finding(
-            f"Binary logs are purged only while {wanted} replica{'s are' if wanted > 1 else ' is'} connected; now "
-            f"there are {connected}.",
-            variable_subject(context, "slave_connections_needed_for_purge"),
+            f"Binary logs are purged only {while_connected(wanted)}; now there are {connected}.",
+            variable_subject(context, PURGE_NEEDS),
             help=help_line(action),
             actions=present(action),
         )

@@ -39,16 +39,18 @@ WRITE_BACK, WRITE_THROUGH = "write back", "write through"
     "lost-commits",
     summary="Commits that were confirmed to the client can be lost.",
     options=(COMMIT,),
-    evidence=("DUR-02", "DUR-01", "FSY-01", "GAL-DUR-01", "GAL-DUR-02", "IBLOG-04"),
+    evidence=("DUR-02", "ASK-DUR-04", "DUR-01", "FSY-01", "GAL-DUR-01", "GAL-DUR-02", "IBLOG-04"),
     probe="commit",
     docs=Docs(
         why="With 1 each commit is on disk before it is confirmed to the client. With 2 it is written to the file, but "
-        "the system may not have synced it; with 0 it may not even be written. In a measurement of 2010, "
-        "without group commit, the sync cost 36 percent of the updates; today it costs the latency of one sync.",
+        "the system may not have synced it; with 0 it may not even be written. The binary log can keep what InnoDB "
+        "lost: replicas then have commits that their source lacks. In a measurement of 2010, without group commit, the "
+        "sync cost 36 percent of the updates; today it costs the latency of one sync.",
         fix="Set it to 1.",
         risk="Commits take the time of a sync; on a device without power-loss protection that may be milliseconds.",
         exceptions="Data that can be recreated. On a replica, which mycnf recognizes by read_only in an option file, "
-        "the finding is a note: its changes come from the source.",
+        "the finding is a note if the source sends lost changes again. It does not where MySQL's GTIDs are in the "
+        "replica's own binary log, or its position is in a file: there the rows are missing without an error.",
         reconsider_when="Nothing: the owner of the data decides what may be lost.",
         disagree="On a Galera node the finding is a note: a node that crashes gets what it lost from the others. "
         "Codership's documentation sets 0 there; MariaDB's offers 0 and 2 for speed and recommends 1 for durability. "
@@ -66,14 +68,17 @@ def lost_commits(context: RuleContext) -> Iterator[Finding]:
         lost = format_duration(seconds) if seconds > 1 else "a second"
         cause = (LOST_BY_ALL if _is_galera_node(context) else LOST)[value]
         logged = " The InnoDB-based binary log loses them too." if uses_innodb_binary_log(context) else ""
-        replica = _is_replica(context)
+        replica, gone = _is_replica(context), ""
         what = "commits that clients believe to be durable"
         if replica:  # a file with read_only may also be that of a source's successor
+            from rules.replication.timeouts import unfetched_changes  # lazily: few files relax commits on a replica
+
             what = "changes that this replica applied" if context.has("server") else "commits"
+            gone = unfetched_changes(context)
         yield lost_commits.finding(
-            f"With {COMMIT} = {value} {cause} can lose up to {lost} of {what}.{logged}",
+            f"With {COMMIT} = {value} {cause} can lose up to {lost} of {what}.{gone}{logged}",
             variable_subject(context, COMMIT),
-            severity=Severity.NOTE if replica or _is_galera_node(context) else None,
+            severity=Severity.NOTE if (replica and not gone) or _is_galera_node(context) else None,
             help=help_line(action),
             actions=present(action),
         )
@@ -83,7 +88,7 @@ def _is_replica(context: RuleContext) -> bool:
     """Whether the server is a replica; in an option file read_only says so, since its clients commit nothing."""
     if not context.has("server"):
         return any(context.settings.on(name) and context.is_set(name) for name in ("super_read_only", "read_only"))
-    return context.has("server") and context.server.replication is not None and context.server.replication.is_replica
+    return context.server.replication is not None and context.server.replication.is_replica
 
 
 def _is_galera_node(context: RuleContext) -> bool:
@@ -313,11 +318,6 @@ def _may_forbid_checksums(context: RuleContext) -> bool:
         and context.target.version < NEEDS_NONE_BEFORE
         and (context.is_set(GROUP) or GROUP in names)
     )
-
-
-def forbids_checksums(context: RuleContext) -> bool:
-    """Whether the server is a Group Replication member of a version that does not support binary log checksums."""
-    return context.is_set(GROUP) and context.target.version < NEEDS_NONE_BEFORE
 
 
 @rule(

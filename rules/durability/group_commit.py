@@ -129,13 +129,14 @@ ERROR_ACTION = "binlog_error_action"
     summary="After a binary log error the server continues without the log, and replicas silently miss the rest.",
     targets=(Span("mysql"),),
     options=(ERROR_ACTION,),
-    evidence=("BLOG-07",),
+    evidence=("BLOG-07", "ASK-BIN-34"),
     docs=Docs(
-        why="If the binary log cannot be written, as on a full disk, IGNORE_ERROR lets the server continue without it "
-        "until a restart: replicas and a restore to a point in time miss all later changes. ABORT_SERVER, the default, "
-        "stops the server instead, so that a failover can begin.",
+        why="If the binary log cannot be written or synced, as after an I/O error, IGNORE_ERROR lets the server go on "
+        "without it until a restart: replicas and a restore to a point in time miss all later changes. ABORT_SERVER, "
+        "the default, stops the server instead, so that a failover can begin. On a full disk commits wait for space "
+        "with either value, and the server retries every minute.",
         fix="Remove the line, or set ABORT_SERVER.",
-        risk="The server then stops if the disk of the binary log is full: monitor that disk.",
+        risk="The server then stops at such an error.",
         exceptions="Servers without replicas whose binary log is not needed.",
         reconsider_when="A server that should rather lose its log than stop.",
     ),

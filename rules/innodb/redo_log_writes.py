@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 CACHE_BLOCK = 4096  # bytes; block size of the kernel's page cache
 USUAL = 8192  # MySQL's default in all versions
 EACH_SECOND = 1
-UNSYNCED = (0, 2)  # of innodb_flush_log_at_trx_commit: the log is synced periodically, not at each commit
+# Values of innodb_flush_log_at_trx_commit with which the log is synced periodically, and what then loses commits.
+UNSYNCED = {0: "a crash of the server", 2: "a crash of the system"}
 
 
 @rule(
@@ -78,11 +79,12 @@ def delayed_log_flush(context: RuleContext) -> Iterator[Finding]:
     """Report innodb_flush_log_at_timeout above one second if commits do not sync."""
     name = "innodb_flush_log_at_timeout"
     seconds, commit = context.number(name), context.number("innodb_flush_log_at_trx_commit")
-    if seconds is not None and seconds > EACH_SECOND and context.is_set(name) and commit in UNSYNCED:
+    cause = None if commit is None else UNSYNCED.get(commit)
+    if seconds is not None and seconds > EACH_SECOND and context.is_set(name) and cause:
         action = advise(context, name, EACH_SECOND, risk="one sync a second", watch="Innodb_os_log_fsyncs")
         yield delayed_log_flush.finding(
             f"With innodb_flush_log_at_trx_commit = {commit} the redo log is synced every {format_duration(seconds)}; "
-            "a crash can lose the commits since the last sync.",
+            f"{cause} can lose the commits since the last sync.",
             variable_subject(context, name),
             help=help_line(action),
             actions=present(action),

@@ -6,8 +6,8 @@ from advisor.core.model import Confidence, Severity
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
 from rules.durability.binary_log import writes_binary_log
-from rules.durability.crash_safety import CHECKSUM, GROUP, forbids_checksums
-from rules.replication.settings import LOGS_UPDATES, ORDER, POSITIONS, upper_value, worker_count
+from rules.durability.crash_safety import CHECKSUM, GROUP, NEEDS_NONE_BEFORE
+from rules.replication.settings import APPLIED_POSITION, LOGS_UPDATES, ORDER, upper_value, worker_count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -104,9 +104,9 @@ def _missing_requirements(context: RuleContext) -> Iterator[tuple[str, tuple[str
         yield "the order of commits kept by parallel workers, also by a single one", ORDER
     if context.text("transaction_write_set_extraction") == "OFF":
         yield "transaction_write_set_extraction = XXHASH64", ("transaction_write_set_extraction",)
-    if context.text(POSITIONS[0]) == "FILE":
-        yield "relay_log_info_repository = TABLE and master_info_repository = TABLE", POSITIONS[:1]
-    if forbids_checksums(context) and context.text(CHECKSUM) not in {"NONE", None}:
+    if context.text(APPLIED_POSITION) == "FILE":
+        yield "relay_log_info_repository = TABLE and master_info_repository = TABLE", (APPLIED_POSITION,)
+    if context.target.version < NEEDS_NONE_BEFORE and context.text(CHECKSUM) not in {"NONE", None}:
         yield f"{CHECKSUM} = NONE", (CHECKSUM,)
     if context.is_set(CHECKS) and context.settings.on(CHECKS) and context.settings.on(SINGLE) is not False:
         yield f"{CHECKS} = OFF, unless {SINGLE} is OFF", (CHECKS,)

@@ -18,7 +18,7 @@ from rules.replication.settings import (
     replica_channels,
     upper_value,
 )
-from rules.replication.timeouts import missing_confirmations
+from rules.replication.timeouts import missing_confirmations, received_position_age
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -136,15 +136,19 @@ def replica_by_file_position(context: RuleContext) -> Iterator[Finding]:
     "relay-logs-not-recovered",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="After a crash the replica continues with relay logs that the crash may have truncated.",
-    targets=(Span("mysql"),),
+    summary="After a crash the replica applies changes twice, or continues with truncated relay logs.",
+    targets=(Span("mysql", before=(8, 4)),),
     options=(RECOVERY, *WORKERS, *PARALLEL_BY),
-    evidence=("REPL-14",),
+    evidence=("REPL-14", "ASK-REP-24"),
     docs=Docs(
-        why="Relay logs are not synced at each event. Events that the system had not written yet are missing after a "
-        "crash, and a replica that uses file and position can stop there or skip them. With relay_log_recovery it "
-        "discards its relay logs and fetches them again. In an option file, mycnf recognizes a replica by lines for "
-        "parallel appliers, and gtid_mode = ON shows that it needs no position.",
+        why="In a table, the default since 8.0, the receiver's position is saved only every sync_source_info "
+        "(sync_master_info) events, 10,000 by default. A replica with file and position that was killed fetches events "
+        "again that its relay logs have: it applies them twice, or stops with error 1062. On a running replica that is "
+        "a warning. In a file the position is saved at each event. Relay logs are not: a crash of the system can cut "
+        "them off, and the applier stops with error 1594. With relay_log_recovery the replica discards its relay logs "
+        "and continues after what it has applied. MySQL 8.4 and later find the end of their relay logs at the start. "
+        "In an option file, mycnf recognizes a replica by lines for parallel appliers, and gtid_mode = ON shows that "
+        "it needs no position.",
         fix="Set relay_log_recovery to ON.",
         risk="At each start all relay logs that weren't applied yet are fetched again, so the source must still have "
         "its binary logs.",
@@ -162,19 +166,21 @@ def relay_logs_not_recovered(context: RuleContext) -> Iterator[Finding]:
     subject = _file_position_variable(context)
     if subject and context.settings.on(RECOVERY) is False and not confirms:
         action = advise(context, RECOVERY, "ON", risk="relay logs are fetched again at each start")
+        seldom = received_position_age(context)
         yield relay_logs_not_recovered.finding(
-            "The replica uses file and position, and trusts relay logs that a crash may have truncated.",
+            f"The replica uses file and position, and saves its receiver's position only {seldom}: after a crash it "
+            "receives changes again and applies them twice."
+            if seldom
+            else "The replica uses file and position, and trusts relay logs that a crash may have truncated.",
             variable_subject(context, subject),
+            severity=Severity.WARNING if seldom and context.has("server") else None,
             help=help_line(action),
             actions=present(action),
         )
 
 
 def _file_position_variable(context: RuleContext) -> str | None:
-    """The variable for the finding if the replica uses file positions; otherwise None.
-
-    A running replica is checked by its channels, otherwise its file is.
-    """
+    """The variable for the finding if the running replica, or else the file's, uses file positions; otherwise None."""
     if context.has("server"):
         by_file = any(channel.get("auto_position") == "0" for channel in replica_channels(context))
         return RECOVERY if by_file else None

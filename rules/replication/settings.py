@@ -32,7 +32,7 @@ WORKERS = ("replica_parallel_workers", "slave_parallel_workers")
 ORDER = ("replica_preserve_commit_order", "slave_preserve_commit_order")
 PARALLEL_BY = ("replica_parallel_type", "slave_parallel_type")
 LOGS_UPDATES = ("log_replica_updates", "log_slave_updates")
-POSITIONS = ("relay_log_info_repository", "master_info_repository")
+APPLIED_POSITION, RECEIVED_POSITION = "relay_log_info_repository", "master_info_repository"
 ORDER_WITHOUT_LOG = (8, 0, 19)  # from this version on the commit order is preserved without a binary log
 SEMI_SYNC = ("rpl_semi_sync_source", "rpl_semi_sync_master")
 
@@ -272,39 +272,37 @@ def parallel_by_database(context: RuleContext) -> Iterator[Finding]:
     "REP009",
     "replica-position-in-files",
     confidence=Confidence.LIKELY,
-    summary="The replica stores its position in files, which can be stale after a crash.",
+    summary="The replica stores its position in a file, which can be stale after a crash.",
     targets=(Span("mysql", before=(8, 3)),),
-    options=(*POSITIONS, *PARALLEL_BY, *WORKERS, "relay_log_recovery"),
-    evidence=("REPL-04", "ASK-REP-09"),
+    options=(APPLIED_POSITION, *PARALLEL_BY, *WORKERS, "relay_log_recovery"),
+    evidence=("REPL-04", "ASK-REP-09", "ASK-REP-24"),
     docs=Docs(
         why="A row in an InnoDB table is committed together with the changes that were applied; a file is written "
         "afterwards. After a crash the replica then applies some changes again, or stops at a duplicate key. FILE is "
-        "the default of 5.7, TABLE that of 8.0. In an option file without these lines the default is reported if other "
-        "lines show that the server is a replica.",
-        fix="With the replica stopped, set both repositories to TABLE with SET GLOBAL, then write the lines; on 8.0 "
-        "remove the lines.",
+        "the default of 5.7, TABLE that of 8.0. In an option file without the line the default is reported if other "
+        "lines show that the server is a replica. master_info_repository is not reported: it holds the receiver's "
+        "position, which a crash leaves further behind in the table than in the file (relay-logs-not-recovered).",
+        fix="With the replica stopped, set relay_log_info_repository to TABLE with SET GLOBAL, then write the line; on "
+        "8.0 remove the line. Set relay_log_recovery = ON too.",
         risk="It can be changed only while the replica is stopped. After several workers have applied changes, a "
-        "restart with new lines alone keeps the files: 5.7 and 8.0 revert the setting, and log that.",
+        "restart with a new line alone keeps the file: 5.7 and 8.0 revert the setting, and log that.",
         exceptions="Replicas with GTIDs, which skip what they have: there is no finding if a file has them ON, or if "
         "all channels have automatic positions or received GTIDs.",
         reconsider_when="A replica that was killed under load and continued without a duplicate.",
     ),
 )
 def replica_position_in_files(context: RuleContext) -> Iterator[Finding]:
-    """Report replication positions stored in files, explicitly or by default."""
-    names = [name for name in POSITIONS if context.text(name) == "FILE"]
-    chosen = next((name for name in names if context.is_set(name)), None)
-    hint = chosen or (_replica_variable(context) if POSITIONS[0] in names else None)
-    if names and hint and not _skips_by_gtid(context):
-        actions = [advise_while_stopped(context, (name,), "TABLE") for name in names]
+    """Report the position of what was applied if it is stored in a file, explicitly or by default."""
+    name, chosen = APPLIED_POSITION, context.is_set(APPLIED_POSITION)
+    hint = name if chosen else _replica_variable(context)
+    if context.text(name) == "FILE" and hint and not skips_by_gtid(context):
         yield replica_position_in_files.finding(
-            f"{' and '.join(names)} {'are' if len(names) > 1 else 'is'} FILE{'' if chosen else ' by default'}: the "
-            "replica stores its position after it has applied the changes. After a crash in between it applies changes "
-            "twice.",
+            f"{name} is FILE{'' if chosen else ' by default'}: the replica stores its position after it has applied "
+            "the changes. After a crash in between it applies changes twice.",
             variable_subject(context, hint),
             severity=None if chosen else Severity.NOTE,
-            help=f"with the replica stopped, set {' and '.join(names)} to TABLE with SET GLOBAL, then write the lines",
-            actions=present(*actions),
+            help=f"with the replica stopped, set {name} to TABLE with SET GLOBAL, then write the line",
+            actions=present(advise_while_stopped(context, (name,), "TABLE")),
         )
 
 
@@ -312,11 +310,11 @@ def _replica_variable(context: RuleContext) -> str | None:
     """The variable for a finding on a server that is a replica or whose file has replica options; otherwise None."""
     if context.has("server"):
         part = context.server.replication
-        return POSITIONS[0] if part and part.is_replica else None
+        return APPLIED_POSITION if part and part.is_replica else None
     return next((name for name in (*WORKERS, *PARALLEL_BY, "relay_log_recovery") if context.is_set(name)), None)
 
 
-def _skips_by_gtid(context: RuleContext) -> bool:
+def skips_by_gtid(context: RuleContext) -> bool:
     """Whether GTIDs let the replica skip what it has, at any position: by the file, or on all channels."""
     on, part = context.text("gtid_mode") == "ON", context.server.replication if context.has("server") else None
     rows = part.replica_rows if part else ()
@@ -421,13 +419,14 @@ def half_switched_gtid_mode(context: RuleContext) -> Iterator[Finding]:
     summary="The source commits before a replica has the change, so other sessions see changes that a failover can "
     "undo.",
     options=tuple(f"{name}_{what}" for name in SEMI_SYNC for what in ("enabled", "wait_point")),
-    evidence=("ASK-REP-05", "REPL-08"),
+    evidence=("ASK-REP-05", "ASK-REP-25", "REPL-08"),
     docs=Docs(
         why="With AFTER_COMMIT the change is visible on the source while it waits for the replica's acknowledgment. If "
         "the source then fails, other sessions have read and used data that is not on the replica that takes over. "
         "AFTER_SYNC waits before the commit. It is MySQL's default, AFTER_COMMIT is MariaDB's.",
         fix="Set the wait point to AFTER_SYNC.",
-        risk="After a crash a replica may be ahead of its source, so the replica has to take over.",
+        risk="A source that crashed while commits waited has them after its restart, although no replica may have "
+        "them: after a failover it must not follow the new source before it is compared or rebuilt.",
         exceptions="Failovers that always wait for the old source to come back.",
         reconsider_when="A failover plan that was written for AFTER_COMMIT.",
         disagree="MariaDB keeps AFTER_COMMIT as its default, and documents a failover plan for either.",
@@ -439,7 +438,7 @@ def semi_sync_after_commit(context: RuleContext) -> Iterator[Finding]:
         enabled, point = f"{name}_enabled", f"{name}_wait_point"
         if context.is_set(enabled) and context.settings.on(enabled) and context.text(point) == "AFTER_COMMIT":
             action = advise(
-                context, point, "AFTER_SYNC", risk="after a crash a replica may be ahead of its source",
+                context, point, "AFTER_SYNC", risk="a source that crashes keeps commits that no replica has",
                 watch=f"{name[0].upper()}{name[1:]}_no_tx",
             )  # fmt: skip
             yield semi_sync_after_commit.finding(

@@ -1,17 +1,24 @@
-"""REP: rules about network timeouts, retries and idle appliers, and about what a semi-synchronous source lacks."""
+"""REP: rules about network timeouts, retries and idle appliers; what replication lacks after a crash or a loss."""
 
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity, format_duration
+from advisor.verdict.number import parse_digits
 from rules.core.advice import advise, help_line, present, quote_channel, replica_statement
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
+from rules.durability.binary_log import writes_binary_log
 from rules.replication.settings import (
+    APPLIED_POSITION,
+    LOGS_UPDATES,
+    RECEIVED_POSITION,
     advise_first,
     advise_while_stopped,
     channel_name,
     explicit_name,
     replica_channels,
+    skips_by_gtid,
+    upper_value,
 )
 
 TYPE_CHECKING = False
@@ -23,6 +30,7 @@ if TYPE_CHECKING:
 
 RETRIES = ("replica_transaction_retries", "slave_transaction_retries")
 NET_TIMEOUT = ("replica_net_timeout", "slave_net_timeout")
+SAVED_EVERY = ("sync_source_info", "sync_master_info")
 MODE, THREADS = "slave_parallel_mode", "slave_parallel_threads"
 HEARTBEAT = "lower the heartbeat period too: with the old one a quiet source makes the replica reconnect every minute"
 HOUR = 3600  # seconds; sixty times the default
@@ -175,3 +183,33 @@ def missing_confirmations(context: RuleContext, name: str) -> tuple[str, str] | 
         commits = f"{missed:,} commit{'s' if missed > 1 else ''}"
         return f"{commits} in the window without a replica's confirmation: {name}_timeout was exceeded.", remedy
     return None
+
+
+def received_position_age(context: RuleContext) -> str:
+    """How seldom MySQL saves the receiver's position, for the middle of a sentence; empty where that does no harm.
+
+    That is so in a file, which is written at each event, and where GTIDs make the replica skip what it has.
+    """
+    events = parse_digits(upper_value(context, SAVED_EVERY))
+    if context.text(RECEIVED_POSITION) == "FILE" or skips_by_gtid(context) or events == 1:
+        return ""
+    return f"every {events:,} events" if events else "when it stops"
+
+
+def unfetched_changes(context: RuleContext) -> str:
+    """Why the source does not send what a crash took from InnoDB again, as a sentence after a space; else empty.
+
+    It sends everything beyond the replica's position or GTIDs, unless these survive the crash and the changes do not.
+    """
+    if context.text("gtid_mode") == "ON" and skips_by_gtid(context):
+        logged = writes_binary_log(context) and not _leaves_updates_out(context)
+        return " Its binary log may keep their GTIDs, and the source then does not send them again." if logged else ""
+    channels = replica_channels(context) if context.has("server") else []
+    in_file = context.text(APPLIED_POSITION) == "FILE" or any(row.get("using_gtid") == "No" for row in channels)
+    return " Its position, kept in a file, may be beyond them: the source does not send them again." if in_file else ""
+
+
+def _leaves_updates_out(context: RuleContext) -> bool:
+    """Whether the replica's binary log lacks what it applies; in a file without the line since 8.0 it does not."""
+    known = context.has("server") or explicit_name(context, LOGS_UPDATES) or not context.target.since("mysql", 8)
+    return bool(known) and upper_value(context, LOGS_UPDATES) == "OFF"

@@ -11,7 +11,14 @@ from advisor.core.value_types import NamedTuple
 from rules.core.context import MissingFact
 from rules.core.rule import Docs, rule
 from rules.core.storage import is_on_thin_pool, server_directories
-from rules.durability.binary_log import TOTAL_SIZES, expiry_setting, writes_binary_log
+from rules.durability.binary_log import (
+    PURGE_NEEDS,
+    TOTAL_SIZES,
+    expiry_setting,
+    replicas_missing_for_purge,
+    while_connected,
+    writes_binary_log,
+)
 from rules.sizing.memory import GIB
 
 TYPE_CHECKING = False
@@ -145,16 +152,17 @@ def _thin_moments(moments: list[int]) -> list[int]:
     summary="At their present growth rate, binary logs will fill the disk before they expire.",
     needs=("server", "host"),
     options=("binlog_expire_logs_seconds", "expire_logs_days", "log_bin"),
-    evidence=("MAN-02", "GROW-02"),
+    evidence=("MAN-02", "GROW-02", "BLOG-04", "BLOG-06"),
     docs=Docs(
         why="The sizes and times of the binary logs on the disk show how many bytes are written a day. Until the "
         "oldest is as old as the expiry, they grow. If they then need more than the free space, the disk is full "
         "before the expiry begins to purge. The rule applies once the logs on the disk cover a day. Within 7 days the "
-        "finding is a warning. Logs that never expire are reported if the disk is full within 30 days.",
+        "finding is a warning. Logs that never expire are reported if the disk is full within 30 days, and so are logs "
+        "of a MariaDB that purges nothing because too few replicas are connected (purge-waits-for-replica).",
         fix="Lower the expiry to what replicas and point-in-time recovery need, or enlarge the volume.",
         risk="Logs that were purged are missing for point-in-time recovery, and for replicas that are behind or "
         "disconnected for longer.",
-        exceptions="A bulk load whose logs are written once. With a limit on the total size of binary logs there is no "
+        exceptions="A bulk load whose logs are written once. With a limit on the total size that purges there is no "
         "finding.",
         reconsider_when="A lower growth rate of the logs over a week.",
     ),
@@ -163,22 +171,26 @@ def binary_logs_outgrow_disk(context: RuleContext) -> Iterator[Finding]:
     """Report binary logs that fill the disk before the oldest of them expires."""
     logs = _files(context, BINARY_LOGS)
     space = _space_under(context, logs)
-    if logs is None or space is None or not writes_binary_log(context) or any(map(context.number, TOTAL_SIZES)):
+    waits = replicas_missing_for_purge(context)
+    limited = any(map(context.number, TOTAL_SIZES)) and not waits
+    if logs is None or space is None or not writes_binary_log(context) or limited:
         return
     name, expiry = expiry_setting(context)
     if logs.oldest is None or logs.oldest < DAY or logs.count <= 1 or expiry is None:
         return
     a_day = (logs.bytes - logs.oldest_bytes) * DAY / logs.oldest
     left = space.free / a_day if a_day > 0 else float("inf")
-    purged = context.settings.on("binlog_expire_logs_auto_purge") is not False
+    purged = not waits and context.settings.on("binlog_expire_logs_auto_purge") is not False
     missing = (expiry - logs.oldest) / DAY if expiry and purged else NO_EXPIRY_DAYS
     if left < missing:
         until = f"they expire after {expiry / DAY:g} days ({name})" if expiry and purged else "they never expire"
         yield binary_logs_outgrow_disk.finding(
             f"Binary logs grow by {format_size(int(a_day))} a day: the free space of {format_size(space.free)} lasts "
-            f"{_days(left)}, but {until}.",
+            f"{_days(left)}, but {f'they are purged only {while_connected(waits)}' if waits else until}.",
             severity=Severity.WARNING if left <= LEAST_SPAN / DAY else None,
-            help="lower the expiry to what replicas and point-in-time recovery need, or enlarge the volume",
+            help=f"connect the replicas, or set {PURGE_NEEDS} = 0 on a server without any"
+            if waits
+            else "lower the expiry to what replicas and point-in-time recovery need, or enlarge the volume",
         )
 
 

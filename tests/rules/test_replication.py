@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 MEMBER = "plugin_load_add = group_replication.so\ngroup_replication_group_name = aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa\n"
 MANY = "binlog_ignore_db = a\nbinlog_ignore_db = b\nbinlog_ignore_db = c\nbinlog_ignore_db = {}"
 PLUGIN = "plugin_load_add = semisync_source.so\nrpl_semi_sync_source_enabled = 1\n"
+AT_A_POSITION = {"Replica_SQL_Running": "Yes", "Auto_Position": "0"}
 
 
 @pytest.mark.parametrize(
@@ -28,6 +29,18 @@ PLUGIN = "plugin_load_add = semisync_source.so\nrpl_semi_sync_source_enabled = 1
         (Case("filtered-binary-log", "", "mysql-9.7.4", "binlog_ignore_db = a\nbinlog_do_db = b"), "no changes of a;"),
         (Case("filtered-binary-log", "", "mysql-9.7.4", MANY.format(4)), "no changes of a, b, c, 4;"),
         (Case("filtered-binary-log", "", "mysql-9.7.4", MANY.format("4\nbinlog_ignore_db = 5")), "a and 4 other"),
+        (
+            Case("short-binary-log", "", "mysql-9.7.4", "binlog_expire_logs_seconds = 43200"),
+            "after 12 h: a replica that is disconnected",
+        ),
+        (
+            Case("short-binary-log", "", "mariadb-11.8", "log_bin\nexpire_logs_days = 0.5"),
+            "after 12 h while 1 replica is connected: another one that is disconnected",
+        ),
+        (
+            Case("short-binary-log", "", "mariadb-10.11", "log_bin\nexpire_logs_days = 0.5"),
+            "after 12 h: a replica that is disconnected",
+        ),
         (Case("unsupported-commit-order", "", "mysql-8.0.43", "slave_parallel_type = DATABASE"), "with 4 workers it"),
         (
             Case("commit-order-tracking", "", "mysql-8.0.15", "", server={"replication": {"replicas_connected": 1}}),
@@ -220,13 +233,26 @@ def test_where_the_error_of_a_worker_is(tmp_path: Path) -> None:
     assert findings[1].help.endswith("details are in the replica's error log")
 
 
-def test_both_places_at_once(tmp_path: Path) -> None:
-    """Where both places are in files, both are advised, and the message says that this is the default."""
+def test_the_place_of_what_was_applied(tmp_path: Path) -> None:
+    """Of two places in files only the applier's is moved to a table; the message says that this is the default."""
     finding = found("replica-position-in-files", "mysql-5.7.22", tmp_path, "slave_parallel_workers = 4")[0]
-    assert finding.message.startswith("relay_log_info_repository and master_info_repository are FILE by default:")
-    assert [action.option_line for action in finding.actions] == [
-        "relay_log_info_repository = TABLE", "master_info_repository = TABLE",
-    ]  # fmt: skip
+    assert finding.message.startswith("relay_log_info_repository is FILE by default:")
+    assert [action.option_line for action in finding.actions] == ["relay_log_info_repository = TABLE"]
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({}, "only every 10,000 events: after a crash it receives changes again and applies them twice."),
+        ({"sync_source_info": "0", "sync_master_info": "0"}, "saves its receiver's position only when it stops:"),
+        ({"sync_source_info": "1", "sync_master_info": "1"}, "trusts relay logs that a crash may have truncated."),
+    ],
+)
+def test_how_seldom_the_receivers_position_is_saved(tmp_path: Path, more: dict[str, str], says: str) -> None:
+    """A replica with file positions applies changes twice after a crash, unless its receiver's is saved each time."""
+    replica = {"variables": {"relay_log_recovery": "OFF", **more}, "replication": {"replica_rows": [AT_A_POSITION]}}
+    (finding,) = found("relay-logs-not-recovered", "mysql-8.0.43", tmp_path, server=replica)
+    assert says in finding.message
 
 
 def test_write_sets_need_the_order_of_commits(tmp_path: Path) -> None:
