@@ -94,10 +94,21 @@ def _list_samples() -> str:
 
 
 def load_samples(server: Server) -> SampledHours | None:
-    """Return a summary of a server's samples, None if there are none; an unreadable ring is reported on stderr."""
-    from advisor.state.busiest_hours import summarize_samples
+    """Return a summary of a server's samples, None if there are none; an unreadable ring is reported on stderr.
 
-    return summarize_samples(_entries(server))
+    None also if no sample was taken for as long as a ring lasts: such an hour says nothing about the load of now, and
+    what it reported could never be mended.
+    """
+    from advisor.core.errors import print_notice
+    from advisor.state.busiest_hours import summarize_samples
+    from advisor.state.sample_ring import RESOLUTION, SLOTS
+
+    entries = _entries(server)
+    days = (time.time() - max((entry.time for entry in entries), default=0)) / 86400
+    if entries and days > SLOTS * RESOLUTION / 86400:
+        print_notice(f"skipped the samples of this server: the newest is {days:.0f} days old; see mycnf sample")
+        return None
+    return summarize_samples(entries)
 
 
 def load_spaces(facts: Facts) -> tuple[SpaceReading, ...]:

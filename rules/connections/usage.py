@@ -45,7 +45,8 @@ BOUND_THEM = "see what they wait for, and limit the clients' pools"
     options=(LIMIT,),
     evidence=("CONA-01",),
     docs=Docs(
-        why="Beyond max_connections the server returns error 1040 and counts it. Each is an error that a user saw.",
+        why="Beyond max_connections the server returns error 1040 and counts it. Each is an error that a user saw. The "
+        "busiest hour counts only if max_connections was not raised since.",
         fix="See in the process list which clients hold the connections; limit the size of their pools, and close idle "
         "connections. Raise max_connections only where the memory budget allows it.",
         risk="More connections mean more memory, and beyond twice the number of processors, hardly more throughput.",
@@ -56,9 +57,10 @@ BOUND_THEM = "see what they wait for, and limit the clients' pools"
 def connections_refused(context: RuleContext) -> Iterator[Finding]:
     """Report connections that were refused in the busiest hour or in the window."""
     limit = context.number(LIMIT)
-    for window, when, _ in counter_periods(context, CONNECTIONS):
+    for window, when, hour in counter_periods(context, CONNECTIONS):
         refused = window.delta(REFUSED_BY_LIMIT)
-        if refused and limit:
+        peak = hour.most("max_used_connections") if hour else None  # the limit of then, which may have been raised
+        if refused and limit and (peak is None or peak >= limit):
             yield connections_refused.finding(
                 f"{refused:,} connection{'s were' if refused > 1 else ' was'} refused {when}: all {limit:,} were in "
                 "use.",
@@ -221,7 +223,7 @@ def threads_made_anew(context: RuleContext) -> Iterator[Finding]:
     A thread_cache_size of 0 is reported by CON003.
     """
     kept, enough = context.number("thread_cache_size"), advised_thread_cache(context)
-    for window, when, _ in counter_periods(context, CONNECTIONS):
+    for window, when, _ in counter_periods(context, CONNECTIONS, limited_by="thread_cache_size"):
         made = window.rate("threads_created")
         if made is None or not kept or made < CREATED_A_SECOND or kept >= enough or uses_thread_pool(context):
             continue

@@ -38,6 +38,41 @@ def require_uptime(up: float, least: float) -> None:
         )
 
 
+SET_AT_RUN_TIME = frozenset({"DYNAMIC", "SQL"})  # origins as MySQL and MariaDB report them
+
+
+def require_uptime_at_size(context: RuleContext, variable: str, least: float) -> None:
+    """Raise MissingFact if the server, or the size of this cache, is younger than `least` seconds, or may be.
+
+    After a SET of the size, what was counted since the start is about another one: a key buffer starts empty again, and
+    a larger pool has free pages.
+    """
+    require_uptime(context.server.uptime, least)
+    age = _seconds_at_value(context, variable)
+    if age is None or age < least:
+        when = ", at an unknown time" if age is None else f" {format_duration(max(0, age))} ago"
+        raise MissingFact(f"{variable} unchanged for {format_duration(least)} (it was set at run time{when})")
+
+
+def _seconds_at_value(context: RuleContext, variable: str) -> float | None:
+    """The time since the variable's SET, or else since the start; None if it was set at an unknown time."""
+    origin = context.server.origins.get(variable)
+    if origin is None or origin.source.upper() not in SET_AT_RUN_TIME:
+        return context.server.uptime
+    at, now = origin.set_by.at if origin.set_by else 0, _timestamp(context.taken_at)
+    return now - at if at and now is not None else None
+
+
+def _timestamp(moment: str) -> float | None:
+    """Seconds since 1970 of a time in ISO 8601; None if it is unknown."""
+    from datetime import datetime
+
+    try:
+        return datetime.fromisoformat(moment).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
 def _rounded_up(seconds: float) -> float:
     """The duration in whole numbers of its largest unit, never less: an audit after it finds the server old enough."""
     step = next((step for step in (86400, 3600, 60) if seconds > step), 1)
@@ -71,9 +106,15 @@ def busiest_period(context: RuleContext, of: str) -> CounterPeriod:
     return next(counter_periods(context, of))
 
 
-def counter_periods(context: RuleContext, of: str) -> Iterator[CounterPeriod]:
-    """The busiest sampled hour of this kind, then the window; raises MissingFact without either."""
+def counter_periods(context: RuleContext, of: str, *, limited_by: str = "") -> Iterator[CounterPeriod]:
+    """The busiest sampled hour of this kind, then the window; raises MissingFact without either.
+
+    `limited_by` is the variable on which the counters depend: an hour in which it may have had another value, before a
+    SET or a start, is left out.
+    """
     hour = context.sampled.hour(of) if context.has("sampled") else None
+    if hour is not None and limited_by and _is_before_value(context, hour, limited_by):
+        hour = None
     if hour is not None:
         yield CounterPeriod(hour.workload, f"in the busiest hour, {hour_text(hour)}", hour)
     try:
@@ -83,6 +124,15 @@ def counter_periods(context: RuleContext, of: str) -> Iterator[CounterPeriod]:
             raise
         return
     yield CounterPeriod(window, window_text(window))
+
+
+def _is_before_value(context: RuleContext, hour: BusyHour, variable: str) -> bool:
+    """Whether the hour began before the variable got its value, or may have; False where the times are unknown."""
+    began, now = _timestamp(hour.began_at), _timestamp(context.taken_at)
+    if began is None or now is None or not context.server.uptime:
+        return False
+    age = _seconds_at_value(context, variable)
+    return age is None or now - began > age
 
 
 def hour_text(hour: BusyHour) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from advisor.core.model import Confidence, Severity, format_size
 from advisor.core.value_types import NamedTuple
 from rules.core.advice import advise, default_number, help_line, present
-from rules.core.counters import busy_rate, require_uptime, steady_window, window_text
+from rules.core.counters import busy_rate, require_uptime_at_size, steady_window, window_text
 from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject, verdict_subject
 from rules.sizing.memory import expected_memory, measured_memory, system_memory, usable_memory
@@ -57,7 +57,7 @@ def _idle_findings(speaker: Rule, context: RuleContext, cache: BlockCache) -> It
         return
     if used * IDLE_SHARE > size or size <= max(default, MINIMUM_CACHE):
         return
-    require_uptime(context.server.uptime, IDLE_AFTER)
+    require_uptime_at_size(context, cache.size, IDLE_AFTER)
     action = advise(
         context, cache.size, max(default, _power_above(2 * used)), size=True,
         risk="the blocks that are cached are written and read again", watch=f"{cache.counters.capitalize()}_unused",
@@ -124,7 +124,8 @@ def _larger_cache(context: RuleContext, cache: BlockCache, size: int) -> int:
         fix="Lower key_buffer_size to the default, or to about twice what was ever in use.",
         risk="Changing it at run time flushes the cached blocks and starts with an empty buffer: index blocks are read "
         "again.",
-        exceptions="MyISAM tables that are used once a month, and not yet since the server started.",
+        exceptions="MyISAM tables that are used once a month, and not yet since the server started. A size that was "
+        "set at run time in the last week is not judged: the buffer then starts empty.",
         reconsider_when="Key_blocks_used that reaches the size at the end of a month.",
         disagree="MySQLTuner recommends 0 on MySQL 8.0 and later; some tools then divide by zero, and a value "
         "below the default saves hardly anything.",

@@ -70,7 +70,7 @@ def log_buffer_waits(context: RuleContext) -> Iterator[Finding]:
     from rules.core.counters import REDO, counter_periods  # lazily: lint has no counters
 
     size = context.number("innodb_log_buffer_size")
-    for window, when, _ in counter_periods(context, REDO):
+    for window, when, _ in counter_periods(context, REDO, limited_by="innodb_log_buffer_size"):
         waits = window.delta("innodb_log_waits")
         if not waits or waits < window.seconds or size is None:
             continue
@@ -276,16 +276,17 @@ def _background_write_help(context: RuleContext, capacity: int) -> tuple[tuple[A
 
 
 def _checkpoint_ages(context: RuleContext) -> Iterator[tuple[tuple[int, int] | None, str]]:
-    hour = context.sampled.hour("redo") if context.has("sampled") else None
+    hour, now = context.sampled.hour("redo") if context.has("sampled") else None, checkpoint_age(context.server.counter)
     if hour is not None:
         from rules.core.counters import hour_text
 
         ages_seen = [ages for sample in hour.samples if (ages := checkpoint_age(sample.status.get)) is not None]
+        of_this_log = [ages for ages in ages_seen if now is None or ages[1] >= now[1]]  # the log may be larger since
         yield (
-            max(ages_seen, key=lambda ages: ages[0] / ages[1], default=None),
+            max(of_this_log, key=lambda ages: ages[0] / ages[1], default=None),
             f"in the busiest hour, {hour_text(hour)}, was",
         )
-    yield checkpoint_age(context.server.counter), "is"
+    yield now, "is"
 
 
 @rule(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity, format_percent, format_size
 from rules.core.advice import advise, group_swappiness, help_line, present, swappiness_help
-from rules.core.counters import require_uptime, steady_window, window_text
+from rules.core.counters import require_uptime_at_size, steady_window, window_text
 from rules.core.rule import Docs, rule
 from rules.core.subject import variable_subject
 from rules.sizing.memory import (
@@ -308,7 +308,7 @@ def _reserved_free_pages(context: RuleContext, total: int) -> int:
         "other data is read.",
         fix="Lower the pool where something else needs the memory.",
         risk="The data may grow. Shrinking the pool at run time can stall statements for seconds.",
-        exceptions="Memory that nothing else needs costs nothing.",
+        exceptions="Memory that nothing else needs costs nothing. A pool that was set in the last week is not judged.",
         reconsider_when="A working set that grows into the pool.",
     ),
 )
@@ -319,7 +319,7 @@ def idle_buffer_pool(context: RuleContext) -> Iterator[Finding]:
     if not pool or not total or free is None or pool < GIB or not context.is_set(POOL):
         return
     if free * 100 > total * IDLE_PERCENT:
-        require_uptime(context.server.uptime, IDLE_AFTER)
+        require_uptime_at_size(context, POOL, IDLE_AFTER)
         yield idle_buffer_pool.finding(
             f"{free * 100 // total} % of the buffer pool of {format_size(pool)} is empty, "
             f"{context.server.uptime // 86400} days after the server started.",

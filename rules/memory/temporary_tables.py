@@ -381,7 +381,7 @@ def exhausted_temporary_memory(context: RuleContext) -> Iterator[Finding]:
     store = context.number(STORE)
     from rules.core.counters import TEMPORARY, busy_rate, counter_periods  # lazily: lint has no counters
 
-    for window, when, _ in counter_periods(context, TEMPORARY):
+    for window, when, _ in counter_periods(context, TEMPORARY, limited_by=STORE):
         rate = busy_rate(window, "temptable_count_hit_max_ram", LIMIT_REACHED)
         if rate is None or store is None:
             continue

@@ -89,3 +89,35 @@ def test_a_peak_that_was_reset_is_not_judged(tmp_path: Path) -> None:
     assert [found.message for found in old.findings] == [
         "1,000 connections are allowed, and at most 1 were in use at once since the counter was reset 7 d ago."
     ]
+
+
+AT = 1_795_046_400  # 2026-11-19 00:00 UTC
+
+
+@pytest.mark.parametrize("by_counters", BY_COUNTERS[1:])
+@pytest.mark.parametrize(
+    ("target", "origin", "since"),
+    [
+        ("mariadb-11.8", "SQL", ", at an unknown time"),
+        ("mysql-9.7.4", {"source": "DYNAMIC", "set_by": {"account": "root@localhost", "at": AT}}, " 2 d ago"),
+        ("mysql-9.7.4", {"source": "DYNAMIC", "set_by": {"account": "root@localhost", "at": AT - WEEK}}, None),
+    ],
+)
+def test_a_cache_of_another_size_is_not_judged(
+    by_counters: tuple[str, str, dict[str, int]], target: str, origin: Any, since: str | None, tmp_path: Path
+) -> None:
+    """What an old server counted of a cache says nothing about a size that was set in the last week."""
+    code, file, status = by_counters
+    name = file.partition(" ")[0]
+    server = {
+        "taken_at": "2026-11-21T00:00:00+00:00",
+        "status": status | {"uptime": 9 * WEEK},
+        "origins": {name: origin},
+    }
+    known = context_of_case(Case("", "", target, file=file, server=server), tmp_path)
+    run = run_rules(known, select_rules([code], None))
+    if since is None:
+        assert [found.code for found in run.findings] == [code]
+        return
+    assert run.findings == ()
+    assert [skip.reason for skip in run.skipped] == [f"{name} unchanged for 7 d (it was set at run time{since})"]

@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 import tracemalloc
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mycnf_command import CHECKOUT
 
+from advisor.commands.sample import load_samples
 from advisor.core.errors import USAGE, MycnfError
-from advisor.facts import Sample
+from advisor.facts import Sample, Server
+from advisor.facts.server import Link
 from advisor.state import sample_ring
 from advisor.state.sample_ring import Head, RingError, RingSample, ring_path, save_sample
 
@@ -195,3 +198,13 @@ def test_thousands_of_windows_take_no_more_room(quick: None) -> None:
     assert size < 1 << 20
     assert late <= early * 1.05 + 4096
     assert len(sample_ring.read(ring_path(SERVER))[1]) == sample_ring.SLOTS
+
+
+@pytest.mark.parametrize(("days", "used"), [(13, True), (15, False)])
+def test_samples_of_long_ago_are_not_used(days: int, used: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    """Once no sample was taken for two weeks audits no longer report the busiest hour of then, and say so."""
+    for number in range(8):
+        save_sample(sample(5000 + 600 * number), SERVER, int(time.time()) - days * 86400 + 600 * number)
+    sampled = load_samples(Server("mysql", "9.7.4", "", "MySQL", Link("socket"), SERVER, {}))
+    assert (sampled is not None and sampled.hour("redo") is not None) is used
+    assert ("the newest is 15 days old" in capsys.readouterr().err) is not used
