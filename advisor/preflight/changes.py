@@ -164,6 +164,8 @@ PATHS = (
     *("innodb_undo_directory", "secure_file_priv", "ssl_ca", "ssl_cert", "ssl_key"),
 )
 FILES_TO_CREATE = ("log_bin_basename", "log_bin_index")
+# A server that finds an empty directory there refuses to start, or goes on with new files: it depends on the version.
+FILES_TO_MOVE = ("innodb_data_home_dir", "innodb_log_group_home_dir", "innodb_undo_directory")
 DATA_FILES = "innodb_data_file_path"
 
 
@@ -342,7 +344,8 @@ def _doubt_text(name: str, view: NextValue, now: RuleContext, start: NextStartOp
     path = view.value or ""
     if name in (*PATHS, *FILES_TO_CREATE) and path.startswith("/"):
         needed = posixpath.dirname(path) if name in FILES_TO_CREATE else path
-        return f" The server may not start if {needed} does not exist."
+        moved = ", or if InnoDB's files were not moved there from the old directory" if name in FILES_TO_MOVE else ""
+        return f" The server may not start if {needed} does not exist{moved}."
     named = name == ZONE and view.line is not None and view.value and view.value[:1] not in "+-"
     if named and view.value != SYSTEM_ZONE:
         return f" The server stops at start-up if mysql.time_zone_name lacks {view.value}."

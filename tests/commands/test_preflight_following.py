@@ -377,3 +377,17 @@ def test_a_path_that_is_not_there(line: str, mycnf: Mycnf, start: Start, server_
     assert f"may not start if {path} does not exist" in item["message"]
     with pytest.raises(SandboxError):
         sandbox.restart()
+
+
+@pytest.mark.servers("mysql-8.0", "mariadb-11.8", whole="mysql-5.7 mysql-9.7 mariadb-10.11")
+def test_a_directory_without_the_files(mycnf: Mycnf, start: Start, server_name: str, tmp_path: Path) -> None:
+    """A directory that exists is not enough for InnoDB's files: they have to be there, which is said too."""
+    sandbox = start(server_name, option_file=written(tmp_path / "my.cnf", QUICKLY), small=True)
+    empty = tmp_path / "empty"
+    empty.mkdir(mode=0o777)
+    written(tmp_path / "my.cnf", f"{QUICKLY}innodb_data_home_dir = {empty}\n")
+    found = items(preflight(mycnf, sandbox, "--format", "json"))
+    (item,) = (one for one in found if one["variable"] == "innodb_data_home_dir")
+    assert "or if InnoDB's files were not moved there from the old directory" in item["message"]
+    with pytest.raises(SandboxError):
+        sandbox.restart()
