@@ -194,15 +194,16 @@ def nearly_full_file_system(context: RuleContext) -> Iterator[Finding]:
             )
         young = young or (space.free < day and severity is not Severity.WARNING)
     if young:
-        require_uptime(context.server.uptime, HOUR)
+        require_uptime(_counted_seconds(context), HOUR)
 
 
 def _shortage(context: RuleContext, space: Space, what: str, day: int) -> tuple[str, Severity | None]:
     """What the room is too little for, and how much that matters; no severity where it is enough."""
     if space.free * TWENTIETH < space.size:
         return "", Severity.WARNING
-    if space.free < day and context.server.uptime >= HOUR:
-        mean = f"at the mean rate of the {format_duration(context.server.uptime)} since its start"
+    if space.free < day and (counted := _counted_seconds(context)) >= HOUR:
+        since = "its start" if counted == context.server.uptime else "FLUSH GLOBAL STATUS"
+        mean = f"at the mean rate of the {format_duration(counted)} since {since}"
         return (
             f": less than the {format_size(day)} of binary log that this server writes a day, {mean}",
             Severity.WARNING,
@@ -216,10 +217,15 @@ def _shortage(context: RuleContext, space: Space, what: str, day: int) -> tuple[
 
 def _binary_log_bytes_per_day(context: RuleContext) -> int:
     """Bytes of binary log a day since the start, 0 where the server doesn't count them."""
-    if not context.has("server") or not context.server.uptime:
+    if not context.has("server") or not _counted_seconds(context):
         return 0
     written = context.server.counter("binlog_bytes_written") or context.server.binary_log_bytes
-    return written * DAY // context.server.uptime if written else 0
+    return written * DAY // _counted_seconds(context) if written else 0
+
+
+def _counted_seconds(context: RuleContext) -> int:
+    """The seconds in which the bytes were counted: FLUSH GLOBAL STATUS of MariaDB 11.5 and later begins again."""
+    return context.server.peak_seconds if context.target.since("mariadb", 11, 5) else context.server.uptime
 
 
 @rule(
