@@ -203,10 +203,12 @@ def unfetched_changes(context: RuleContext) -> str:
     """
     if context.text("gtid_mode") == "ON" and skips_by_gtid(context):
         logged = writes_binary_log(context) and not _leaves_updates_out(context)
-        return " Its binary log may keep their GTIDs, and the source then does not send them again." if logged else ""
+        kept = " The replica's binary log may keep their GTIDs, and the source then does not send them again."
+        return kept if logged else ""
     channels = replica_channels(context) if context.has("server") else []
     in_file = context.text(APPLIED_POSITION) == "FILE" or any(row.get("using_gtid") == "No" for row in channels)
-    return " Its position, kept in a file, may be beyond them: the source does not send them again." if in_file else ""
+    gone = " The replica's position, kept in a file, may be beyond them: the source does not send them again."
+    return gone if in_file else ""
 
 
 def _leaves_updates_out(context: RuleContext) -> bool:

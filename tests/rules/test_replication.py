@@ -41,6 +41,14 @@ AT_A_POSITION = {"Replica_SQL_Running": "Yes", "Auto_Position": "0"}
             Case("short-binary-log", "", "mariadb-10.11", "log_bin\nexpire_logs_days = 0.5"),
             "after 12 h: a replica that is disconnected",
         ),
+        (
+            Case("lost-commits", "", "mysql-9.7.4", "innodb_flush_log_at_trx_commit = 2\nread_only = ON"),
+            "The replica's binary log may keep their GTIDs, and the source then does not send them again.",
+        ),
+        (
+            Case("lost-commits", "", "mysql-5.7.22", "innodb_flush_log_at_trx_commit = 2\nread_only = ON"),
+            "The replica's position, kept in a file, may be beyond them: the source does not send them again.",
+        ),
         (Case("unsupported-commit-order", "", "mysql-8.0.43", "slave_parallel_type = DATABASE"), "with 4 workers it"),
         (
             Case("commit-order-tracking", "", "mysql-8.0.15", "", server={"replication": {"replicas_connected": 1}}),
