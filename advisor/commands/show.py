@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 NAMES = 34  # width of the name column; a longer name shifts its value
 NOTE = " " * 4
+NOT_EXAMINED = "No server of {} itself was examined, so these values are likely, not certain."
 WORDS = {"1": "TRUE", "ON": "TRUE", "0": "FALSE", "OFF": "FALSE"}
 
 
@@ -169,6 +170,8 @@ def _text(shown: _SetVerdict) -> str:
     if refused:
         count = f"{plural(len(refused), 'line is', 'lines are')} skipped, because the server refuses or ignores"
         lines.append(wrap(f"{count} {'it' if len(refused) == 1 else 'them'}: mycnf lint shows the reason."))
+    if options and not verdict.catalog.exact:
+        lines.append(wrap(NOT_EXAMINED.format(shown.target.label)))
     return "\n".join(lines) + "\n"
 
 

@@ -88,6 +88,14 @@ def test_text_shows_the_same(mycnf: Mycnf, tmp_path: Path) -> None:
     assert ended.err == ""
 
 
+@pytest.mark.parametrize(("target", "told"), [("mysql-8.0", True), ("mysql-8.0.15", False), ("mariadb-10.6", True)])
+def test_text_tells_what_was_not_examined(mycnf: Mycnf, tmp_path: Path, target: str, *, told: bool) -> None:
+    """Values of a version that no server was asked about are called likely, as in the report of lint."""
+    (tmp_path / "my.cnf").write_text("[mysqld]\nmax_connections = 100\n")
+    out = " ".join(mycnf("show", "--target", target, "my.cnf").out.split())
+    assert out.endswith("itself was examined, so these values are likely, not certain.") == told
+
+
 def test_parsed_is_not_running(mycnf: Mycnf, tmp_path: Path) -> None:
     """Where the server runs with another value than it parses, both are shown, in both formats."""
     (tmp_path / "my.cnf").write_text(
