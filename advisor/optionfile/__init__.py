@@ -31,6 +31,7 @@ __all__ = [
     "option_files", "parse", "read", "render", "resolve",
 ]  # fmt: skip
 MAX_BYTES = 1 << 20
+NUL_BYTE = "servers lose what follows a NUL byte, MySQL since 8.0.27 also the next line or all others; remove it"
 _HEAD = 8192
 _MAX_CONTROLS = 8  # control characters allowed in a damaged text file
 _TEXT_CONTROLS = frozenset(b"\t\n\v\f\r\b\x1b")
@@ -155,7 +156,7 @@ class ParsedFiles:
         data = self._load(path)
         if b"\0" in data:
             line = data[: data.index(b"\0")].count(b"\n") + 1
-            self.add_problem(path, line, "nul-byte", "servers do not read what follows a NUL byte; remove it")
+            self.add_problem(path, line, "nul-byte", NUL_BYTE)
         lines = self.lines + data.count(b"\n")
         if lines > MAX_FILE_LINES:
             raise OptionFileError(f"{path}: beyond {MAX_FILE_LINES:,} lines, more than any server's option files have")
