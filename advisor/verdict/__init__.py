@@ -18,13 +18,15 @@ if TYPE_CHECKING:
     from advisor.optionfile.lines import ResolvedFiles
     from advisor.verdict.outcome import NameMatch
 
-__all__ = ["LISTS", "REFUSED", "FileVerdict", "LineVerdict", "Outcome", "accepted_parts", "judge_file", "judge_value"]
+__all__ = [
+    "FIRST_WINS", "LISTS", "REFUSED", "FileVerdict", "LineVerdict", "Outcome", "accepted_parts", "judge_file",
+    "judge_value",
+]  # fmt: skip
 
 # Options that add to a list: a later line does not replace an earlier one.
 LISTS = frozenset(
     [
         "plugin_load_add",
-        "early_plugin_load",
         "replicate_do_db",
         "replicate_ignore_db",
         "replicate_do_table",
@@ -34,9 +36,15 @@ LISTS = frozenset(
         "replicate_rewrite_db",
         "binlog_do_db",
         "binlog_ignore_db",
+        "ignore_db_dir",
+        "ignore_db_dirs",
         "performance_schema_instrument",
+        "performance_schema_logger",
+        "performance_schema_meter",
     ]
 )
+# Every server takes the first of these lines, and logs a warning for each further one.
+FIRST_WINS = frozenset({"user"})
 # Options with a list of which the server takes some parts; their separators.
 TLS_LISTS = {
     **dict.fromkeys(("tls_version", "admin_tls_version"), ","),
@@ -57,7 +65,7 @@ def judge_file(resolved: ResolvedFiles, catalog: Catalog) -> FileVerdict:
     lines = _accept_replaced(lines)
     effective, overridden = _split_by_effect(lines)
     settled = _settle_lines(effective, catalog)
-    if not startup.STOPPING.isdisjoint(effective) or catalog.target.platform == "windows":
+    if startup.may_stop(effective, catalog.target):
         _apply_stops(settled, effective, catalog, plugins_loaded_by(line.placed for line in lines))
     lines = [settled.get(id(line), line) for line in lines]
     effective = {name: settled[id(line)] for name, line in effective.items()}
@@ -205,7 +213,9 @@ def _split_by_effect(lines: list[LineVerdict]) -> tuple[dict[str, LineVerdict], 
             continue
         before = effective.get(name)
         if before is not None and name not in LISTS:
-            overridden.setdefault(name, []).append(before)
+            overridden.setdefault(name, []).append(line if name in FIRST_WINS else before)
+            if name in FIRST_WINS:
+                continue
         if not _only_bounds(line):
             effective.pop(name, None)
         elif before is None:

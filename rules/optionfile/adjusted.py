@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from advisor.core.model import Severity
 from advisor.optionfile.lines import LineKind
-from advisor.verdict import Outcome, judge_value
-from advisor.verdict.names import LOADERS
+from advisor.verdict import FIRST_WINS, Outcome, judge_value
+from advisor.verdict.names import LOADERS, LOADS_EARLY
 from rules.core.rule import Docs, rule
 from rules.core.subject import (
     SAFE,
@@ -37,7 +37,8 @@ TIMES = ("_timeout", "_time", "_seconds", "_days", "_lifetime", "_expiry")
 PORTS = ("port", "extra_port")  # adjusted to 0 if skip_networking disables TCP
 NUMBER_STARTS = "0123456789+-"
 QUOTES = ("'", '"', *"\u201c\u201d\u201e\u2018\u2019")
-KEEP_ONE, LOAD_BOTH = "keep one of the two lines", "write plugin_load_add in both lines to load both"
+KEEP_ONE = "keep one of the two lines"
+LOAD_BOTH = ("write plugin_load_add in both lines to load both", "write both libraries in one line, separated by ;")
 ROUNDING = 0.01  # a smaller relative adjustment is an insignificant rounding
 
 
@@ -363,7 +364,9 @@ def duplicate_option(context: RuleContext) -> Iterator[Finding]:
                 _override_message(line, winner, context),
                 verdict_subject(line),
                 severity=Severity.WARNING if _contradicts(line, winner, context) else None,
-                help=KEEP_ONE if line.canonical not in LOADERS or _agrees(line, winner, context) else LOAD_BOTH,
+                help=KEEP_ONE
+                if line.canonical not in LOADERS or _agrees(line, winner, context)
+                else LOAD_BOTH[line.canonical == LOADS_EARLY],
                 fix=remove_line(line.placed.line, SAFE if _in_same_group(line, winner) else UNSAFE),
             )
 
@@ -420,7 +423,7 @@ def _contradicts(line: LineVerdict, winner: LineVerdict, context: RuleContext) -
 
 def _agrees(line: LineVerdict, winner: LineVerdict, context: RuleContext) -> bool:
     """Whether both lines set the same value; under two names, each verdict has the value of the line that wins."""
-    if line.canonical in LOADERS:
+    if line.canonical in LOADERS or line.value is winner.value is None:  # of some options servers print no value
         return line.placed.line.value == winner.placed.line.value
     if line.canonical == winner.canonical:
         return line.value == winner.value
@@ -434,12 +437,13 @@ def _in_same_group(line: LineVerdict, winner: LineVerdict) -> bool:
 
 
 def _override_message(line: LineVerdict, winner: LineVerdict, context: RuleContext) -> str:
-    place = f"Line {winner.placed.line.number}"
-    if winner.placed.path != line.placed.path:
-        place = f"{winner.placed.path}:{winner.placed.line.number}"
+    elsewhere = winner.placed.path != line.placed.path
+    place = f"{winner.placed.path if elsewhere else 'Line'}{':' if elsewhere else ' '}{winner.placed.line.number}"
     other = "" if winner.canonical == line.canonical else f" under its other name {winner.canonical}"
     if line.canonical in LOADERS and not _agrees(line, winner, context):
         return f"{place} sets {winner.canonical}, which replaces the list so far; this line has no effect."
     if _agrees(line, winner, context):
         return f"{place} sets the same value again{other}; this line has no effect."
+    if line.canonical in FIRST_WINS:
+        return f"{place} sets {line.canonical}, and servers take the first such line; this line has no effect."
     return f"{place} sets the option again{other} and wins; this line has no effect."
