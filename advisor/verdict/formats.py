@@ -23,6 +23,7 @@ TIME = {"hour", "minute", "second"}
 NEEDED = {"date_format": DATE, "time_format": TIME, "datetime_format": DATE | TIME}
 URL = r"(?:mysql|mariadb)://(?:[^:]+|[^:]*:\d{1,5})"
 HIGHEST_PORT = 65535
+SHORTEST_OFFSET, HOUR = len("+2:0"), 60
 ALGORITHMS = frozenset({"zlib", "zstd", "uncompressed"})
 
 
@@ -343,3 +344,80 @@ def _plugin_of(factor: str) -> str | None:
     """Return the plugin that a factor names: directly, or as the default after *; None if any plugin is allowed."""
     star, colon, name = factor.partition(":")
     return (name.strip() if colon and star.strip() == "*" else factor).lower() if factor != "*" else None
+
+
+ENDINGS = ("_ci", "_cs", "_ks", "_bin")
+# Collations by character set, without its name; those of Unicode's sets, and languages with one for each of these sets.
+OF_LANGUAGES = (
+    *("croatian", "czech", "danish", "esperanto", "estonian", "german2", "hungarian", "icelandic", "latvian"),
+    *("lithuanian", "persian", "polish", "roman", "romanian", "sinhala", "slovak", "slovenian", "spanish", "spanish2"),
+    *("swedish", "turkish", "unicode", "unicode_520", "vietnamese", "general"),
+)
+OF_UNICODE = frozenset({"bin", "general_mysql500_ci", "tolower_ci", *[f"{language}_ci" for language in OF_LANGUAGES]})
+ONLY_IN_MARIADB = frozenset({"croatian_mysql561_ci", "myanmar_ci", "thai_520_w2"})
+UNICODE = frozenset({"utf8mb3", "utf8mb4", "ucs2", "utf16", "utf32"})
+OTHERS = {
+    **dict.fromkeys(("big5", "gb2312", "gbk"), "chinese_ci"),
+    **dict.fromkeys(("cp932", "eucjpms", "sjis", "ujis"), "japanese_ci"),
+    **dict.fromkeys(("dec8", "swe7"), "swedish_ci"),
+    "cp1250": "croatian_ci czech_cs general_ci polish_ci",
+    "cp1251": "bulgarian_ci general_ci general_cs ukrainian_ci",
+    "cp1257": "general_ci lithuanian_ci",
+    "euckr": "korean_ci",
+    "gb18030": "chinese_ci unicode_520_ci",
+    "hp8": "english_ci",
+    "latin1": "danish_ci general_ci general_cs german1_ci german2_ci spanish_ci swedish_ci",
+    "latin2": "croatian_ci czech_cs general_ci hungarian_ci",
+    "latin5": "turkish_ci",
+    "latin7": "estonian_cs general_ci general_cs",
+    "tis620": "thai_ci",
+}
+
+
+def parse_collation(case: ValueContext) -> TakenValue | None:
+    """Check a collation name; the value is printed as written."""
+    from advisor.verdict.words import charset_of, known_charsets
+
+    if case.text is None and case.target.is_mysql:
+        return None
+    text = case.text or ""
+    if charset_of(text) in known_charsets(case.target) and _is_collation(text.lower(), case.target):
+        return TakenValue(Outcome.ACCEPTED, text)
+    hint = ": write utf8mb4_ or utf8mb3_ for utf8_" if text.lower().startswith("utf8_") else ""
+    return TakenValue(Outcome.INVALID, text, f"{quote_value(text)} is not a collation of this server{hint}.")
+
+
+def _is_collation(name: str, target: Target) -> bool:
+    """Whether the target has the collation; of the families of UCA 9 and 14 only the family is checked."""
+    from advisor.verdict.words import full_charset_name
+
+    charset, _, rest = name.partition("_")
+    charset = full_charset_name(charset)
+    if "_uca1400_" in name or "_0900_" in name:
+        is_known = target.since("mariadb", 10, 10) if "uca" in name else _has_uca9(target)
+        return is_known and name.isidentifier() and name.endswith(ENDINGS)
+    if target.is_mariadb:
+        newest = rest == "general1400_as_ci" and target.since("mariadb", 11, 5)
+        if charset in UNICODE and (newest or rest in ONLY_IN_MARIADB):
+            return True
+        rest = rest.replace("nopad_", "", 1)
+    if charset in UNICODE:
+        return rest in OF_UNICODE
+    return name == "binary" or rest == "bin" or rest in OTHERS.get(charset, "general_ci").split()
+
+
+def _has_uca9(target: Target) -> bool:
+    return target.since("mysql", 8) or target.since("mariadb", 11, 4, 5)
+
+
+def find_zone_fault(zone: str, target: Target) -> str:
+    """Return why the server stops at a default time zone: an offset, or no name; empty if it may start."""
+    hours, _, minutes = zone[1:].partition(":")
+    if zone[:1] not in ("+", "-", ""):
+        return ""
+    most = 14 if target.since("mysql", 8, 0, 19) else 13
+    if len(zone) >= SHORTEST_OFFSET and zone.isascii() and minutes.isdecimal() and (hours or "0").isdecimal():
+        offset = int(hours[:9] or 0) * HOUR + int(minutes[:9])
+        if int(minutes[:9]) < HOUR and offset <= most * HOUR - (zone[0] == "-"):
+            return ""
+    return f"{quote_value(zone)} is no offset from UTC such as +02:00, from -{most - 1}:59 to +{most}:00."

@@ -97,7 +97,7 @@ def _split_component(name: str, target: Target, *, has_value: bool) -> tuple[str
     if not dot or not before or (not after and not has_value):
         return "", name
     if after in KEY_CACHE or (after in ENGINE_COSTS and target.is_mariadb):
-        return before, after
+        return "" if before == "default" else before, after
     return ("", name) if target.since("mysql", 8) else ("", after)
 
 

@@ -7,7 +7,7 @@ from advisor.redaction import quote_value
 from advisor.verdict.names import reads_any_case
 from advisor.verdict.number import LARGEST, PORT, log_warnings_level, parse_number
 from advisor.verdict.outcome import Argument, Outcome, TakenValue
-from advisor.verdict.words import parse_boolean, parse_enum, parse_set
+from advisor.verdict.words import LATE_WORDS, parse_boolean, parse_enum, parse_late_word, parse_set
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ CRASHES_AT_0 = ("key_cache_block_size", "table_cache", "table_open_cache", "tabl
 CRASHES_WITHOUT_VALUE = ("performance_schema_instrument",)  # MariaDB crashes without a value
 NO_MEMBER = {"myisam_recover_options": "OFF"}  # what --verbose --help prints for the empty set, if not the empty text
 WITHOUT_OLD_TLS = (8, 0, 28)
+RESOLVES_WITH_OFF = (8, 0, 27)  # by the source of 8.0.27; 8.0.15 does not, and versions between were not read
 PLUGIN_STATES = ("OFF", "ON", "FORCE", "FORCE_PLUS_PERMANENT")
 HOST_BINLOG = "(host name)-bin"
 HOST_LOG = "(host name).log"
@@ -38,10 +39,10 @@ FT_SYNTAX = '+ -><()~*:""&|'
 
 
 def _skip_name_resolve(case: ValueContext) -> TakenValue | None:
-    """MySQL switches it on for any value; 9.7 lets OFF and a prefix switch it off, but not 0 or FALSE."""
+    """MySQL switches it on for any value; later OFF and a prefix switch it off, but not 0 or FALSE."""
     text = case.text
     off = case.argument == Argument("0", implied=True) or (text or "").lower() == "off"
-    if off and case.target.since("mysql", 8, 4):
+    if off and case.target.since("mysql", *RESOLVES_WITH_OFF):
         return TakenValue(Outcome.ACCEPTED, "FALSE")
     if text is None or text.lower() in ("1", "on", "true"):
         return TakenValue(Outcome.ACCEPTED, "TRUE")
@@ -89,6 +90,8 @@ def _query_log(case: ValueContext) -> TakenValue | None:
     if case.text == "" or (case.text is None and case.target.is_mariadb):
         other = " of log_basename, or" if case.target.is_mariadb else ""
         return TakenValue(Outcome.ACCEPTED, HOST_LOG, f"The server derives the name{other} from the host name.")
+    if case.target.is_mysql and (case.text or "").lower().endswith((".cnf", ".ini")):
+        return TakenValue(Outcome.INVALID, case.text, "The server does not log to .cnf or .ini files.")
     return None
 
 
@@ -265,11 +268,10 @@ def _tls_version(case: ValueContext) -> TakenValue | None:
     if not case.target.since("mysql", *WITHOUT_OLD_TLS):
         return None
     text = "1" if case.text is None else case.text
-    if not text or all(part.lower() in ("tlsv1.2", "tlsv1.3") for part in text.split(",")):
+    if not text or all(part.lower() in ("tlsv1.2", "tlsv1.3") for part in text.removesuffix(",").split(",")):
         return None
-    return TakenValue(
-        Outcome.INVALID, None, f"The server accepts only TLSv1.2 and TLSv1.3, without spaces, not {quote_value(text)}."
-    )
+    why = f"The server accepts only TLSv1.2 and TLSv1.3, without spaces, not {quote_value(text)}."
+    return TakenValue(Outcome.INVALID, None, why)
 
 
 # Imported lazily: only files that set one of these options need the module.
@@ -298,7 +300,7 @@ def _take_sql_mode(case: ValueContext) -> TakenValue | None:
 
 
 def _take_collation(case: ValueContext) -> TakenValue | None:
-    from advisor.verdict.words import parse_collation
+    from advisor.verdict.formats import parse_collation
 
     return parse_collation(case)
 
@@ -363,9 +365,6 @@ def _take_retry_errors(case: ValueContext) -> TakenValue | None:
     return parse_retry_errors(case)
 
 
-_charset = _take_charset
-_locale = _take_locale
-_table_rule = _take_table_rule
 EVERYWHERE: dict[str, Handler] = {
     "log_bin": _log_bin,
     "port": _port,
@@ -374,11 +373,11 @@ EVERYWHERE: dict[str, Handler] = {
     "log_slow_query_file": _query_log,
     "lower_case_table_names": _lower_case,
     "sql_mode": _take_sql_mode,
-    "character_set_server": _charset,
-    "character_set_filesystem": _charset,
+    "character_set_server": _take_charset,
+    "character_set_filesystem": _take_charset,
     "collation_server": _take_collation,
-    "lc_messages": _locale,
-    "lc_time_names": _locale,
+    "lc_messages": _take_locale,
+    "lc_time_names": _take_locale,
     "log_warnings": _log_warnings,
     "myisam_recover_options": _recover_options,
     "session_track_system_variables": _take_tracked,
@@ -389,10 +388,10 @@ EVERYWHERE: dict[str, Handler] = {
     "time_format": _take_format,
     "datetime_format": _take_format,
     "ft_boolean_syntax": _boolean_syntax,
-    "replicate_do_table": _table_rule,
-    "replicate_ignore_table": _table_rule,
-    "replicate_wild_do_table": _table_rule,
-    "replicate_wild_ignore_table": _table_rule,
+    "replicate_do_table": _take_table_rule,
+    "replicate_ignore_table": _take_table_rule,
+    "replicate_wild_do_table": _take_table_rule,
+    "replicate_wild_ignore_table": _take_table_rule,
     "replicate_rewrite_db": _take_rewrite,
 }
 MYSQL: dict[str, Handler] = {
@@ -411,13 +410,13 @@ MYSQL: dict[str, Handler] = {
     "binlog_row_value_options": _partial_json,
     "tls_version": _tls_version,
     "admin_tls_version": _tls_version,
+    "upgrade": _lazy_enumeration("NONE", "MINIMAL", "AUTO", "FORCE"),
 }
-_ciphers = _take_ciphers
 MYSQL_9: dict[str, Handler] = {
-    "ssl_cipher": _ciphers,
-    "admin_ssl_cipher": _ciphers,
-    "tls_ciphersuites": _ciphers,
-    "admin_tls_ciphersuites": _ciphers,
+    "ssl_cipher": _take_ciphers,
+    "admin_ssl_cipher": _take_ciphers,
+    "tls_ciphersuites": _take_ciphers,
+    "admin_tls_ciphersuites": _take_ciphers,
     "log_error_services": _take_services,
     "ssl_fips_mode": _lazy_enumeration("OFF", "ON", "STRICT"),
 }
@@ -444,6 +443,8 @@ def handler_for(option: Option, target: Target) -> Handler | None:
     """Return the handler that reads the option's value on this target; None if its kind alone decides."""
     if is_plugin(option):
         return MYSQL.get(option.name, _plugin_state) if target.is_mysql else _plugin_state
+    if option.name in LATE_WORDS and option.kind == "string":
+        return parse_late_word
     own = MARIADB if target.is_mariadb else MYSQL
     newer = MYSQL_9 if target.since("mysql", 9) else {}
     return newer.get(option.name) or own.get(option.name) or EVERYWHERE.get(option.name)

@@ -84,8 +84,9 @@ def _judge_option(
         taken = TakenValue(Outcome.ACCEPTED, "0")
     if match.loose and catalog.target.is_mariadb and taken.outcome is Outcome.INVALID and taken.value is None:
         taken = _ignore_bad_value(option, match, taken, value or "", was)
-    word = option.kind in WORDS or (option.kind == "string" and not catalog.whole)
-    if taken.outcome is Outcome.INVALID and word and value and not match.prefix:
+    late = taken.outcome is Outcome.STOPS
+    word = late or option.kind in WORDS or (option.kind == "string" and not catalog.whole)
+    if (late or taken.outcome is Outcome.INVALID) and word and value and not match.prefix:
         from advisor.verdict.unknown import judge_unknown_word
 
         taken = judge_unknown_word(option, value, taken, catalog)

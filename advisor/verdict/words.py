@@ -52,6 +52,31 @@ def parse_enum(text: str, option: Option, target: Target) -> TakenValue:
     return TakenValue(Outcome.ACCEPTED, option.values[place])
 
 
+FLUSH_METHOD = "innodb_flush_method"
+# Words of InnoDB that are texts to the option parser of MySQL 5.7, which reads them when it starts.
+LATE_WORDS = {
+    "innodb_change_buffering": ("none", "inserts", "deletes", "changes", "purges", "all"),
+    "innodb_file_format": ("Antelope", "Barracuda"),
+    "innodb_file_format_max": ("Antelope", "Barracuda"),
+    FLUSH_METHOD: ("fsync", "O_DSYNC", "littlesync", "nosync", "O_DIRECT", "O_DIRECT_NO_FSYNC"),
+}
+FORMAT_NUMBERS = ("0", "1")
+
+
+def parse_late_word(case: ValueContext) -> TakenValue | None:
+    """Check a word that `--verbose --help` prints whatever it is, and at which a start of MySQL 5.7 may stop."""
+    name, text = case.option.name, case.text
+    words = LATE_WORDS[name]
+    if text is None or case.target.platform == "windows":
+        return None
+    if name == FLUSH_METHOD:
+        words += ("ALL_O_DIRECT",) if case.target.build in ("percona", "pxc") else ()
+        known = text in words  # in this spelling alone
+    else:
+        known = text.lower() in [word.lower() for word in words] or ("format" in name and text in FORMAT_NUMBERS)
+    return None if known else TakenValue(Outcome.STOPS, text, f"{quote_value(text)} is none of {', '.join(words)}.")
+
+
 def _parse_enum_number(text: str, count: int) -> int:
     number, rest = leading_digits(text)
     if rest or not 0 <= number < count:
@@ -329,9 +354,6 @@ COMMON = frozenset(
 )
 
 
-ENDINGS = ("_ci", "_cs", "_ks", "_bin")
-
-
 def known_charsets(target: Target) -> frozenset[str]:
     """Return the known character set names; utf8 is an alias of utf8mb3, which MySQL 9.7 no longer accepts."""
     names = COMMON
@@ -354,31 +376,9 @@ def parse_charset(case: ValueContext) -> TakenValue | None:
     return TakenValue(Outcome.INVALID, text, f"{quote_value(text)} is not a character set of this server{hint}.")
 
 
-def parse_collation(case: ValueContext) -> TakenValue | None:
-    """Parse a collation name, checking its character set and family only; the value is printed as written."""
-    if case.text is None and case.target.is_mysql:
-        return None
-    text = case.text or ""
-    whole = text.lower() == "binary" or (text.isidentifier() and text.lower().endswith(ENDINGS))
-    if whole and charset_of(text) in known_charsets(case.target) and not _is_newer_family(text, case.target):
-        return TakenValue(Outcome.ACCEPTED, text)
-    hint = ": write utf8mb4_ or utf8mb3_ for utf8_" if text.lower().startswith("utf8_") else ""
-    return TakenValue(Outcome.INVALID, text, f"{quote_value(text)} is not a collation of this server{hint}.")
-
-
 def charset_of(collation: str) -> str:
     """The character set that a collation belongs to."""
     return collation.lower().partition("_")[0]
-
-
-def _is_newer_family(collation: str, target: Target) -> bool:
-    """Whether the target lacks the collation's family: it came in a later version or in the other flavour."""
-    name = collation.lower()
-    if "_uca1400_" in name:
-        return not target.since("mariadb", 10, 10)
-    if "_0900_" in name:
-        return not (target.since("mysql", 8) or target.since("mariadb", 11, 4, 5))
-    return False
 
 
 def full_charset_name(charset: str) -> str:

@@ -18,6 +18,9 @@ REFUSED = "refused"
     [
         ("mysql-8.0.15", "skip_name_resolve", "OFF", "TRUE"),
         ("mysql-8.0.15", "skip_name_resolve", None, "TRUE"),
+        ("mysql-8.0.27", "skip_name_resolve", "OFF", "FALSE"),
+        ("mysql-8.0", "skip-skip-name-resolve", None, "FALSE"),
+        ("mysql-8.0", "skip_name_resolve", "0", "TRUE"),
         ("mysql-9.7", "skip_name_resolve", "off", "FALSE"),
         ("mysql-9.7", "skip_name_resolve", "0", "TRUE"),
         ("mysql-9.7", "disable-skip-name-resolve", None, "FALSE"),
