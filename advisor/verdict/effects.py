@@ -46,17 +46,20 @@ NAMED_BY_BASE = {
     "log_bin_index": "-bin.index",
 }
 MODE, CONSISTENT = "gtid_mode", "enforce_gtid_consistency"
-# Options that MySQL refuses in combination with certain others.
+# Options that servers refuse in combination with certain others.
 CLASHING = frozenset(
     {
         "binlog_transaction_dependency_tracking",
         "enforce_gtid_consistency",
         "gtid_mode",
         "log_bin_index",
+        "relay_log",
         "replicate_same_server_id",
         "server_id_bits",
     }
 )
+ENDLESS = "With log_slave_updates its own events would return endlessly."
+NO_FILE = "This is the name of a directory: write a file name."
 OFF_WITHOUT_NEW = {
     "automatic_sp_privileges": "FALSE",
     "concurrent_insert": "NEVER",
@@ -87,9 +90,10 @@ def settle_values(given: Values, catalog: Catalog, lines: Lines) -> SettledValue
         _thread_cache(settled, catalog)
         _relay_log_size(settled, catalog)
         _expiry(settled, catalog)
-    elif not target.since("mysql", 8):
-        _log_warnings(settled, lines)
-        _small_query_cache(settled)
+    else:
+        if not target.since("mysql", 8):
+            _log_warnings(settled, lines)
+            _small_query_cache(settled)
         _no_new_functions(settled, lines)
     linked = LINKED_MARIADB if target.is_mariadb else LINKED
     if not linked.isdisjoint(lines) or LEFT_TO_SERVER in settled.values.values():
@@ -104,8 +108,9 @@ def find_refusals(values: Values, catalog: Catalog, lines: Lines) -> dict[str, s
     refusals, target = {}, catalog.target
     if _before_8(target) and "log_bin" in values and is_binary_log_on(values, lines) and "server_id" not in lines:
         refusals["log_bin"] = "The binary log is on but server_id is not set: set server_id too."
-    if target.is_mysql and not CLASHING.isdisjoint(values):
-        refusals.update(_find_clashes(values, catalog, lines))
+    if not CLASHING.isdisjoint(values):
+        clashes = _find_clashes(values, catalog, lines) if target.is_mysql else _clashes_of_mariadb(values, lines)
+        refusals.update(clashes)
     if values.get("chroot") == "":
         refusals["chroot"] = "The server cannot change its root to an empty path."
     collation, charset = values.get("collation_server"), values.get("character_set_server", _default_charset(target))
@@ -121,21 +126,54 @@ def find_refusals(values: Values, catalog: Catalog, lines: Lines) -> dict[str, s
 
 def _find_clashes(values: Values, catalog: Catalog, lines: Lines) -> dict[str, str]:
     """Return the options that MySQL refuses in combination; an option whose value is a template is not reported."""
-    clashes = _replication_clashes(values, catalog.target, lines)
+    target = catalog.target
+    clashes = _replication_clashes(values, catalog, lines)
     gtid = next((name for name in (CONSISTENT, MODE) if name in values), None)
     if gtid and _gtid_clash(values, catalog, lines):
         clashes[gtid] = f"{MODE}=ON needs {CONSISTENT}=ON."
-    if values.get("log_bin_index", "").endswith("/") and _logs_by_default(values, catalog.target, lines):
-        clashes["log_bin_index"] = "This is the name of a directory: write a file name."
+    if values.get("log_bin_index", "").endswith("/") and _logs_by_default(values, target, lines):
+        clashes["log_bin_index"] = NO_FILE
+    relayed = _base_of_log(values.get("relay_log", ""), values)
+    if target.since("mysql", 8) and relayed and relayed == _base_of_binary_log(values, lines):
+        why = f"The binary log has the same base name, {relayed}: give the relay log another one."
+        clashes["relay_log"] = why
     return clashes
+
+
+def _clashes_of_mariadb(values: Values, lines: Lines) -> dict[str, str]:
+    """Return the options that MariaDB refuses beside its binary log."""
+    clashes: dict[str, str] = {}
+    if "log_bin" not in values or not is_binary_log_on(values, lines):
+        return clashes
+    if values.get("replicate_same_server_id") == values.get("log_slave_updates") == "TRUE":
+        clashes["replicate_same_server_id"] = ENDLESS
+    if values.get("log_bin_index", "").endswith("/"):
+        clashes["log_bin_index"] = NO_FILE
+    return clashes
+
+
+def _base_of_binary_log(values: Values, lines: Lines) -> str:
+    """The base name of MySQL 8's binary log; empty if the log is off, or its name unknown."""
+    if "log_bin" not in lines:
+        return "binlog"
+    if "log_bin" not in values:
+        return ""
+    return _base_of_log(values["log_bin"], values) if is_binary_log_on(values, lines) else ""
+
+
+def _base_of_log(name: str, values: Values) -> str:
+    """A log's name without its extension and the data directory; empty for a name that the host decides."""
+    folder, slash, file = name.rpartition("/")
+    base = folder + slash + (file.rpartition(".")[0] or file)
+    return "" if name.startswith("(") else base.removeprefix(values.get("datadir", "./.").rstrip("/") + "/")
 
 
 def _logs_by_default(values: Values, target: Target, lines: Lines) -> bool:
     return is_binary_log_on(values, lines) if "log_bin" in values else target.since("mysql", 8)
 
 
-def _replication_clashes(values: Values, target: Target, lines: Lines) -> dict[str, str]:
-    clashes = {}
+def _replication_clashes(values: Values, catalog: Catalog, lines: Lines) -> dict[str, str]:
+    clashes, target = {}, catalog.target
     modern = target.since("mysql", 8)
     bits = parse_digits(values.get("server_id_bits"))
     server_id = parse_digits(values.get("server_id"))
@@ -143,8 +181,11 @@ def _replication_clashes(values: Values, target: Target, lines: Lines) -> dict[s
         clashes["server_id_bits"] = f"The server's id does not fit into {bits} bits."
     updates = values.get("log_slave_updates", values.get("log_replica_updates", "TRUE" if modern else "FALSE"))
     logged = _logs_by_default(values, target, lines)
-    if values.get("replicate_same_server_id") == updates == "TRUE" and logged and not target.since("mysql", 8, 4):
-        clashes["replicate_same_server_id"] = "With log_slave_updates its own events would return endlessly."
+    known = MODE in values or MODE not in lines
+    # GTIDs tell a server its own events; 8.0.15 refuses nevertheless, 9.7.4 and the source of 8.0.41 do not.
+    by_number = known and (_value_or_default(MODE, values, catalog) != "ON" or not target.since("mysql", 8, 0, 41))
+    if values.get("replicate_same_server_id") == updates == "TRUE" and logged and by_number:
+        clashes["replicate_same_server_id"] = ENDLESS
     writeset = values.get("binlog_transaction_dependency_tracking", "").startswith("WRITESET")
     extraction = values.get("transaction_write_set_extraction", "XXHASH64" if modern else "OFF")
     if writeset and extraction == "OFF":
@@ -270,7 +311,7 @@ def _small_query_cache(settled: SettledValues) -> None:
 
 
 def _no_new_functions(settled: SettledValues, lines: Lines) -> None:
-    """skip_new of MySQL 5.7 switches these off when its line is read; later lines switch them on again."""
+    """skip_new of MySQL switches these off when its line is read; later lines switch them on again."""
     names = list(lines)
     if "skip_new" not in lines or lines["skip_new"].outcome in REFUSED:
         return
@@ -309,8 +350,12 @@ def _expiry(settled: SettledValues, catalog: Catalog) -> None:
 
 
 def _value(name: str, settled: SettledValues, catalog: Catalog) -> str | None:
+    return _value_or_default(name, settled.values, catalog)
+
+
+def _value_or_default(name: str, values: Values, catalog: Catalog) -> str | None:
     option = catalog.get(name)
-    return settled.values.get(name) or (option.default if option else None)
+    return values.get(name) or (option.default if option else None)
 
 
 def _log_warnings(settled: SettledValues, lines: Lines) -> None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from advisor.catalog.load import Catalog
+    from advisor.core.model import Target
     from advisor.verdict.outcome import LineVerdict, SettledValues, Values
 
     Lines = Mapping[str, LineVerdict]
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 DEFAULT_CONNECTIONS = 151
 DAYS, SECONDS = "expire_logs_days", "binlog_expire_logs_seconds"
 DAY = 86400
+LONGEST_SOCKET = 107  # bytes of a path
 ON_OFF = {"TRUE": "ON", "FALSE": "OFF"}
 
 
@@ -219,3 +221,8 @@ def _size_performance_schema(values: Values, connections: int) -> None:
         end = next((end for end in SIZED if name.endswith(end)), None)
         if value == "-1" and end and name.startswith("performance_schema_"):
             values[name] = SIZED[end][connections > 2 * DEFAULT_CONNECTIONS]
+
+
+def is_too_long(socket: str | None, target: Target) -> bool:
+    """Whether no server on Linux can listen on the path; on Windows, it is the name of a pipe."""
+    return len((socket or "").encode("utf-8", "replace")) > LONGEST_SOCKET and not target.platform
