@@ -107,7 +107,7 @@ class FileVerdict(NamedTuple):
     """How the server takes a file with its includes.
 
     `lines` are the option lines of the groups that the server reads, in its order. `effective` maps each option to the
-    line in effect, `overridden` to the earlier lines that it replaced.
+    line in effect, `overridden` to the earlier lines that it replaced, or to later ones where the first counts.
     """
 
     lines: tuple[LineVerdict, ...]

@@ -21,15 +21,16 @@ if TYPE_CHECKING:
 
 ASKED = ("ASK-01",)
 # The values that are still valid for options that servers parse in their own way.
-VALID_VALUES = {
-    "admin_tls_version": "TLSv1.2,TLSv1.3",
+VALID_VALUES = dict.fromkeys(("admin_tls_version", "tls_version"), "TLSv1.2,TLSv1.3") | {
     "old_passwords": "0",
     "secure_auth": "ON",
-    "tls_version": "TLSv1.2,TLSv1.3",
 }
-# What to write for a value at which a start stops, if nothing lacks beside it. Without bind_address the server listens
-# on every address, so that line is not to be removed.
-HELP_AT_START = {"bind_address": "write an address of this host, 127.0.0.1 for the host alone, or * for all"}
+# What to write for a value at which a start stops. Without bind_address the server listens on every address.
+HELP_AT_START = {
+    "admin_address": "write one address of this host, such as 127.0.0.1",
+    "bind_address": "write an address of this host, 127.0.0.1 for the host alone, or * for all",
+    "default_time_zone": "write an offset such as +02:00, or SYSTEM", "socket": "write a shorter path",
+}  # fmt: skip
 OF_SESSIONS = ("foreign_key_checks", "unique_checks", "sql_big_selects", "sql_log_bin", "sql_select_limit")
 NO_INCLUDE = "Without its ! this line is not an include but an unknown option."
 
@@ -295,7 +296,7 @@ def invalid_value(context: RuleContext) -> Iterator[Finding]:
 def refused_start(context: RuleContext) -> Iterator[Finding]:
     """Report lines with which the server stops after it has read its option files."""
     for line in lines_with(context, Outcome.STOPS):
-        words = HELP_AT_START.get(line.canonical or "", "also set what it needs, or remove the line")
+        words = HELP_AT_START.get(line.canonical or "") or _value_help(line, context)
         yield _refusal(refused_start, context, line, words)
 
 

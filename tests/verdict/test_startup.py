@@ -66,6 +66,10 @@ mysql-8.0.30  / character_set_server=utf8, collation_server=utf8_bin / collation
 mysql-9.7.4   / character_set_server=utf8mb3 / character_set_server / -
 mariadb-11.8.9 / character_set_server=utf8mb3 / character_set_server / -
 mysql-8.0.15  / mysqlx=OFF / mysqlx / OFF
+mysql-8.0.15  / skip_grant_tables, port=3307 / port / 0
+mysql-9.7.4   / skip_grant_tables, skip_networking=0 / skip_networking / ON
+mysql-9.7.4   / skip_grant_tables=0, port=3307 / port / -
+mysql-5.7.22  / skip_grant_tables, port=3307 / port / -
 mysql-9.7.4   / mysqlx=OFF / mysqlx / -
 mysql-8.0.15  / long_query_time=0.0000001 / long_query_time / 0.000000
 mariadb-10.11.19 / log_slow_query_time=12.3456789, long_query_time=1 / log_slow_query_time / -

@@ -7,7 +7,7 @@ file sets one of those options.
 from __future__ import annotations
 
 from advisor.verdict.number import parse_digits
-from advisor.verdict.settled import DAY, SECONDS, StartupSettings, is_binary_log_on, is_increment
+from advisor.verdict.settled import DAY, SECONDS, StartupSettings, is_binary_log_on, is_increment, is_too_long
 from advisor.verdict.special import is_plugin
 
 TYPE_CHECKING = False
@@ -27,6 +27,7 @@ DIGITS = 6
 # Options that can make a start fail although `--verbose --help` accepts their values.
 STOPPING = frozenset(
     {
+        "admin_address",
         "authentication_policy",
         "bind_address",
         "default_storage_engine",
@@ -36,6 +37,7 @@ STOPPING = frozenset(
         "encrypt_tmp_files",
         "enforce_gtid_consistency",
         "enforce_storage_engine",
+        "extra_port",
         "gtid_mode",
         "ignore_builtin_innodb",
         "innodb",
@@ -52,7 +54,16 @@ STOPPING = frozenset(
         "wsrep_on",
     }
 )
+ENOUGH_DIGITS = 9  # a buffer pool of so many digits is large enough for every page size
 MOST_CAPACITY, LEAST_CAPACITY = "innodb_io_capacity_max", 2000
+
+
+def may_stop(effective: dict[str, LineVerdict], target: Target) -> bool:
+    """Whether a line in effect is one of those that can make a start fail."""
+    socket, pool = effective.get("socket"), effective.get("innodb_buffer_pool_size")
+    long = socket is not None and is_too_long(socket.value, target)
+    small = target.is_mariadb and pool is not None and len(pool.value or "") < ENOUGH_DIGITS
+    return long or small or not STOPPING.isdisjoint(effective) or target.platform == "windows"
 
 
 def find_running_values(values: Values, lines: dict[str, LineVerdict], catalog: Catalog) -> Values:
@@ -177,6 +188,16 @@ def _may_be_rounded(printed: str) -> bool:
     return len(printed) >= DIGITS or "e" in printed
 
 
+def _socket_only(value: str) -> Rule:
+    """Return a rule for a setting of TCP, which MySQL 8 and later disable with skip_grant_tables (ASK-SEC-12)."""
+
+    def value_without_accounts(start: StartupSettings, name: str) -> str | None:
+        unchecked = start.text("skip_grant_tables") == "TRUE" and start.catalog.target.since("mysql", 8)
+        return value if unchecked and start.values[name] != "TRUE" else None
+
+    return value_without_accounts
+
+
 # Imported lazily: only files that set one of these options need the module.
 def _pool(start: StartupSettings, name: str) -> str | None:
     from advisor.verdict.startup.host import buffer_pool_value
@@ -281,6 +302,8 @@ EVERYWHERE: dict[str, Rule] = {
 }
 MYSQL: dict[str, Rule] = {
     "performance_schema_*": _size,
+    "port": _socket_only("0"),
+    "skip_networking": _socket_only("ON"),
     "binlog_cache_size": _at_most("max_binlog_cache_size"),
     "binlog_stmt_cache_size": _at_most("max_binlog_stmt_cache_size"),
     "innodb_buffer_pool_size": _POOL,

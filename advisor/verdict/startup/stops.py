@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from advisor.core.model import exact_size
 from advisor.core.value_types import NamedTuple
 from advisor.redaction import quote_value
-from advisor.verdict.number import parse_digits
-from advisor.verdict.settled import is_switched_on
+from advisor.verdict.number import PORT, parse_digits
+from advisor.verdict.settled import LONGEST_SOCKET, is_switched_on, is_too_long
 from advisor.verdict.special import NO_DEFAULT
 from advisor.verdict.words import split_flags
 
@@ -92,8 +93,9 @@ def _number(written: str | None) -> float | None:
         return None
 
 
-ZONE, MOST_HOURS, MOST_MINUTES = "default_time_zone", 15, 59
+ZONE = "default_time_zone"
 PAGE, ALGORITHM, BINLOG = "innodb_page_size", "innodb_compression_algorithm", "encrypt_binlog"
+POOL, POOL_PAGES, USUAL_PAGE, MIB = "innodb_buffer_pool_size", 320, 16 << 10, 1 << 20
 BUILT_IN = ("none", "zlib")
 POLICY = "authentication_policy"
 # Options of MariaDB that need the keys of a plugin.
@@ -110,8 +112,8 @@ METHODS_OF_UNIX = ("FSYNC", "O_DSYNC", "LITTLESYNC", "NOSYNC", "O_DIRECT", "O_DI
 SESSION_MEMORY, TOO_LITTLE_MEMORY = "max_session_mem_used", 32 << 10  # with 40K MariaDB starts
 DATA_FILES = ("innodb_data_file_path", "innodb_temp_data_file_path")
 FILES_OF_STATEMENTS = "secure_file_priv"
-BIND = "bind_address"
-RECOVER = "tc_heuristic_recover"
+BIND, ADMIN, SOCKET = "bind_address", "admin_address", "socket"
+RECOVER, EXTRA = "tc_heuristic_recover", "extra_port"
 NO_NAMES = ("", "0", NO_DEFAULT)  # values of log_bin that may mean none
 
 
@@ -138,8 +140,11 @@ def find_stops(
 
         fault = find_policy_fault(values[POLICY], target, loads=bool(loaded))
         stops.update({POLICY: StartupStop(fault, certain=False)} if fault else {})
-    if _is_no_offset(values.get(ZONE, "")):
-        stops[ZONE] = StartupStop(f"No time zone has the offset {values[ZONE]} from UTC.", certain=True)
+    if ZONE in values:
+        from advisor.verdict.formats import find_zone_fault
+
+        fault = find_zone_fault(values[ZONE], target)
+        stops.update({ZONE: StartupStop(fault, certain=True)} if fault else {})
     if BIND in values and BIND not in unread:
         fault = find_address_fault(values[BIND], target, listens=_listens(values, target))
         stops.update({BIND: StartupStop(fault, certain=True)} if fault else {})
@@ -149,11 +154,17 @@ def find_stops(
             "it, and stops."
         )
         stops[RECOVER] = StartupStop(why, certain=False)
+    if ADMIN in values and ADMIN not in unread and _listens(values, target):
+        fault = find_admin_fault(values[ADMIN], target)
+        stops.update({ADMIN: StartupStop(fault, certain=True)} if fault else {})
+    if is_too_long(values.get(SOCKET), target):
+        stops[SOCKET] = StartupStop(f"The path of a socket has at most {LONGEST_SOCKET} bytes.", certain=True)
     stops.update(_engines(values, target))
     stops.update(_data_files(values, target))
     if target.is_mysql and target.platform == "windows":
         stops.update(_on_windows(values))
     if target.is_mariadb:
+        stops.update(_too_little(values, catalog))
         stops.update(_without_provider(values, loaded, target))
         stops.update(_without_keys(values, loaded))
         stops.update(_nodes(values, unread))
@@ -169,6 +180,19 @@ def find_stops(
     return {name: stop for name, stop in stops.items() if not (maybe_off and name.startswith("innodb_"))}
 
 
+def _too_little(values: Values, catalog: Catalog) -> dict[str, StartupStop]:
+    """Find a buffer pool without space for MariaDB's own pages, and one port for two sockets."""
+    stops, least = {}, POOL_PAGES * (parse_digits(values.get(PAGE)) or USUAL_PAGE)
+    if catalog.get("innodb_buffer_pool_size_max"):  # its pages share the pool with their descriptors
+        least = (least // MIB + 1) * MIB
+    if (parse_digits(values.get(POOL)) or least) < least:
+        why = f"MariaDB needs a buffer pool of {exact_size(least)} or more for this page size."
+        stops[POOL] = StartupStop(why, certain=True)
+    if values.get(EXTRA, "0") != "0" and values[EXTRA] == values.get("port", PORT) and _listens(values, catalog.target):
+        stops[EXTRA] = StartupStop("The server cannot open its port twice: use another number.", certain=True)
+    return stops
+
+
 def _on_windows(values: Values) -> dict[str, StartupStop]:
     """Find values that MySQL's manual gives to other systems; no server on Windows was examined."""
     stops = {}
@@ -180,14 +204,6 @@ def _on_windows(values: Values) -> dict[str, StartupStop]:
         why = "0 needs a case-sensitive file system, and those of Windows are not."
         stops[CASE] = StartupStop(why, certain=False)
     return stops
-
-
-def _is_no_offset(zone: str) -> bool:
-    """Whether the zone is written as an offset that all servers refuse: 15 hours or more, or minutes above 59."""
-    hours, colon, minutes = zone[1:].partition(":")
-    if zone[:1] not in ("+", "-") or not colon or not (hours + minutes).isdecimal() or not hours or not minutes:
-        return False
-    return int(hours[:3]) >= MOST_HOURS or int(minutes[:3]) > MOST_MINUTES
 
 
 def _listens(values: Values, target: Target) -> bool:
@@ -204,7 +220,10 @@ def _engines(values: Values, target: Target) -> dict[str, StartupStop]:
     if not any(name in values for name in (*DEFAULTS, INNODB, LEFT_OUT)):
         return {}
 
-    faults = {name: find_engine_fault(values[name], target) for name in DEFAULTS if name in values}
+    set_to = {name: values[name] for name in DEFAULTS if name in values}
+    if target.is_mariadb:  # where an empty value of these two is none
+        set_to = {name: engine for name, engine in set_to.items() if engine or name == DEFAULTS[0]}
+    faults = {name: find_engine_fault(engine, target) for name, engine in set_to.items()}
     stops = {name: StartupStop(fault, certain=False) for name, fault in faults.items() if fault}
     wanted = [name for name in DEFAULTS if is_innodb(values.get(name, "InnoDB" if name == DEFAULTS[0] else ""))]
     if target.is_mariadb and wanted:
@@ -231,7 +250,17 @@ def _data_files(values: Values, target: Target) -> dict[str, StartupStop]:
         return {}
 
     faults = {name: find_files_fault(name, values[name], target) for name in named}
+    temporary, system = (_file_names(values, name) for name in (TEMPORARY, SYSTEM))
+    at = TEMPORARY if TEMPORARY in named else SYSTEM
+    if not temporary.isdisjoint(system) and not faults[at] and target.platform != "windows":
+        faults[at] = f"InnoDB's system tablespace has a file {min(temporary & system)} too: write another name."
     return {name: StartupStop(fault, certain=True) for name, fault in faults.items() if fault}
+
+
+def _file_names(values: Values, name: str) -> frozenset[str]:
+    """The names in a list of InnoDB's data files, or those of its default."""
+    written = values.get(name, DEFAULT_FILES[name])
+    return frozenset(part.partition(":")[0].strip() for part in written.split(";") if part)
 
 
 def _is_no_power_of_two(size: int) -> bool:
@@ -272,6 +301,7 @@ def _nodes(values: Values, unread: frozenset[str]) -> dict[str, StartupStop]:
 
 SYSTEM, TEMPORARY = "innodb_data_file_path", "innodb_temp_data_file_path"
 MEGABYTE = 1 << 20  # the minimum size of a file
+DEFAULT_FILES = {SYSTEM: "ibdata1", TEMPORARY: "ibtmp1"}
 LEAST = {SYSTEM: 5 * MEGABYTE, TEMPORARY: 12 * MEGABYTE}  # bytes of all files together
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _SIZE = r"\s*\+?([0-9]{1,19})([KkMmGg]?)"
@@ -372,7 +402,7 @@ def find_node_faults(values: Values, unread: frozenset[str]) -> dict[str, str]:
 # network namespace that MySQL takes since 8.0.22.
 NEVER_IN_NAMES = frozenset(" \t%/[]()<>\"',;")
 EVERY_ADDRESS = frozenset({"*", "0.0.0.0", "::"})  # noqa: S104 - compared, never listened on
-OCTETS, LARGEST_OCTET = 4, 255
+OCTETS, LARGEST_OCTET, IPV6 = 4, 255, frozenset("0123456789abcdef:.")
 
 
 def find_address_fault(written: str, target: Target, *, listens: bool) -> str:
@@ -388,10 +418,20 @@ def find_address_fault(written: str, target: Target, *, listens: bool) -> str:
         return f"A list cannot contain {', '.join(sorted(EVERY_ADDRESS))}, which already mean all addresses."
     if not listens:
         return ""
+    if target.is_mariadb and written.lower().startswith("::ffff:"):
+        return "MariaDB opens an IPv6 socket for IPv6 alone: write the IPv4 address without ::ffff:."
     if len(addresses) > 1 and target.is_mysql and not lists:
         return "This version accepts one address, not a list."
     wrong = next((address for address in addresses if _is_no_address(address, target)), None)
     return "" if wrong is None else f"{quote_value(wrong)} is neither an IP address nor a host name."
+
+
+def find_admin_fault(written: str, target: Target) -> str:
+    """Return why the server cannot listen on this admin_address, empty if it may."""
+    address = written.partition("/")[0]
+    if any(every.startswith(address) for every in EVERY_ADDRESS):
+        return "The administrative port takes one address of this host, not one that means all of them."
+    return f"{quote_value(written)} is not one IP address or host name." if _is_no_address(written, target) else ""
 
 
 def _is_no_address(written: str, target: Target) -> bool:
@@ -399,6 +439,9 @@ def _is_no_address(written: str, target: Target) -> bool:
     allowed = {"%"} if ":" in written else set()
     if target.since("mysql", 8, 0, 22):
         allowed.add("/")
+    address = written.partition("/")[0].partition("%")[0].lower()
+    if ":" in address and (address.count(":") == 1 or not IPV6.issuperset(address)):
+        return True  # a port after the address
     parts = written.split(".")
     numbers = len(parts) == OCTETS and all(part.isdecimal() for part in parts)
     too_large = numbers and any(int(part[:10]) > LARGEST_OCTET for part in parts)
