@@ -13,6 +13,7 @@ READ_BUFFER_SIZE=1M
 read_buffer_siz=1M
 foo.read_buffer_size=1M
 hot.key_buffer_size=1M
+default.key_buffer_size=1M / key_buffer_size=16M
 hot.optimizer_row_copy_cost=-1
 innodb.optimizer_disk_read_cost=5
 aria.optimizer_where_cost=5
@@ -99,6 +100,15 @@ skip_name_resolve=OFF
 skip-networking=0
 local_infile=2
 slow_query_log=/var/log/slow.log
+general_log_file=a.cnf
+slow_query_log_file=a.INI
+slow_query_log_file=a.cnf / slow_query_log_file=a.log
+skip_new
+delay_key_write=ALL / concurrent_insert=2 / skip_new
+skip_new / delay_key_write=ALL
+upgrade=for
+upgrade=4
+upgrade=
 binlog_format=
 binlog_format=s
 binlog_format=1
@@ -130,6 +140,10 @@ character_set_server=utf8
 character_set_server=latin1 / collation_server=utf8mb4_bin
 collation_server=utf8mb4_0900_ai_ci / character_set_server=utf8mb4
 character_set_server=UTF8MB4 / collation_server=utf8mb4_unicode_ci
+character_set_server=utf8mb4 / collation_server=utf8mb4_unicode_cs
+character_set_server=utf8mb4 / collation_server=utf8mb4_general1400_as_ci
+character_set_server=latin1 / collation_server=latin1_swedish_cs
+character_set_server=latin7 / collation_server=latin7_general_cs
 thread_handling=pool-of-threads
 default_storage_engine=memory
 log_bin=/a.b/foo.bar.baz / server_id=1
@@ -151,6 +165,8 @@ session_track_system_variables=*
 tls_version=TLSv1
 tls_version=TLSv1 / tls_version=TLSv1.2
 tls_version=TLSv1.2
+tls_version=TLSv1.2,
+tls_version=TLSv1.2,,
 enable-tls_version=x
 enable-admin_tls_version / admin_tls_version=TLSv1.2
 query_cache_type=0 / query_cache_size=1M
