@@ -393,6 +393,8 @@ def _is_collation(name: str, target: Target) -> bool:
 
     charset, _, rest = name.partition("_")
     charset = full_charset_name(charset)
+    if name == "utf8mb4_0900_bin" and target.is_mysql:
+        return target.since("mysql", 8, 0, 17)
     if "_uca1400_" in name or "_0900_" in name:
         is_known = target.since("mariadb", 10, 10) if "uca" in name else _has_uca9(target)
         return is_known and name.isidentifier() and name.endswith(ENDINGS)

@@ -142,6 +142,7 @@ collation_server=utf8mb4_0900_ai_ci / character_set_server=utf8mb4
 character_set_server=UTF8MB4 / collation_server=utf8mb4_unicode_ci
 character_set_server=utf8mb4 / collation_server=utf8mb4_unicode_cs
 character_set_server=utf8mb4 / collation_server=utf8mb4_general1400_as_ci
+character_set_server=utf8mb4 / collation_server=utf8mb4_0900_bin
 character_set_server=latin1 / collation_server=latin1_swedish_cs
 character_set_server=latin7 / collation_server=latin7_general_cs
 thread_handling=pool-of-threads
