@@ -176,6 +176,7 @@ FLAG_REPLACEMENTS = (
     (r"give more with --time", "give it more time"),
     (r"with a longer --time", "with a longer time"),
     (r" \(--time\)", ""),
+    (r"--rounds \w+ \(about (\w+) min\)", r"about \1 min"),
     (r"--time (\w+)", r"a time of \1"),
     (r"--dir (\S+) is not a directory", r"\1 is not a directory"),
     (r"another --dir", "another directory"),
