@@ -20,6 +20,7 @@ _FILE = __file__.rpartition("/")[0] + "/data/elsewhere.json"
 _TEXT: list[str] = []  # that of the file, once it was read
 _VENDORS = __file__.rpartition("/")[0] + "/data/vendors.json"
 _DOCUMENTED: dict[str, list[str]] = {}
+_LISTED: dict[bool, list[str]] = {}  # their names by whether the target is MySQL
 WINDOWS = "windows"
 # Values that Percona Server documents (its thread pool, and InnoDB of 5.7), or that exist on Windows, for options that
 # MySQL on Linux has without them.
@@ -120,6 +121,17 @@ def _documented_elsewhere() -> dict[str, list[str]]:
     return _DOCUMENTED
 
 
+def _options_elsewhere(target: Target) -> list[str]:
+    """The options that other builds or platforms than the target have, sorted.
+
+    Listed once for each flavour: a file may be full of unknown names.
+    """
+    if target.is_mysql not in _LISTED:
+        known = sorted(_documented_elsewhere())
+        _LISTED[target.is_mysql] = [name for name in known if vendor_of_option(name, target) is not None]
+    return _LISTED[target.is_mysql]
+
+
 def vendor_of_value(option: str, value: str, target: Target) -> VendorBuild | None:
     """Return who documents a value that the target's option refuses; None if no other build does."""
     return _read_vendor(VALUES.get(option, {}).get(value.lower()), target)
@@ -158,7 +170,7 @@ def nearest_vendor_option(name: str, target: Target, own: str | None) -> str | N
     limit = _slips_allowed(name) + 1
     if own is not None:
         limit = edit_distance(name, own, limit)
-    listed = [option for option in sorted(_documented_elsewhere()) if vendor_of_option(option, target) is not None]
+    listed = _options_elsewhere(target)
     near = _nearest_by_edits(name, listed, limit)
     if near or own or not name:
         return near
@@ -211,7 +223,8 @@ def edit_distance(name: str, other: str, limit: int) -> int:
 
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "data", "descriptions")
-_descriptions: dict[str, str] = {}
+_descriptions: dict[str, str] = {}  # all of them, once all were read
+_texts: list[str] = []  # those of the files, for single options
 
 
 def all_descriptions() -> dict[str, str]:
@@ -219,13 +232,36 @@ def all_descriptions() -> dict[str, str]:
     if not _descriptions:
         import tomllib  # lint finds names in this module, and needs no description
 
-        for name in sorted(os.listdir(FOLDER)):
-            with open(os.path.join(FOLDER, name), "rb") as file:
-                _descriptions.update(tomllib.load(file))
+        parsed = [tomllib.loads(lines) for lines in _read_descriptions()]
+        _descriptions.update({name: text for file in parsed for name, text in file.items()})
     return _descriptions
 
 
 def describe_option(name: str, option: Option | None = None) -> str:
     """Return the description of an option, or of the option that it is an alias of; empty if there is none."""
-    known = all_descriptions()
-    return known.get(name) or known.get((option and option.alias_of) or "", "")
+    return _find_description(name) or _find_description((option and option.alias_of) or "")
+
+
+def _find_description(name: str) -> str:
+    """Read one description by itself: to parse hundreds of them takes longer than the rest of `mycnf explain`."""
+    if _descriptions:
+        return _descriptions.get(name, "")
+    import tomllib
+
+    for lines in _read_descriptions() if name.isidentifier() else ():
+        begin = lines.find(f"\n{name} = ")
+        if begin >= 0:
+            found: str = tomllib.loads(lines[begin : lines.index("\n", begin + 1)])[name]
+            return found
+    return ""
+
+
+def _read_descriptions() -> list[str]:
+    """Return the texts of the files, in which each option has a line."""
+    if not _texts:
+        texts = []
+        for name in sorted(os.listdir(FOLDER)):
+            with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
+                texts.append("\n" + file.read())
+        _texts.extend(texts)
+    return _texts

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from advisor.catalog import presence
 from advisor.catalog.load import load
 from advisor.catalog.presence import all_descriptions, describe_option, find_presence
 from advisor.catalog.targets import SERIES
@@ -66,3 +67,12 @@ def test_an_alias_is_described_by_what_it_stands_for() -> None:
     assert described
     for option in described:
         assert describe_option(option.name, option) == all_descriptions()[option.alias_of or ""]
+
+
+def test_a_description_that_is_read_alone_is_that_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One option is looked up without parsing hundreds, with the same text; names that nobody described have none."""
+    whole = dict(all_descriptions())
+    monkeypatch.setattr(presence, "_descriptions", {})
+    assert {name: describe_option(name) for name in whole} == whole
+    for other in ("", "no_such_option", "port = 1", 'port"', "por"):
+        assert describe_option(other) == ""
