@@ -194,23 +194,57 @@ class Evidence(NamedTuple):
     table: Table | None
 
 
-_STORE: dict[str, Evidence] = {}
+_STORE: dict[str, Evidence] = {}  # all of it, once all was read
+_CITED: dict[str, Evidence | None] = {}  # what was looked up before
+_TEXTS: list[str] = []  # those of the files, for single entries
 
 
 def find_evidence(identity: str) -> Evidence | None:
     """The evidence with this id, such as RBS-01; None if the store has none."""
-    return all_evidence().get(identity.upper())
+    key = identity.upper()
+    if _STORE:
+        return _STORE.get(key)
+    if key not in _CITED:
+        _CITED[key] = _read_entry(key)
+    return _CITED[key]
 
 
 def all_evidence() -> dict[str, Evidence]:
     """All evidence by id, in the order of the files."""
-    if not _STORE:
-        import tomllib  # areas need no evidence
-
-        for name in sorted(n for n in os.listdir(FOLDER) if n.endswith(".toml")):
-            with open(os.path.join(FOLDER, name), "rb") as file:
-                _STORE.update({key: _evidence(key, entry) for key, entry in tomllib.load(file).items()})
+    if not _STORE:  # filled at once: the app looks entries up in other threads meanwhile
+        _STORE.update({key: entry for text in _read_texts() for key, entry in _parse(text).items()})
     return _STORE
+
+
+def _read_entry(key: str) -> Evidence | None:
+    """Read one entry by itself: a report cites a few of hundreds, and to parse them all takes longer than its rules."""
+    if not key.replace("-", "").isalnum():
+        return None
+    for text in _read_texts():
+        begin = text.find(f"\n[{key}]\n")
+        if begin >= 0:
+            end = text.find("\n[", begin + 1)
+            while text.startswith(f"\n[{key}.", end):  # its table
+                end = text.find("\n[", end + 1)
+            return _parse(text[begin : end if end >= 0 else None])[key]
+    return None
+
+
+def _read_texts() -> list[str]:
+    """The texts of the files in the order of their names; each entry begins with `[ID]` on a line of its own."""
+    if not _TEXTS:
+        texts = []
+        for name in sorted(n for n in os.listdir(FOLDER) if n.endswith(".toml")):
+            with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
+                texts.append("\n" + file.read())
+        _TEXTS.extend(texts)
+    return _TEXTS
+
+
+def _parse(text: str) -> dict[str, Evidence]:
+    import tomllib  # areas need no evidence
+
+    return {key: _evidence(key, entry) for key, entry in tomllib.loads(text).items()}
 
 
 def _evidence(identity: str, entry: dict[str, Any]) -> Evidence:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from probes.registry import load_all
+from rules.core import areas
 from rules.core.areas import Evidence, all_evidence, find_evidence
 
 if TYPE_CHECKING:
@@ -59,6 +60,16 @@ def test_ids_are_found_in_any_case() -> None:
     assert found is not None
     assert found.id == "RBS-01"
     assert find_evidence("XXX-99") is None
+
+
+def test_an_entry_alone_is_that_of_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An entry that is read by itself is the same as among all others; nothing else is taken for an id."""
+    store = dict(all_evidence())
+    monkeypatch.setattr(areas, "_STORE", {})
+    monkeypatch.setattr(areas, "_CITED", {})
+    assert {identity: find_evidence(identity) for identity in store} == store
+    for other in ("", "RBS", "RBS-01.table", "RBS-01]\n[RBS-02", "*"):
+        assert find_evidence(other) is None
 
 
 @pytest.fixture(scope="session")
