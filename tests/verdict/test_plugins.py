@@ -24,6 +24,8 @@ early_plugin_load=keyring_file.so / loose_keyring_file_data=/tmp/keys
 early_plugin_load=keyring_file.so / keyring_file_open_mode=1
 keyring_file_data=/tmp/keys
 """
+# A third of a start, and nothing here is about it.
+QUICKLY = ("--performance-schema=OFF",)
 STRANGE = """
 plugin_load_add=semisync_source.so / rpl_semi_sync_source_foo=1
 plugin_load_add=semisync_source.so / loose_rpl_semi_sync_source_foo=1
@@ -95,7 +97,7 @@ def test_the_server_says_what_the_line_is_said_to_do(start: Start, server_name: 
     (line,) = judge("early_plugin_load=keyring_file.so").lines
     assert line.outcome == "ignored"
     assert "logs an error and starts without the plugin" in line.reason
-    server = start(server_name, arguments=["--early-plugin-load=keyring_file.so"])
+    server = start(server_name, arguments=[*QUICKLY, "--early-plugin-load=keyring_file.so"])
     assert re.search(r"\[ERROR\].*keyring_file.so", server.read_log())
     with server.connect() as connection, connection.cursor() as cursor:
         cursor.execute("SHOW PLUGINS")
@@ -138,7 +140,7 @@ def test_what_was_installed_before_brings_its_options(
     """The server starts with an option that no line of the file explains, so that the verdict is not certain."""
     file = tmp_path / "my.cnf"
     file.write_text("[mysqld]\n")
-    server = start(server_name, option_file=file)
+    server = start(server_name, option_file=file, arguments=QUICKLY)
     with server.connect() as connection, connection.cursor() as cursor:
         cursor.execute(statement)
     file.write_text(f"[mysqld]\n{line}\n")
@@ -155,7 +157,7 @@ def test_a_library_of_mariadb(start: Start, server_name: str, judge: Judge, run:
     lines = judge("plugin_load_add=server_audit\nserver_audit_logging=ON").lines
     assert (lines[0].outcome, lines[0].certain) == ("ignored", False)
     assert "server_audit is MariaDB's" in lines[0].reason
-    server = start(server_name, arguments=["--plugin-load-add=server_audit"])
+    server = start(server_name, arguments=[*QUICKLY, "--plugin-load-add=server_audit"])
     assert re.search(r"\[ERROR\].*server_audit", server.read_log())
     assert run(["plugin_load_add=server_audit", "server_audit_logging=ON"]) is None
 

@@ -87,7 +87,7 @@ def test_a_start_stops_at_an_address_that_no_host_has(
     """A server that listens for TCP needs addresses that it can resolve, and MySQL 5.7 takes one alone."""
     refused = refused_lines(judge(f"bind_address={address}"))
     try:
-        start(server_name, tcp=True, arguments=[f"--bind-address={address}"]).close()
+        start(server_name, tcp=True, small=True, arguments=[f"--bind-address={address}"]).close()
     except SandboxError as error:
         print(f"not started: {error}")
         assert refused

@@ -102,6 +102,8 @@ innodb_buffer_pool_size = 64M
 innodb_log_file_size = 4M
 innodb_flush_log_at_trx_commit = 2
 """
+# A third of a start of MySQL, and the rules of InnoDB ask it nothing.
+QUICKLY = ("--performance-schema=OFF",)
 DEFAULT_CAPACITY = 200
 FULL = 80
 NVME = host_of({"disks": [{"kernel_name": "nvme0n1", "transport": "nvme"}]})
@@ -277,7 +279,7 @@ def test_files_that_a_method_buffers(server_name: str, start: Start, tmp_path: P
     for method, finds in (("fsync", True), ("O_DIRECT", False)):
         file = tmp_path / "my.cnf"
         file.write_text(f"[mysqld]\ninnodb_buffer_pool_size = 4G\ninnodb_flush_method = {method}\n", "utf-8")
-        sandbox = start(server_name, option_file=file)
+        sandbox = start(server_name, option_file=file, arguments=QUICKLY)
         facts = replace(
             collect_from_account(Account(user="root", socket=sandbox.socket), CollectRequest(window=0.0)), host=None
         )
@@ -339,7 +341,7 @@ def test_a_pool_that_is_kept_free(start: Start, tmp_path: Path) -> None:
 def test_changes_that_wait_for_purge(start: Start, tmp_path: Path) -> None:
     """A MySQL 8.0 delays changes behind an open transaction; without the limit they are not delayed."""
     limits = "innodb_max_purge_lag = 100\ninnodb_max_purge_lag_delay = 100000\n"
-    sandbox = start("mysql-8.0", option_file=written(tmp_path, SMALL_LOG + limits))
+    sandbox = start("mysql-8.0", option_file=written(tmp_path, SMALL_LOG + limits), arguments=QUICKLY)
     with sandbox.connect(autocommit=True) as connection, connection.cursor() as cursor:
         cursor.execute("CREATE TABLE mysql.x (i INT PRIMARY KEY, v INT)")
         cursor.execute("INSERT INTO mysql.x VALUES (1, 1)")
@@ -358,7 +360,7 @@ def test_changes_that_wait_for_purge(start: Start, tmp_path: Path) -> None:
 @pytest.mark.servers("mysql-8.0", "mariadb-11.4")
 def test_a_server_that_gets_no_asynchronous_io(server_name: str, start: Start, tmp_path: Path) -> None:
     """Where io_setup fails, as at fs.aio-max-nr, the server runs with native AIO off, and that is a warning."""
-    sandbox = start(server_name, option_file=written(tmp_path, SMALL_LOG))
+    sandbox = start(server_name, option_file=written(tmp_path, SMALL_LOG), arguments=QUICKLY)
     assert "native-aio-off" not in found(facts_of(sandbox))
     sandbox.stop()
     failing = ["-e", "trace=io_setup", "-e", "inject=io_setup:error=EAGAIN"]

@@ -29,6 +29,8 @@ BAD = {
     "BUF003": ("sort_buffer_size", "67108864"),
 }
 PERSISTED_ALONE = ["mysql-8.0", "mysql-9.7"]
+# A third of a start, and none of these rules asks it anything.
+QUICKLY = ("--performance-schema=OFF",)
 
 
 def found(server: Sandbox) -> dict[str, Finding]:
@@ -74,7 +76,7 @@ def test_a_persisted_value_is_persisted_again(server_name: str, start: Start, tm
     """A persisted value outranks a correct line of the file: the advice is SET PERSIST, and no line."""
     file = tmp_path / "my.cnf"
     file.write_text("[mysqld]\ninnodb_flush_log_at_trx_commit = 1\n", "utf-8")
-    server = start(server_name, option_file=file)
+    server = start(server_name, option_file=file, arguments=QUICKLY)
     sent(server, *(f"SET PERSIST {name} = {value}" for name, value in BAD.values()))
     if words == "after it":
         server.restart()
@@ -94,7 +96,7 @@ def test_what_stands_beside_a_line_is_carried_out_too(server_name: str, start: S
     """RESET PERSIST and SET GLOBAL, as the help of OPT016 prints them, leave the file's value in force."""
     file = tmp_path / "my.cnf"
     file.write_text("[mysqld]\nsort_buffer_size = 1M\n", "utf-8")
-    server = start(server_name, option_file=file)
+    server = start(server_name, option_file=file, arguments=QUICKLY)
     sent(server, "SET PERSIST sort_buffer_size = 524288")
     advice = found(server)["OPT016"].help
     printed = re.fullmatch(r"to use the line, run (RESET PERSIST \w+), then (SET GLOBAL \w+ = \d+); to keep .*", advice)
@@ -111,7 +113,7 @@ def test_an_argument_is_replaced_where_it_stands(server_name: str, start: Start,
     file = tmp_path / "my.cnf"
     file.write_text("[mysqld]\n", "utf-8")
     words = [f"--{name.replace('_', '-') if code != 'BUF003' else name}={value}" for code, (name, value) in BAD.items()]
-    server = start(server_name, option_file=file, arguments=words)
+    server = start(server_name, option_file=file, arguments=[*QUICKLY, *words])
     before = found(server)
     assert before.keys() >= BAD.keys()
     assert [before[code].actions[0].option_line for code in BAD] == [None] * len(BAD)
@@ -127,7 +129,7 @@ def test_the_line_that_decides_is_replaced(server_name: str, start: Start, tmp_p
     file = tmp_path / "my.cnf"
     lines = [f"{name} = {value}" for name, value in BAD.values()]
     file.write_text("\n".join(["[mysqld]", "sort-buffer-size = 1M", *lines, ""]), "utf-8")
-    server = start(server_name, option_file=file)
+    server = start(server_name, option_file=file, arguments=QUICKLY)
     before = found(server)
     assert before.keys() >= BAD.keys()
     assert before["BUF003"].actions[0].place == before["BUF003"].location
@@ -142,7 +144,7 @@ def test_what_was_set_at_run_time_needs_no_line(server_name: str, start: Start, 
         pytest.skip("MySQL 5.7 does not report what was set at run time")
     file = tmp_path / "my.cnf"
     file.write_text("[mysqld]\ninnodb_flush_log_at_trx_commit = 1\n", "utf-8")
-    server = start(server_name, option_file=file)
+    server = start(server_name, option_file=file, arguments=QUICKLY)
     sent(server, "SET GLOBAL innodb_flush_log_at_trx_commit = 2")
     (action,) = found(server)["DUR001"].actions
     assert (action.statement, action.option_line) == ("SET GLOBAL innodb_flush_log_at_trx_commit = 1;", None)
@@ -153,7 +155,7 @@ def test_the_expiry_that_decides_is_cited_and_replaced(server_name: str, start: 
     """`expire_logs_days = 0` switches the expiry off, not the log_bin beside it."""
     file = tmp_path / "my.cnf"
     file.write_text("[mysqld]\nlog_bin = binlog\nserver_id = 3\nexpire_logs_days = 0\n", "utf-8")
-    server = start(server_name, option_file=file)
+    server = start(server_name, option_file=file, arguments=QUICKLY)
     facts = collect_from_account(Account(user="root", socket=server.socket), CollectRequest(window=0.0))
     (finding,) = run_rules(build_context(facts), select_rules(["BIN001"], None)).findings
     assert finding.location is not None
@@ -172,7 +174,7 @@ def test_a_removal_is_advised_where_the_value_is(server_name: str, start: Start,
     """A rule that would remove a line says RESET PERSIST of a persisted value, and the argument of a given one."""
     file = tmp_path / "my.cnf"
     file.write_text("[mysqld]\n", "utf-8")
-    server = start(server_name, option_file=file, arguments=["--innodb-force-recovery=1"])
+    server = start(server_name, option_file=file, arguments=[*QUICKLY, "--innodb-force-recovery=1"])
     facts = collect_from_account(Account(user="root", socket=server.socket), CollectRequest(window=0.0))
     helps = {f.canonical: f.help for f in run_rules(build_context(facts), select_rules(["INN"], None)).findings}
     assert helps["innodb_force_recovery"].startswith("remove --innodb-force-recovery=1 from the server's command line")

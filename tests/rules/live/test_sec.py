@@ -218,7 +218,7 @@ def test_a_general_log_that_is_thrown_away(server_name: str, start: Start, tmp_p
     log = tmp_path / "general.log"
     file = tmp_path / "my.cnf"
     file.write_text(f"[mysqld]\ngeneral_log = 1\ngeneral_log_file = {log}\nlog_output = NONE\n", "utf-8")
-    sandbox = start(server_name, option_file=file)
+    sandbox = start(server_name, option_file=file, arguments=["--performance-schema=OFF"])
     send(sandbox, "SELECT 'thrown away'")
     assert not log.exists() or "thrown away" not in log.read_text("utf-8")
     assert "general-log" not in found(sandbox)
