@@ -95,9 +95,12 @@ def test_the_corpus(shared: Path) -> None:
         lines = path.read_bytes().split(b"\n")
         before = b"\n".join(b"" if line.lstrip().startswith(b"!include") else line for line in lines)
         after = fixed(before, target)
-        assert values(judged(after, target)) == values(judged(before, target)), (path.name, target)
-        assert fixed(after, target) == after, (path.name, target)
-        assert fixed(once := fixed(before, target, unsafe=True), target, unsafe=True) == once, (path.name, target)
+        if after != before:  # what changes nothing changes nothing the second time
+            assert values(judged(after, target)) == values(judged(before, target)), (path.name, target)
+            assert fixed(after, target) == after, (path.name, target)
+        once = fixed(before, target, unsafe=True)
+        if once != before:
+            assert fixed(once, target, unsafe=True) == once, (path.name, target)
 
 
 @pytest.mark.parametrize(
