@@ -157,11 +157,11 @@ def test_what_maximum_does(binary: Binary, tmp_path: Path, lower_first: bool) ->
     assert {n: (v, printed[n]) for n, v in effective.items() if printed[n] != v} == {}
 
 
-def test_the_variables_of_options(server_name: str, binary: Binary, start: Start) -> None:
+def test_the_variables_of_options(any_server: Sandbox, binary: Binary) -> None:
     """A running server has the variables that the catalog names, and none for the other options."""
     catalog = asked(binary)
     wrong = []
-    with start(server_name).connect(autocommit=True) as connection, connection.cursor() as cursor:
+    with any_server.connect(autocommit=True) as connection, connection.cursor() as cursor:
         cursor.execute("SHOW GLOBAL VARIABLES")
         there = {name for name, _ in cursor.fetchall()}
         for option in options_of(catalog):

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mycnf_command import Mycnf
-    from real_servers import Start
+
+    from probes.sandbox import Sandbox
 
 
 @pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-10.11")
-def test_a_server_is_sampled(server_name: str, start: Start, mycnf: Mycnf, tmp_path: Path) -> None:
+def test_a_server_is_sampled(any_server: Sandbox, mycnf: Mycnf, tmp_path: Path) -> None:
     """A sample is kept silently, by listed statements alone; an audit reports a busy hour once there is one."""
-    server = start(server_name)
-    there = ("--socket", server.socket, "--user", "root")
-    with overheard(server, tmp_path / "general.log") as heard:
+    there = ("--socket", any_server.socket, "--user", "root")
+    with overheard(any_server, tmp_path / "general.log") as heard:
         assert mycnf("sample", *there)[:3] == (0, "", "")
         sent = heard()
     assert len(sent) > 4

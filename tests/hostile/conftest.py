@@ -14,6 +14,7 @@ import pytest
 from hostile_recording import record
 from hostile_server import Heard, Mischief, Recording, hostile
 from mycnf_command import CHECKOUT, Ended, check_run
+from real_servers import Server
 
 from advisor.__main__ import main
 from advisor.collect.collect import CollectRequest, collect_from_account
@@ -21,7 +22,6 @@ from advisor.collect.connection.connect import ConnectionLimits
 from advisor.collect.connection.options import Account
 from advisor.core.errors import ConnectError
 from advisor.facts import Facts
-from probes.sandbox import Sandbox
 
 RECORDINGS: dict[str, Recording] = {}
 QUICK = ConnectionLimits(connect=1.0, read=0.2, statement=1, answer=0.4, whole=1.2)
@@ -60,10 +60,10 @@ Turns = Callable[[int], int]
 
 
 @pytest.fixture
-def recording(server_name: str, any_server: Sandbox, tmp_path: Path) -> Recording:
+def recording(server_name: str, server: Server, tmp_path: Path) -> Recording:
     """How the real server answers; it is asked once."""
     if server_name not in RECORDINGS:
-        RECORDINGS[server_name] = record(any_server.socket, tmp_path)
+        RECORDINGS[server_name] = record(server(server_name).socket, tmp_path)
     return RECORDINGS[server_name]
 
 

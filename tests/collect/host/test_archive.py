@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 MOST_ROUNDS = 5
 
 
-@pytest.fixture
-def named_process(tmp_path: Path) -> Iterator[int]:
+@pytest.fixture(scope="module")
+def named_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """A process that is a server by name only: the script finds servers by name and must not need more of them."""
-    program = tmp_path / "mysqld"
+    program = tmp_path_factory.mktemp("named") / "mysqld"
     shutil.copy(shutil.which("sleep"), program)
     with subprocess.Popen([program, "600"], env={"MYSQL_PWD": "hunter2"}) as process:
         yield process.pid
@@ -51,6 +51,12 @@ def run_script(tmp_path: Path) -> Path:
         )
     assert list(scratch.iterdir()) == [], "the script must leave nothing behind"
     return place
+
+
+@pytest.fixture(scope="module")
+def tar(tmp_path_factory: pytest.TempPathFactory, named_process: int) -> Path:
+    """The tar of this host while that process runs."""
+    return run_script(tmp_path_factory.mktemp("tar"))
 
 
 def without_space(host: Host) -> Host:
@@ -92,9 +98,9 @@ def test_fields_that_differ_are_named() -> None:
     assert faults([compared(host, host, renamed)]) == ["os.hostname: moves by itself"]
 
 
-def test_tar_holds_no_environment_and_no_command_line(tmp_path: Path, named_process: int) -> None:
+def test_tar_holds_no_environment_and_no_command_line(tar: Path, named_process: int) -> None:
     """Both may hold a password, so the script takes neither from any process."""
-    with tarfile.open(run_script(tmp_path)) as archive:
+    with tarfile.open(tar) as archive:
         names = archive.getnames()
         texts = b"".join(archive.extractfile(member).read() for member in archive if member.isreg())
     assert f"./proc/{named_process}/limits" in names
@@ -102,11 +108,11 @@ def test_tar_holds_no_environment_and_no_command_line(tmp_path: Path, named_proc
     assert b"hunter2" not in texts
 
 
-def test_of_numa_maps_the_first_mapping_alone_goes_into_the_tar(tmp_path: Path, named_process: int) -> None:
+def test_of_numa_maps_the_first_mapping_alone_goes_into_the_tar(tar: Path, named_process: int) -> None:
     """For the whole of it the kernel would walk every page of a server, of which there may be a terabyte."""
     if not os.path.exists(f"/proc/{named_process}/numa_maps"):
         pytest.skip("this kernel has no memory nodes")
-    with tarfile.open(run_script(tmp_path)) as archive:
+    with tarfile.open(tar) as archive:
         sizes = {member.name: member.size for member in archive}
     assert 0 < sizes[f"./proc/{named_process}/numa_maps"] <= 128
 

@@ -14,7 +14,7 @@ from advisor.collect.privileges import grants_for
 from advisor.core.model import Severity
 
 if TYPE_CHECKING:
-    from real_servers import Start
+    from real_servers import Server, Start
 
     from advisor.core.model import Finding
     from advisor.facts import Facts
@@ -97,22 +97,22 @@ def test_the_binary_log_is_measured(server_name: str, start: Start) -> None:
 
 
 @pytest.mark.servers("mysql-8.0", "mysql-9.7", "mariadb-11.8", whole="mysql-5.7 mariadb-10.11 mariadb-11.4")
-def test_a_default_log_under_a_large_pool(server_name: str, start: Start) -> None:
+def test_a_default_log_under_a_large_pool(server_name: str, server: Server, start: Start) -> None:
     """The default log is found under a pool of 4G that is configured, not under the default pool, nor after the advice.
 
     A server of MySQL 5.7 or 8.0 reads the size of its log at the start.
     """
-    assert tiny(collected(start(server_name), "root")) == ()
+    assert tiny(collected(server(server_name), "root")) == ()
     pool = "--innodb-buffer-pool-size=4G"
-    server = start(server_name, arguments=(pool,))
-    (found_tiny,) = tiny(collected(server, "root"))
+    enlarged = start(server_name, arguments=(pool,))
+    (found_tiny,) = tiny(collected(enlarged, "root"))
     assert found_tiny.severity is Severity.NOTE
     (action,) = found_tiny.actions
     if action.statement and not action.restart:
-        with server.connect(autocommit=True) as connection, connection.cursor() as cursor:
+        with enlarged.connect(autocommit=True) as connection, connection.cursor() as cursor:
             cursor.execute(action.statement)
     else:
         assert action.option_line
         name, _, value = action.option_line.partition(" = ")
-        server = start(server_name, arguments=(pool, f"--{name}={value}"))
-    assert tiny(collected(server, "root")) == ()
+        enlarged = start(server_name, arguments=(pool, f"--{name}={value}"))
+    assert tiny(collected(enlarged, "root")) == ()
