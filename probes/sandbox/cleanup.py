@@ -108,13 +108,14 @@ def sweep_afterwards(folder: str) -> None:
 
 
 # Runs in a separate small interpreter that then executes the server: calling prctl between fork and exec would run
-# code in a copy of a multithreaded process, which may deadlock.
+# code in a copy of a multithreaded process, which may deadlock. `_signal` is what `signal` wraps, without its enums,
+# whose import takes as long as everything else here.
 BECOME_THE_SERVER = """
-import ctypes, os, signal, sys
-ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
+import _signal, ctypes, os, sys
+ctypes.CDLL(None).prctl(1, _signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
 if os.getppid() != int(sys.argv[1]):
     sys.exit("its owner is gone")
-signal.pthread_sigmask(signal.SIG_SETMASK, ())
+_signal.pthread_sigmask(_signal.SIG_SETMASK, ())
 os.execv(sys.argv[2], sys.argv[2:])
 """
 OOM_SCORE = "600"  # if memory runs out, the kernel kills a throwaway server before any process of the user
