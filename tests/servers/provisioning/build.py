@@ -29,7 +29,7 @@ def provision(name: str) -> Manifest:
     if name not in RECIPES:
         raise ProvisionError(f"there is no such server; there are {', '.join(RECIPES)}")
     with contextlib.suppress(ProvisionError):
-        return check(name)
+        return _renew_launchers(check(name))
     with lock(name):
         with contextlib.suppress(ProvisionError):
             return check(name)  # another process was faster
@@ -79,15 +79,32 @@ def _add_libraries(recipe: MavenTree, root: Path) -> None:
         debian.unpack(LIBRARY_SUITE, (), recipe.libraries, root)
 
 
+def _renew_launchers(manifest: Manifest) -> Manifest:
+    """Write launchers again that an older provisioner wrote, if the shelf can be written; returns the manifest."""
+    folder = shelf() / manifest.name
+    with contextlib.suppress(OSError), lock(manifest.name):
+        _write_launchers(folder, folder / manifest.executable, [folder / path for path in manifest.libraries])
+    return manifest
+
+
+def _write_launchers(folder: Path, executable: Path, libraries: list[Path]) -> tuple[str, str | None]:
+    """The names of the launchers of a server and of its my_print_defaults, None where it has none."""
+    own_loader = debian.loader(folder / "root")
+    server = write_launcher(folder, "server", executable, libraries, own_loader)
+    printer = executable.parent.parent / "bin/my_print_defaults"
+    if not printer.is_file():
+        return server, None
+    return server, write_launcher(folder, "print-defaults", printer, libraries, own_loader)
+
+
 def _describe(name: str, source: str, folder: Path) -> Manifest:
     root = folder / "root"
     executable = next((root / path for path in EXECUTABLES if (root / path).is_file()), None)
     if executable is None:
         raise ProvisionError(f"{source} holds no mysqld or mariadbd")
     basedir = executable.parent.parent
-    libraries, own_loader = debian.library_folders(root), debian.loader(root)
-    server = write_launcher(folder, "server", executable, libraries, own_loader)
-    printer = basedir / "bin/my_print_defaults"
+    libraries = debian.library_folders(root)
+    server, print_defaults = _write_launchers(folder, executable, libraries)
     return Manifest(
         name=name,
         version=version_of(folder / server),
@@ -97,9 +114,7 @@ def _describe(name: str, source: str, folder: Path) -> Manifest:
         plugins=_plugins(basedir, folder),
         executable=str(executable.relative_to(folder)),
         server=server,
-        print_defaults=(
-            write_launcher(folder, "print-defaults", printer, libraries, own_loader) if printer.is_file() else None
-        ),
+        print_defaults=print_defaults,
         libraries=[str(library.relative_to(folder)) for library in libraries],
     )
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shlex
 from pathlib import Path
 
+# Tests start them by their whole path some thousand times, and a shell that finds its folder itself forks three times.
 HEAD = """#!/bin/sh
 # Starts {program} with the libraries that were unpacked beside it.
-here=$(cd "$(dirname "$0")" && pwd)
+case $0 in
+/*) here=${{0%/*}} ;;
+*) here=$(cd "$(dirname "$0")" && pwd) ;;
+esac
 """
 
 
 def write_launcher(folder: Path, name: str, program: Path, libraries: list[Path], loader: Path | None) -> str:
-    """Write an executable launcher `name` into `folder` for `program` in it; returns its name.
+    """Write an executable launcher `name` into `folder` for `program` in it, unless it is there; returns its name.
 
     With a loader, that loader starts the program, so nothing of the system's C library is mixed in.
     """
@@ -24,9 +30,14 @@ def write_launcher(folder: Path, name: str, program: Path, libraries: list[Path]
         start = f'LD_LIBRARY_PATH="{path}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}" exec {target} "$@"'
     else:
         start = f'exec {target} "$@"'
-    file = folder / name
-    file.write_text(HEAD.format(program=shlex.quote(program.name)) + start + "\n", encoding="utf-8")
-    file.chmod(0o755)
+    text = HEAD.format(program=shlex.quote(program.name)) + start + "\n"
+    with contextlib.suppress(FileNotFoundError):
+        if (folder / name).read_text(encoding="utf-8") == text:
+            return name
+    beside = folder / f".{name}.new"  # renamed, for a shell that runs the old one still reads it
+    beside.write_text(text, encoding="utf-8")
+    beside.chmod(0o755)
+    os.replace(beside, folder / name)
     return name
 
 
