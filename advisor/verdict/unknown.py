@@ -118,7 +118,7 @@ def judge_unknown_word(option: Option, value: str, taken: TakenValue, catalog: C
     if other is not None and other.windows and catalog.target.platform == WINDOWS:
         return TakenValue(Outcome.ACCEPTED, value, likely=True)
     if other is not None and not (catalog.has_own_build and other.series):
-        outcome = Outcome.INVALID if _outcome_of_other_build(catalog) is Outcome.UNKNOWN else Outcome.UNEXAMINED
+        outcome = taken.outcome if _outcome_of_other_build(catalog) is Outcome.UNKNOWN else Outcome.UNEXAMINED
         return TakenValue(outcome, value, other.sentence(f"{option.name} = {value}", catalog.read_as), likely=True)
     if catalog.whole or catalog.of_other_build:
         return taken
