@@ -72,7 +72,7 @@ def test_one_annotation_a_finding() -> None:
         if finding.location and finding.location.line:
             assert command.properties["line"] == str(finding.location.line)
             assert command.properties["col"] == str(finding.location.column)
-    assert made[3].data == "The line is tmpdir = 50%0A::warning::%25 ##[error] and nobody likes it."
+    assert made[3].data == "The line is tmpdir = 50%0A::warning::%25 ##[error] and nobody likes it. (opinion)"
 
 
 def test_annotations_name_files_from_the_top() -> None:

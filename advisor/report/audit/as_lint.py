@@ -11,6 +11,7 @@ from advisor.report import CheckedFile
 from advisor.report.audit.document import missing_grants
 from advisor.report.findings_json import VERSION, dumps
 from advisor.report.findings_json import audited_finding as finding
+from advisor.report.lint import hedged_message
 from rules.core.statements import action_place, permanent_setting
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ def written_as_lint(write: LintWriter) -> AuditWriter:
 
 def concise(audited: AuditResult, page: Page) -> str:  # noqa: ARG001 - every format is called alike
     """One line a finding."""
-    lines = [f"{f.severity.value}: {f.code} {f.name} {f.canonical or ''}: {f.message}" for f in audited.findings]
+    heads = ((f, f"{f.severity.value}: {f.code} {f.name} {f.canonical or ''}") for f in audited.findings)
+    lines = [f"{head}: {hedged_message(f)}" for f, head in heads]
     return "".join(escape_text(line.replace(" : ", ": ")) + "\n" for line in lines)
 
 

@@ -120,7 +120,7 @@ def concise(files: Sequence[CheckedFile], page: Page) -> str:
     """One line a finding, for editors and grep."""
     if page.statistics:
         return statistics(files)
-    lines = [f"{_place(f, c)}: {f.code} {_subject(f)}: {f.message}" for c in files for f in c.findings]
+    lines = [f"{_place(f, c)}: {f.code} {_subject(f)}: {hedged_message(f)}" for c in files for f in c.findings]
     return "".join(escape_text(line) + "\n" for line in lines)
 
 
@@ -168,6 +168,11 @@ def fixable(files: Sequence[CheckedFile]) -> str:
 def is_inferred(f: Finding, c: CheckedFile) -> bool:
     """Whether a verdict is only likely because no server of the target's very version was examined: said once."""
     return f.code.startswith(VERDICTS) and f.confidence is Confidence.LIKELY and c.target not in EXAMINED
+
+
+def hedged_message(f: Finding) -> str:
+    """The message for formats that show no confidence, which follows it unless the finding is certain."""
+    return f.message if f.confidence is Confidence.CERTAIN else f"{f.message} ({f.confidence.value})"
 
 
 def _place(f: Finding, c: CheckedFile) -> str:

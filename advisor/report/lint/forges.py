@@ -5,6 +5,7 @@ from __future__ import annotations
 from advisor.core.model import Location, Severity
 from advisor.redaction import escape_text
 from advisor.report.findings_json import dumps
+from advisor.report.lint import hedged_message
 from advisor.report.lint.sarif import SHOWN, digest, fingerprint_findings, from_base
 
 TYPE_CHECKING = False
@@ -53,7 +54,7 @@ def _place(f: Finding) -> dict[str, int]:
 
 
 def _words(f: Finding) -> str:
-    return "\n".join([escape_text(f.message), *([f"help: {escape_text(f.help)}"] if f.help else [])])
+    return "\n".join([escape_text(hedged_message(f)), *([f"help: {escape_text(f.help)}"] if f.help else [])])
 
 
 def _data(text: str) -> str:
@@ -79,7 +80,7 @@ def _finding(c: CheckedFile, f: Finding, fingerprint: str, base: str) -> dict[st
     place = f.location or Location(c.path, 1)
     # GitLab shows neither the name of the check nor its help, and wants a line where a finding has none.
     words = " ".join(
-        [escape_text(f"{f.code} {f.name}: {f.message}"), *([f"Help: {escape_text(f.help)}"] if f.help else [])]
+        [escape_text(f"{f.code} {f.name}: {hedged_message(f)}"), *([f"Help: {escape_text(f.help)}"] if f.help else [])]
     )
     where = _location(from_base(place.path, base), max(1, place.line), max(1, place.line, place.end_line))
     return _entry(words, f.name, fingerprint, GITLAB_LEVELS[f.severity], where)

@@ -7,6 +7,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from advisor.analysis import fails
 from advisor.redaction import escape_text
+from advisor.report.lint import hedged_message
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def _suite(root: Element, c: CheckedFile, page: Page) -> None:
     for f, fail in zip(c.findings, failing, strict=True):
         test = _test(suite, _title(f, c), f.location.path if f.location else c.path or c.target.label)
         if fail:
-            _outcome(test, "failure", f.severity.value, f.message, "\n".join(_detail(f, c)))
+            _outcome(test, "failure", f.severity.value, hedged_message(f), "\n".join(_detail(f, c)))
     if not c.findings:
         _test(suite, f"no findings for {c.target.label}", c.path or c.target.label)
     _close_suite(suite, [_line(f) for f, fail in zip(c.findings, failing, strict=True) if not fail])
@@ -98,7 +99,7 @@ def _detail(f: Finding, c: CheckedFile) -> Iterator[str]:
 
 def _line(f: Finding) -> str:
     place = f"{':'.join(str(part) for part in f.location[:3])}: " if f.location and f.location.line else ""
-    return _xml(f"{place}{f.severity.value}: {f.code} {f.name}: {f.message}")
+    return _xml(f"{place}{f.severity.value}: {f.code} {f.name}: {hedged_message(f)}")
 
 
 def _xml(text: str) -> str:

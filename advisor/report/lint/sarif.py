@@ -10,6 +10,7 @@ from advisor.analysis import sort_by_place
 from advisor.core.model import Confidence, Severity
 from advisor.redaction import escape_text, redact_text
 from advisor.report.findings_json import dumps
+from advisor.report.lint import hedged_message
 from advisor.report.render.markdown import prose
 from rules import find_rule
 
@@ -173,7 +174,7 @@ def _result(c: CheckedFile, f: Finding, mark: str, rule: int, base: str) -> dict
         "ruleId": f.code,
         "ruleIndex": rule,
         "level": f.severity.value,
-        "message": message(f.message if not f.help else f"{f.message}\nHelp: {f.help}"),
+        "message": message("\nHelp: ".join(filter(None, (hedged_message(f), f.help)))),
         "locations": [{"physicalLocation": _physical(f.location, c.path, base)}] if f.location or c.path else [],
         "partialFingerprints": {"mycnf/v1": mark},
         "properties": _properties(c, f),
