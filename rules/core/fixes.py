@@ -40,12 +40,13 @@ OFF = ("0", "off", "false")
 # Words that people write for ON and OFF but that no server accepts.
 MEANS_ON = frozenset({*ON, "yes", "y", "t", "enable", "enabled", "active", "activated"})
 MEANS_OFF = frozenset({*OFF, "no", "n", "f", "none", "null", "never", "disable", "disabled", "inactive"})
-# The effective value depends on the file system.
-DEPENDS_ON_FILE_SYSTEM = frozenset({"lower_case_table_names"})
-# MariaDB changes the value because of another option: to write what it uses would be to give up what was meant.
-DECIDED_ELSEWHERE = {"query_cache_type": "write query_cache_size = 0 too, which leaves the cache off"}
-# Their successors take other values, so the old value would mean something else.
-INCOMPATIBLE_SUCCESSORS = frozenset({"log_slow_admin_statements", "old"})
+DEPENDS_ON_FILE_SYSTEM = frozenset({"lower_case_table_names"})  # the effective value
+# To write the value in use would give up what was meant, or be what another rule (CON031) reports.
+DECIDED_ELSEWHERE = {
+    "query_cache_type": "write query_cache_size = 0 too, which leaves the cache off",
+    "max_connect_errors": "write a value from 10 to 4294967295; the default is 100",
+}
+INCOMPATIBLE_SUCCESSORS = frozenset({"log_slow_admin_statements", "old"})  # whose values mean something else
 # Deprecated and ignored options whose successors take other values; only for these an equivalent setting is looked up.
 CONVERTIBLE = frozenset(
     (

@@ -20,6 +20,8 @@ MATERIAL: dict[str, tuple[Callable[[], list[CheckedFile]], Page]] = {
     "unread": (list, page(UNREAD)),
 }
 
+AGAIN = "MYCNF_WRITE_GOLDEN=1 python -m pytest tests/report/test_golden.py"
+
 
 @pytest.mark.parametrize("name", names("lint"))
 @pytest.mark.parametrize("material", MATERIAL)
@@ -30,7 +32,8 @@ def test_report(material: str, name: str) -> None:
     golden = GOLDEN / f"{material}.{name}"
     if os.environ.get("MYCNF_WRITE_GOLDEN"):
         golden.write_bytes(made)
-    assert made == golden.read_bytes()
+    assert golden.exists(), f"no golden yet: {AGAIN}"
+    assert made == golden.read_bytes(), f"if the change is meant: {AGAIN}"
 
 
 def test_report_in_colour() -> None:
