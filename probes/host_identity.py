@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from advisor.facts.probes import RunPlace
 
 if TYPE_CHECKING:
-    from advisor.facts.host import Storage
+    from advisor.facts.storage import Storage
     from probes.experiment import Environment
 
 

@@ -3,7 +3,7 @@
 from msgspec import Struct, field
 
 from advisor.facts.files import FileCopy, OptionFiles, PersistedOption, Service
-from advisor.facts.host import Host, SpaceReading
+from advisor.facts.host import Host
 from advisor.facts.probes import ProbeResult
 from advisor.facts.server import (
     Accounts,
@@ -16,6 +16,7 @@ from advisor.facts.server import (
     VariableOrigin,
     VariableSetter,
 )
+from advisor.facts.storage import SpaceReading
 from advisor.facts.workload import BusyHour, Sample, SampledHours, Workload
 
 SCHEMA = "1.2"

@@ -10,8 +10,8 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.errors import MycnfError
-from advisor.facts.host import SpaceReading
 from advisor.facts.snapshot import SnapshotError, encode_snapshot, fit_snapshot, load
+from advisor.facts.storage import SpaceReading
 from advisor.state.directory import lock_folder, make_state_folder, server_id, server_name, state_folder
 from advisor.state.private_file import PART, replace_private
 

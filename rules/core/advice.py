@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from advisor.facts.host import Mount
+    from advisor.facts.storage import Mount
     from rules.core.context import RuleContext
 
 # Containers whose limits and network settings are arguments of the runtime that starts them.

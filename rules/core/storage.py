@@ -8,7 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.facts.host import BlockDevice, Host, Mount, Storage
+    from advisor.facts.host import Host
+    from advisor.facts.storage import BlockDevice, Mount, Storage
     from rules.core.context import RuleContext
     from rules.measured.answers import LocalAnswer
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from advisor.facts.host import BlockDevice, Raid
+    from advisor.facts.storage import BlockDevice, Raid
     from rules.core.context import RuleContext
 
 NEIGHBOURS = "innodb_flush_neighbors"

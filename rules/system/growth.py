@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from advisor.core.model import Finding
-    from advisor.facts.host import ServerFiles, Space, SpaceReading, Storage
+    from advisor.facts.storage import ServerFiles, Space, SpaceReading, Storage
     from rules.core.context import RuleContext
 
 DAY = 86400

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from advisor.facts.host import Space
+    from advisor.facts.storage import Space
     from rules.core.context import RuleContext
 
 # File systems whose access times follow the mount options; for others the options say nothing.

@@ -31,26 +31,7 @@ from advisor.facts import (
     VariableOrigin,
     Workload,
 )
-from advisor.facts.host import (
-    BlockDevice,
-    Cgroup,
-    Cpu,
-    Hypervisor,
-    IoLimit,
-    Limit,
-    Memory,
-    Mount,
-    NumaNode,
-    OperatingSystem,
-    Process,
-    Raid,
-    ServerFiles,
-    ServerPath,
-    Space,
-    SpaceReading,
-    Storage,
-    Stripe,
-)
+from advisor.facts.host import Cgroup, Cpu, Hypervisor, IoLimit, Limit, Memory, NumaNode, OperatingSystem, Process
 from advisor.facts.server import (
     Accounts,
     ApplierTimes,
@@ -69,6 +50,17 @@ from advisor.facts.server import (
     UnkeyedTable,
 )
 from advisor.facts.snapshot import to_value
+from advisor.facts.storage import (
+    BlockDevice,
+    Mount,
+    Raid,
+    ServerFiles,
+    ServerPath,
+    Space,
+    SpaceReading,
+    Storage,
+    Stripe,
+)
 from advisor.facts.workload import Blocking
 from advisor.optionfile import resolve
 from advisor.verdict import judge_file

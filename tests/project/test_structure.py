@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 PACKAGES = ("advisor", "rules", "probes")
-MOST_FILES = 479
+MOST_FILES = 480
 MOST_LINES = 450
 # Files of 60 lines or fewer that exactly one other module imports, and why they stand alone.
 SMALL_LINES = 60

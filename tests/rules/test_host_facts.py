@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from msgspec import Struct
 
-from advisor.facts import host
+from advisor.facts import host, storage
 
 TOP = Path(__file__).resolve().parents[2]
-# Fields of advisor.facts.host that no rule reads, and why.
+# Fields of advisor.facts.host and storage that no rule reads, and why.
 UNJUDGED = {
     "BlockDevice.alignment_offset": "collected for reports on storage; alignment is judged by the stripe",
     "BlockDevice.discard_granularity": "shown only",
@@ -82,7 +82,9 @@ UNJUDGED = {
 
 def fields() -> set[str]:
     """Each field of the host's facts, as Class.field."""
-    kinds = [kind for kind in vars(host).values() if isinstance(kind, type) and issubclass(kind, Struct)]
+    kinds = [
+        kind for kind in {**vars(host), **vars(storage)}.values() if isinstance(kind, type) and issubclass(kind, Struct)
+    ]
     return {f"{kind.__name__}.{name}" for kind in kinds if kind is not Struct for name in kind.__struct_fields__}
 
 

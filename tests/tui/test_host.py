@@ -16,8 +16,9 @@ from advisor.analysis.context import build_context
 from advisor.collect.host import open_root, read_host
 from advisor.commands.collect import DEMO
 from advisor.facts import Facts, Unavailable
-from advisor.facts.host import BlockDevice, Cgroup, Host, Memory, Mount, Raid, SkippedPart, Storage, Stripe
+from advisor.facts.host import Cgroup, Host, Memory, SkippedPart
 from advisor.facts.snapshot import load
+from advisor.facts.storage import BlockDevice, Mount, Raid, Storage, Stripe
 from advisor.tui.app import AuditApp
 from advisor.tui.screens.host.fact_rows import storage_tree, stripe_text
 from advisor.tui.screens.host.screen import TITLES, build_sections

@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, NamedTuple, cast
 from advisor.collect.host.root import MAX_READ, ArchiveError, FileId, decode, resolve
 
 if TYPE_CHECKING:
-    from advisor.facts.host import Space
+    from advisor.facts.storage import Space
 
 
 MAX_UNPACKED = 256 << 20

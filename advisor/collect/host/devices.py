@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from advisor.collect.host.root import bracketed_choice, parse_number, read_line, read_number
-from advisor.facts.host import BlockDevice, Raid, Stripe
+from advisor.facts.storage import BlockDevice, Raid, Stripe
 
 if TYPE_CHECKING:
     from advisor.collect.host.root import Root

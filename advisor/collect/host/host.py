@@ -28,18 +28,8 @@ from advisor.collect.host.root import (
 )
 from advisor.collect.host.storage import read_mounts, trace_storage
 from advisor.core.errors import MycnfError
-from advisor.facts.host import (
-    HIDDEN_GROUP,
-    BlockDevice,
-    Cpu,
-    Host,
-    Memory,
-    Mount,
-    OperatingSystem,
-    ServerPath,
-    SkippedPart,
-    Storage,
-)
+from advisor.facts.host import HIDDEN_GROUP, Cpu, Host, Memory, OperatingSystem, SkippedPart
+from advisor.facts.storage import BlockDevice, Mount, ServerPath, Storage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

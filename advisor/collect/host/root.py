@@ -15,7 +15,7 @@ from itertools import islice
 from typing import NamedTuple, Protocol
 
 from advisor.core.errors import MycnfError
-from advisor.facts.host import Space
+from advisor.facts.storage import Space
 
 MAX_READ = 4 << 20
 """Bytes read of a file; /proc/cpuinfo with 1,000 processors has 2 MB, other files are much smaller."""

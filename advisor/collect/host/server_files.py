@@ -9,7 +9,7 @@ import time
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.facts.host import ServerFiles
+from advisor.facts.storage import ServerFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

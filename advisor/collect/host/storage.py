@@ -10,13 +10,13 @@ from msgspec.structs import replace
 
 from advisor.collect.host.devices import stripe_of
 from advisor.collect.host.root import read_number
-from advisor.facts.host import Mount, Storage
+from advisor.facts.storage import Mount, Storage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from advisor.collect.host.root import Root
-    from advisor.facts.host import BlockDevice
+    from advisor.facts.storage import BlockDevice
 
 
 _NO_DEVICE = {

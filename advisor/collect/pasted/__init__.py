@@ -39,8 +39,8 @@ from advisor.collect.pasted.replicas import EMPTY_XML, latest_rows
 from advisor.collect.pasted.samples import complete_samples, workload_of
 from advisor.collect.pasted.text import LARGEST, STDIN, WHOLE_JSON, open_text, read_all, read_json, read_plain
 from advisor.facts import SCHEMA, Facts, Link, Replication, Server, Unavailable
-from advisor.facts.host import Storage
 from advisor.facts.server import VariableOrigin
+from advisor.facts.storage import Storage
 from advisor.redaction import escape_text, redact_value
 from advisor.verdict.settings import Settings
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from advisor.facts import Host
-    from advisor.facts.host import Mount, Space
     from advisor.facts.server import ErrorLog
+    from advisor.facts.storage import Mount, Space
     from advisor.facts.workload import ServerSession
     from advisor.verdict.declared import ProviderParameter
 

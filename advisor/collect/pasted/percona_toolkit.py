@@ -13,7 +13,8 @@ from advisor.collect.pasted.facts import PastedFacts, TextError
 from advisor.collect.pasted.replicas import replica_rows
 from advisor.collect.pasted.samples import innodb_text
 from advisor.collect.pasted.text import open_text, read_all, read_plain
-from advisor.facts.host import Cpu, Host, Memory, Mount, OperatingSystem, SkippedPart, Space
+from advisor.facts.host import Cpu, Host, Memory, OperatingSystem, SkippedPart
+from advisor.facts.storage import Mount, Space
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

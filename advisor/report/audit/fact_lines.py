@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from advisor.analysis.audited import AuditResult
     from advisor.facts import Facts, Host, Server, Workload
-    from advisor.facts.host import BlockDevice, Storage
+    from advisor.facts.storage import BlockDevice, Storage
 
 DIGITS = 20  # of the largest number that a server holds
 READS = ("com_select",)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from advisor.analysis.audited import AuditComparison, AuditResult
     from advisor.core.model import Finding
     from advisor.facts import Sample
-    from advisor.facts.host import SpaceReading
+    from advisor.facts.storage import SpaceReading
     from advisor.facts.workload import BusyHour
     from advisor.report.document import Block, Words
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from advisor.collect.host.root import Root
-    from advisor.facts.host import BlockDevice
+    from advisor.facts.storage import BlockDevice
 
 UNITS = {"B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 OURS: dict[str, Callable[[BlockDevice], object]] = {

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from advisor.collect.host import NotProved, OwnershipProof, ServerClaim, find_server_process, read_host
 from advisor.collect.host.root import MAX_READ, FileId, LiveRoot
-from advisor.facts.host import Host, Space
+from advisor.facts.host import Host
 from advisor.facts.snapshot import to_plain, to_value
+from advisor.facts.storage import Space
 
 if TYPE_CHECKING:
     from collections.abc import Callable

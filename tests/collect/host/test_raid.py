@@ -17,14 +17,14 @@ import pytest
 
 from advisor.collect.host.devices import data_disks, read_devices
 from advisor.collect.host.storage import trace_storage
-from advisor.facts.host import Raid
+from advisor.facts.storage import Raid
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from advisor.collect.host.root import Root
-    from advisor.facts.host import Storage
+    from advisor.facts.storage import Storage
 
 
 K = 1 << 10

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from advisor.collect.host.root import Root
-    from advisor.facts.host import Storage
+    from advisor.facts.storage import Storage
 
 SDA = {
     "/sys/block/sda/dev": "8:0",

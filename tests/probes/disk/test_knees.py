@@ -7,7 +7,8 @@ import random
 
 import pytest
 
-from advisor.facts.host import BlockDevice, Host, Mount, Storage, Stripe
+from advisor.facts.host import Host
+from advisor.facts.storage import BlockDevice, Mount, Storage, Stripe
 from probes.disk.sequential_read import CurveBends, find_bends, host_io_limits, nearest_limit_text
 
 K, M = 1 << 10, 1 << 20

@@ -16,8 +16,9 @@ import pytest
 from msgspec.structs import replace
 
 from advisor.collect.host import open_root, read_host
-from advisor.facts.host import BlockDevice, Host, Mount, Storage
+from advisor.facts.host import Host
 from advisor.facts.probes import Arm, Block, Metric, ProbeResult
+from advisor.facts.storage import BlockDevice, Mount, Storage
 from probes.conclusion import metric_means
 from probes.disk import commit_latency, files, random_read, random_write
 from probes.disk.aio import aio_available

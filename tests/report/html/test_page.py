@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from advisor.analysis import select_rules
 from advisor.commands.judge_facts import AuditRequest, judge_facts
-from advisor.facts.host import SpaceReading
+from advisor.facts.storage import SpaceReading
 from advisor.facts.workload import BusyHour, Sample, SampledHours
 from advisor.report import Page
 from advisor.report.audit.ticket import in_html as report

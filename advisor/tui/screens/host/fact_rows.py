@@ -15,19 +15,8 @@ if TYPE_CHECKING:
 
     from advisor.analysis.audited import AuditResult
     from advisor.facts import Host, Server
-    from advisor.facts.host import (
-        BlockDevice,
-        Cache,
-        Cgroup,
-        Cpu,
-        CpuKind,
-        Limit,
-        Memory,
-        OperatingSystem,
-        Process,
-        Storage,
-        Stripe,
-    )
+    from advisor.facts.host import Cache, Cgroup, Cpu, CpuKind, Limit, Memory, OperatingSystem, Process
+    from advisor.facts.storage import BlockDevice, Storage, Stripe
 
 
 MOST = 200  # lines; a disk shelf needs about 20

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from advisor.analysis.audited import AuditResult
     from advisor.core.model import Finding
     from advisor.facts import Facts, Host
-    from advisor.facts.host import Storage
+    from advisor.facts.storage import Storage
     from advisor.tui.view import View
     from rules.core.context import RuleContext
 
