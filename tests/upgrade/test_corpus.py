@@ -139,7 +139,8 @@ def test_every_value_that_differs_is_reported(compared: list[Compared]) -> None:
             was, is_now = (v.get("values", {}).get(option) for v in (old, new))
             if was is None or is_now is None or "=on" in was or option in refused(old) | refused(new):
                 continue
-            if any(v.effective[option].running is not None for v in verdicts) or "vm" in (was[:2], is_now[:2]):
+            lines = [v.effective[option] for v in verdicts]
+            if any(line.running is not None or at_its_start(line) for line in lines) or "vm" in (was[:2], is_now[:2]):
                 continue  # help prints something else than what runs, or the recording host's name
             if (plain(was) != plain(is_now)) != (
                 kinds.get(option) in (LineEffect.VALUE, LineEffect.ADJUSTED, LineEffect.IGNORED)
