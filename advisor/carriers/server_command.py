@@ -298,7 +298,7 @@ class _ArgumentReader:
         return alone.strip("'\"") == option
 
     def _stray(self, word: Piece, before: str = "") -> NonOption:
-        """The error for a word that is no option, masked after a mistyped `--report-password`."""
+        """The error for an argument without dashes, masked after a mistyped `--report-password`."""
         number, column = self.document.place(word.start)
         path, line = self.document.file_line(number)
         last, end = self.document.place(word.end)

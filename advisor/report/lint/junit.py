@@ -21,7 +21,7 @@ _NO_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def report(files: Sequence[CheckedFile], page: Page) -> str:
-    """The document; a finding below --fail-on is a test that passed, and told of in the suite's output.
+    """The document; a finding below --fail-on is a test that passed, and is listed in the suite's output.
 
     It is of ASCII alone, other characters as references: so it is UTF-8, as it says, in any locale that stdout has.
     """

@@ -54,7 +54,7 @@ STOPPING = frozenset(
         "wsrep_on",
     }
 )
-ENOUGH_DIGITS = 9  # a buffer pool of so many digits is large enough for every page size
+ENOUGH_DIGITS = 9  # a buffer pool size with 9 digits or more fits every page size
 MOST_CAPACITY, LEAST_CAPACITY = "innodb_io_capacity_max", 2000
 
 

@@ -429,7 +429,7 @@ def find_address_fault(written: str, target: Target, *, listens: bool) -> str:
 def find_admin_fault(written: str, target: Target) -> str:
     """Return why the server cannot listen on this admin_address, empty if it may."""
     address = written.partition("/")[0]
-    if any(every.startswith(address) for every in EVERY_ADDRESS):
+    if any(wildcard.startswith(address) for wildcard in EVERY_ADDRESS):
         return "The administrative port takes one address of this host, not one that means all of them."
     return f"{quote_value(written)} is not one IP address or host name." if _is_no_address(written, target) else ""
 
