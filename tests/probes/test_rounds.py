@@ -32,6 +32,15 @@ from probes.stop import StopSignal
 FORCED = frozenset({"busy", "neighbour", "full", "little"})
 
 
+@pytest.fixture(autouse=True)
+def unread_processors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock is simulated: blocks end at once, and are too short for a share of the processors.
+
+    Reading it lists all processes of the host, twice per block: nearly all the time of the longest runs here.
+    """
+    monkeypatch.setattr(sys.modules["probes.rounds"], "read_cpu_seconds", lambda: CpuSeconds(0.0, 0.0, 0.0))
+
+
 @dataclass
 class Timed:
     """An experiment on a clock of its own: a block takes what it was given, `extra` more, and `late` times as long."""
