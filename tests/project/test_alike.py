@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import random
 from pathlib import Path
 from types import ModuleType
 
@@ -49,3 +50,16 @@ def test_all_variants_are_the_baseline(alike: ModuleType) -> None:
     assert count.claiming <= 3
     assert count.found >= 14
     assert count.line("simulated").startswith("simulated              20 runs; 100.0% of ")
+
+
+def test_shuffled_copies_keep_their_rounds_and_rarely_claim(alike: ModuleType) -> None:
+    """Blocks change places within their round alone; an effect is gone, and the noise is seldom taken for one."""
+    loud = Simulated(Noise(spread=0.1, seconds=0.02, stalls=0, drift=0), 1, variants=3, effects={1: 2.0, 2: 0.5})
+    wanted = ProbeRequest("/", force=FORCED, rounds=8, seed=1)
+    result = run_experiment(loud, Environment(Host(), "here"), wanted, StopSignal(), clock=lambda: loud.now)
+    assert alike.claiming_share([result]) == 1.0
+    copies = [alike.shuffle(result, random.Random(seed)) for seed in range(100)]  # noqa: S311 - a simulation, no secret
+    for blocks in zip(*(arm.blocks for arm in (*result.arms, *copies[0].arms)), strict=True):
+        assert sorted(map(repr, blocks[:3])) == sorted(map(repr, blocks[3:]))
+    assert len({repr(copy.arms) for copy in copies}) == 100
+    assert alike.claiming_share(copies) <= 0.1

@@ -8,10 +8,13 @@ Probes that compare servers have no copies. The one of file systems uses two dir
 its own server. For range-scan give --beside the same server: its program is then started under two names.
 
 With --keep, each run is saved as JSON when it ends; --read counts the runs that were saved in a folder.
+With --shuffle N, each of them is also read N times with the blocks of equal variants exchanged at random within their
+rounds. The noise is the measured one, so this shows how often it is mistaken for a difference; effects of the order in
+which variants are measured show in the runs themselves.
 
 Examples:
   python tools/figures/alike.py --server mysql-8.0 --runs 10 --time 60s --keep runs ab commit
-  python tools/figures/alike.py --read runs
+  python tools/figures/alike.py --read runs --shuffle 100
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ import argparse
 import dataclasses
 import math
 import os
+import random
 import shlex
 import statistics
 import sys
@@ -54,6 +58,7 @@ from probes.registry import load, load_all
 from probes.results import read_result, result_json
 from probes.rounds import run_experiment
 from probes.sandbox import Binary
+from probes.stats import VariantComparison
 from probes.stop import StopSignal
 
 AGAIN = ", again"
@@ -148,7 +153,7 @@ def main() -> int:
     """Run the requested probes, with a line for each."""
     asked = _arguments()
     if asked.read:
-        return _count_saved(asked.read)
+        return _count_saved(asked.read, asked.shuffle)
     names = asked.probes or [probe.name for probe in load_all() if probe.kind == "server"]
     print(f"{asked.server}, {asked.runs} runs of {asked.time or 'the default time'} each", flush=True)
     for name in names:
@@ -161,15 +166,39 @@ def main() -> int:
     return 0
 
 
-def _count_saved(folder: str) -> int:
-    """Print a line for each probe and server with results in the folder."""
+def _count_saved(folder: str, times: int) -> int:
+    """Print a line for each probe and server with results in the folder, and one for their shuffled copies."""
     runs: dict[str, list[ProbeResult]] = {}
     for name in sorted(os.listdir(folder)):
         result = read_result(os.path.join(folder, name))
         runs.setdefault(f"{result.probe} {result.server}", []).append(result)
     for name, results in runs.items():
         print(count_claims(results).line(name))
+        if times:
+            draws = random.Random(name)  # noqa: S311 - a simulation, no secret
+            copies = [shuffle(result, draws) for result in results for _ in range(times)]
+            print(f"{'':<22} {claiming_share(copies):.1%} of {len(copies)} shuffled copies claim a difference")
     return 0
+
+
+def shuffle(result: ProbeResult, draws: random.Random) -> ProbeResult:
+    """The result with the blocks of each group's variants exchanged at random within every round."""
+    arms = []
+    for group in dict.fromkeys(arm.group for arm in result.arms):
+        members = [arm for arm in result.arms if arm.group == group]
+        rounds = [draws.sample(blocks, len(blocks)) for blocks in zip(*(a.blocks for a in members), strict=True)]
+        arms += [replace(arm, blocks=tuple(blocks[i] for blocks in rounds)) for i, arm in enumerate(members)]
+    return replace(result, arms=tuple(arms))
+
+
+def claiming_share(results: Sequence[ProbeResult]) -> float:
+    """The share of results in which some difference is claimed; those without a result claim none."""
+    claims = [not result.is_void and _claims(conclude(result).comparisons) for result in results]
+    return sum(claims) / max(1, len(claims))
+
+
+def _claims(comparisons: Sequence[VariantComparison]) -> bool:
+    return any(comparison.claim != "none" for comparison in comparisons)
 
 
 def _arguments() -> argparse.Namespace:
@@ -179,6 +208,7 @@ def _arguments() -> argparse.Namespace:
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--server", help="a provisioned server, such as mysql-8.0")
     source.add_argument("--read", metavar="FOLDER", help="count the runs that --keep saved there")
+    parser.add_argument("--shuffle", type=int, default=0, metavar="N", help="with --read: N shuffled copies of each")
     parser.add_argument("--beside", help="the other server of probes that compare two (range-scan)")
     parser.add_argument("--runs", type=int, default=10)
     parser.add_argument("--time", help="of each run, such as 60s (default: each probe's own)")
@@ -250,8 +280,8 @@ def count_claims(results: Sequence[ProbeResult]) -> Count:
         blocks=len(blocks),
         valid=sum(not block.invalid for block in blocks),
         void=len(results) - len(conclusions),
-        claiming=sum(any(c.claim != "none" for c in conclusion.comparisons) for conclusion in conclusions),
-        uneven=sum(any(c.claim != "none" for c in conclusion.varied) for conclusion in conclusions),
+        claiming=sum(_claims(conclusion.comparisons) for conclusion in conclusions),
+        uneven=sum(_claims(conclusion.varied) for conclusion in conclusions),
         found=sum(_finds(result, 1 + detectable) for result in results if not result.is_void),
         detectable=detectable,
     )
