@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from advisor.catalog.targets import END_OF_LIFE
+from advisor.core import NamedTuple
 from advisor.core.model import Confidence, Severity
-from advisor.core.value_types import NamedTuple
+from rules.core import Docs, Span, rule
 from rules.core.context import MissingFact
-from rules.core.rule import Docs, Span, rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.targets import SERIES
 from advisor.core.model import Target
 from advisor.redaction import MASK, escape_text, is_secret, redact_arguments, redact_text, redact_value

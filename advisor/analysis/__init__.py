@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from advisor.catalog.targets import is_too_old
+from advisor.core import NamedTuple
 from advisor.core.errors import MycnfError
 from advisor.core.model import Finding, Severity, SkippedCheck
-from advisor.core.value_types import NamedTuple
 from rules import all_rules
 from rules.core.context import MissingFact
 
@@ -13,8 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from rules.core import Rule
     from rules.core.context import RuleContext
-    from rules.core.rule import Rule
 
 
 # Parts that exist only if the user configured or requested them: without them, the rules that need them do not apply.

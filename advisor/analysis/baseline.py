@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 
+from advisor.core import NamedTuple
 from advisor.core.errors import MycnfError
-from advisor.core.value_types import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

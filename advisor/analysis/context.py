@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.targets import running_target
 from advisor.core.model import BUILDS, AbsentPart, Location, Origin
 from advisor.optionfile import resolve
@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from advisor.catalog.load import Catalog
+    from advisor.catalog import Catalog
     from advisor.core.model import Setting, Target
     from advisor.facts import Facts, Server
     from advisor.preflight.sources import NextStart

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from advisor.analysis.audit_comparison import compare
+from advisor.core import NamedTuple
 from advisor.core.model import Origin
-from advisor.core.value_types import NamedTuple
 from advisor.verdict.settings import is_same_value
 from rules.core.counters import MINIMUM_UPTIME
 

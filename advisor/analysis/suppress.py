@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from advisor.core import NamedTuple
 from advisor.core.errors import nearest_word
 from advisor.core.model import Finding, Location
-from advisor.core.value_types import NamedTuple
 from advisor.optionfile.lines import LineKind, comment_start
 from rules.core.subject import Subject
 from rules.optionfile import suppressions
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Target
     from advisor.optionfile.lines import Line, OptionFile, ResolvedFiles
-    from rules.core.rule import Rule
+    from rules.core import Rule
 
 
 Key = tuple[str, int, str]

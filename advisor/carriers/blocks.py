@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from advisor.carriers.document import Document
     from advisor.carriers.yaml_tree import Mapping, Scalar
-    from advisor.catalog.load import Catalog
+    from advisor.catalog import Catalog
 
 
 _SERVER_GROUP = (

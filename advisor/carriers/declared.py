@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping as AbstractMapping
 
     from advisor.carriers.document import Document, Piece
-    from advisor.catalog.load import Catalog
+    from advisor.catalog import Catalog
     from advisor.core.model import Target
     from advisor.verdict.declared import ProviderParameter
 

@@ -13,7 +13,7 @@ from advisor.redaction import MASK, redact_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from advisor.catalog.load import Catalog
+    from advisor.catalog import Catalog
     from advisor.core.model import Location, Target
     from advisor.optionfile.lines import Line, Problem
     from advisor.verdict.declared import DeclaredSet

@@ -20,7 +20,7 @@ from advisor.verdict import REFUSED, LineVerdict, Outcome, judge_value
 
 if TYPE_CHECKING:
     from advisor.carriers.document import Document
-    from advisor.catalog.load import Catalog
+    from advisor.catalog import Catalog
 
 
 class JsonMember(NamedTuple):

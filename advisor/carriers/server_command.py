@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from advisor.carriers.document import Document, Piece
-    from advisor.catalog.load import Catalog
+    from advisor.catalog import Catalog
     from advisor.core.model import Target
 
 

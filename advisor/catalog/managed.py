@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from advisor.catalog.targets import MAX_LENGTH
-from advisor.core.json_text import read_file
-from advisor.core.value_types import NamedTuple
+from advisor.core import NamedTuple, read_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 
-from advisor.core.json_text import find_entry, read_file, read_text
+from advisor.core import NamedTuple, find_entry, read_file, read_text
 from advisor.core.model import BUILDS, Target
-from advisor.core.value_types import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from advisor.catalog.load import Catalog, Option
+    from advisor.catalog import Catalog, Option
 
 
 _FILE = __file__.rpartition("/")[0] + "/data/elsewhere.json"

@@ -180,11 +180,11 @@ def parse_plainly(argv: Sequence[str]) -> argparse.Namespace | None:
     """Return the arguments of a plain command line of a frequent command; None leaves it to argparse."""
     match argv[0] if argv else "":
         case "lint":
-            from advisor.cli.arguments.offline import lint as declare
+            from advisor.cli.arguments import lint as declare
         case "show":
-            from advisor.cli.arguments.offline import show as declare
+            from advisor.cli.arguments import show as declare
         case "explain":
-            from advisor.cli.arguments.offline import explain as declare
+            from advisor.cli.arguments import explain as declare
         case _:
             return None
     parser = PlainParser()

@@ -48,11 +48,11 @@ def _add_arguments(name: str, command: argparse.ArgumentParser) -> None:  # noqa
     """Add the arguments of the command; imports only their module."""
     match name:
         case "lint":
-            from advisor.cli.arguments.offline import lint as add
+            from advisor.cli.arguments import lint as add
         case "show":
-            from advisor.cli.arguments.offline import show as add
+            from advisor.cli.arguments import show as add
         case "upgrade":
-            from advisor.cli.arguments.offline import upgrade as add
+            from advisor.cli.arguments import upgrade as add
         case "audit":
             from advisor.cli.arguments.servers import audit as add
         case "preflight":
@@ -72,11 +72,11 @@ def _add_arguments(name: str, command: argparse.ArgumentParser) -> None:  # noqa
         case "fleet":
             from advisor.cli.arguments.servers import fleet as add
         case "suggest":
-            from advisor.cli.arguments.offline import suggest as add
+            from advisor.cli.arguments import suggest as add
         case "explain":
-            from advisor.cli.arguments.offline import explain as add
+            from advisor.cli.arguments import explain as add
         case "rules":
-            from advisor.cli.arguments.offline import rules as add
+            from advisor.cli.arguments import rules as add
         case "grants":
             from advisor.cli.arguments.servers import grants as add
         case "completion":

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from advisor.config.read import Configuration
     from advisor.core.model import Finding
-    from rules.core.rule import Rule
+    from rules.core import Rule
 
 HOUSE = "HOU"
 # Keys of the file that replace a missing flag of the same name.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from advisor.carriers.document import SetReading
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.core.errors import MycnfError
 from advisor.optionfile import normalise
 from advisor.optionfile.lines import Line, LineKind, OptionFile, PlacedLine, ResolvedFiles

@@ -6,7 +6,7 @@ import re
 
 from advisor.analysis import run_rules, sort_by_place
 from advisor.carriers.images import UNVERSIONED
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.targets import is_too_old, newest_target, too_old_note
 from advisor.commands.carrier_texts import in_argument_terms, in_document_terms, place_reading, resolved_of
 from advisor.commands.guess_target import guess_target
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from advisor.facts import Host
     from advisor.optionfile.lines import Line
     from advisor.verdict.declared import ProviderParameter
-    from rules.core.rule import Rule
+    from rules.core import Rule
     from rules.policy.house_rule import HouseRule
 
 GROUP = "mysqld"  # group assigned to options without one, so that they are judged like others

@@ -158,7 +158,7 @@ class _Files:
 
         `other` has the facts of the other side, if it is a server.
         """
-        from advisor.catalog.load import load
+        from advisor.catalog import load
         from advisor.commands.read_files import missing_group_message, on_platform, read_resolved
         from advisor.verdict import REFUSED, judge_file
 
@@ -267,7 +267,7 @@ def _side(side: NamedSide, own: Facts | None, other: Facts | None, target: Targe
 
         return side_of_server(own, side.kind, side.word)
     if target is None:
-        from advisor.catalog.load import load
+        from advisor.catalog import load
         from advisor.compare.sides import side_of_defaults
 
         assert side.target is not None, side  # noqa: S101 - the other kinds are handled above

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.presence import find_presence, nearest_option, nearest_vendor_option, vendor_of_option
 from advisor.catalog.targets import BUILD_SERIES, SERIES, newest_target, parse_target, stand_in_note
 from advisor.core import errors
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from advisor.catalog.load import Option
+    from advisor.catalog import Option
     from advisor.report.document import Document
-    from advisor.report.nearness import Here
-    from rules.core.rule import Rule
+    from advisor.report.measurement_environment import Here
+    from rules.core import Rule
 
 
 KNOWN = "it knows MySQL Community and MariaDB on Linux"
@@ -160,7 +160,7 @@ GUESTS = ("QEMU", "VMware", "Msft", "VBOX", "Google", "Amazon Elastic Block Stor
 def summarize_host(args: argparse.Namespace, rule: Rule, target: Target | None, root: str = "/") -> Here:
     """Return the host described by the user, else this one; raises MycnfError for an invalid size or count."""
     from advisor.commands.connection import is_declared
-    from advisor.report.nearness import Here
+    from advisor.report.measurement_environment import Here
 
     server = target or next(
         (t for t in map(newest_target, ("mysql", "mariadb")) if rule.concerns(t)), newest_target("mysql")
@@ -208,7 +208,7 @@ def _kinds(root: str, names: list[str]) -> Iterator[str]:
 
 def _kind(name: str, maker: str, rotational: bool | None) -> str | None:
     """Return the kind of a disk, None if unknown: the rotational flag of a virtual disk is unreliable."""
-    from advisor.report.nearness import VIRTUAL
+    from advisor.report.measurement_environment import VIRTUAL
 
     if name.startswith(("vd", "xvd")) or any(guest in maker for guest in GUESTS):
         return VIRTUAL

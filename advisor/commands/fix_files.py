@@ -5,12 +5,12 @@ from __future__ import annotations
 import shlex
 import sys
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.targets import SERIES, newest_target, stand_in_note
 from advisor.commands.guess_target import UNDECIDED, assume_target, guess_target
-from advisor.commands.lint_files import apply_suppressions, lint_file
-from advisor.commands.lint_plan import LintResult
+from advisor.commands.lint_files import LintResult, lint_file
 from advisor.commands.read_files import read_carrier, read_resolved, replace_stdin
+from advisor.commands.suppress_findings import apply_suppressions
 from advisor.core import errors
 from advisor.core.errors import print_notice
 from advisor.core.model import Target
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from advisor.carriers.document import Carrier
-    from advisor.commands.lint_plan import LintPlan
+    from advisor.commands.lint_files import LintPlan
     from advisor.core.model import Finding
 
 # The targets of a path, and other versions that may read it, if the target is only assumed.

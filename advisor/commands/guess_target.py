@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.presence import find_presence, vendor_of_option
 from advisor.catalog.targets import known_series, newest_target, target_of_version
 from advisor.commands.read_files import platform_of, read_carrier, read_resolved

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from advisor.config.read import Configuration
     from advisor.core.model import Finding, Target
     from advisor.facts import Facts
+    from rules.core import Rule
     from rules.core.context import RuleContext
     from rules.core.passed import PassedCheck
-    from rules.core.rule import Rule
     from rules.policy.house_rule import HouseRule
     from rules.replication.chain import Chain
 

@@ -6,7 +6,7 @@ import os
 
 from advisor.analysis import fails
 from advisor.catalog.targets import stand_in_note
-from advisor.commands.lint_files import apply_suppressions, lint_path, make_plans
+from advisor.commands.lint_files import has_comments, has_ignores, lint_path, make_plans
 from advisor.core import errors
 from advisor.report import Page
 from advisor.report.formats import render_lint
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from advisor.commands.lint_plan import LintPlan, LintResult
+    from advisor.commands.lint_files import LintPlan, LintResult
     from advisor.report import CheckedFile
 
 DEFAULT_FILES = ("/etc/my.cnf", "/etc/mysql/my.cnf", "~/.my.cnf")
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     for target in dict.fromkeys(result.checked.target for result in results):
         if sentence := stand_in_note(target):
             _narrate(sentence)
-    results = apply_suppressions(results)
+    results = _without_suppressed(results)
     if args.write_baseline or any(plan.args.baseline for plan in plans):
         results = _apply_baseline(results, args.write_baseline, broken)
     checked = [result.checked._replace(fail_on=result.plan.args.fail_on or FAIL_ON) for result in results]
@@ -69,6 +69,15 @@ def run(args: argparse.Namespace) -> int:
         return errors.USAGE
     failing = any(fails(result.checked.findings, result.plan.args.fail_on or FAIL_ON) for result in results)
     return errors.FINDINGS if failing and not args.exit_zero else errors.OK
+
+
+def _without_suppressed(results: list[LintResult]) -> list[LintResult]:
+    """Return the results without the findings that comments or the configuration suppress."""
+    if not has_comments(results) and not has_ignores(results):
+        return results
+    from advisor.commands.suppress_findings import apply_suppressions
+
+    return apply_suppressions(results)
 
 
 def _format(plans: list[LintPlan]) -> str:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from advisor.analysis import run_rules
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.commands.carrier_texts import in_document_terms
 from advisor.core.errors import print_notice
 from advisor.core.model import AbsentPart, Location, format_size
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from advisor.verdict.managed import ManagedVerdict
     from advisor.verdict.outcome import FileVerdict
     from advisor.verdict.settings import Settings
-    from rules.core.rule import Rule
+    from rules.core import Rule
     from rules.policy.house_rule import HouseRule
 
 # Families about the files, directories and the system of a host, which the provider owns, and about comments.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.core.errors import MycnfError, did_you_mean, print_notice
 from advisor.optionfile.lines import ResolvedFiles
 from advisor.verdict import judge_file
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from advisor.report.probe.words import Proof
     from probes.experiment import Environment, ProbeRequest
     from probes.sandbox import Binary
-    from rules.core.rule import Rule
+    from rules.core import Rule
     from rules.measured.claims import Claim
 
 

@@ -14,7 +14,7 @@ from itertools import islice
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.catalog.load import limit_cache
+from advisor.catalog import limit_cache
 from advisor.commands.judge_facts import judge_facts
 from advisor.core import errors
 from advisor.core.errors import MycnfError, print_notice

@@ -8,14 +8,14 @@ from advisor.report.findings_json import dumps
 from advisor.report.formats import by_hand
 from advisor.report.output import write
 from rules import all_rules
-from rules.core.rule import EVERY
+from rules.core import EVERY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from typing import Any
 
-    from rules.core.rule import Rule
+    from rules.core import Rule
 
 END = "mycnf explain CODE explains why, with the evidence."
 

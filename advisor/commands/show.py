@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.targets import names_patch, parse_target, stand_in_note
 from advisor.commands.read_files import (
     configure,
@@ -12,8 +12,7 @@ from advisor.commands.read_files import (
     read_resolved,
     replace_stdin,
 )
-from advisor.core import errors
-from advisor.core.value_types import NamedTuple
+from advisor.core import NamedTuple, errors
 from advisor.redaction import escape_text, redact_value
 from advisor.report import WIDTH, plural, wrap
 from advisor.report.findings_json import dumps

@@ -6,7 +6,7 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.targets import newest_target, parse_target, stand_in_note
 from advisor.commands.connection import declared_host, is_declared
 from advisor.commands.read_files import platform_of, read_carrier, read_resolved

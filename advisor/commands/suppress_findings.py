@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from advisor.analysis import baseline, sort_by_place
+from advisor.commands.lint_files import has_comments, has_ignores
 from advisor.core.errors import MycnfError, print_notice
 from advisor.redaction import redact_text
 from advisor.report import plural
@@ -14,7 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from advisor.analysis.suppress import SuppressionResult
-    from advisor.commands.lint_plan import LintPlan, LintResult
+    from advisor.commands.lint_files import LintPlan, LintResult
+
+
+def apply_suppressions(results: Sequence[LintResult]) -> list[LintResult]:
+    """Remove the findings that are suppressed by comments in the files or by the configuration."""
+    done = apply_comments(results) if has_comments(results) else list(results)
+    return apply_per_file_ignores(done) if has_ignores(done) else done
 
 
 def apply_comments(results: Sequence[LintResult]) -> list[LintResult]:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from advisor.analysis import RANK
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.targets import names_patch, parse_target, stand_in_note
 from advisor.commands.read_files import configure, on_platform, read_carrier, read_resolved, replace_stdin
 from advisor.core import errors

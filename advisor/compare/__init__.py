@@ -28,7 +28,7 @@ from advisor.upgrade.defaults import consequence_of, rank_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from advisor.catalog.load import Option
+    from advisor.catalog import Option
 
 
 # For variables without an upgrade consequence; the first matching pattern applies.

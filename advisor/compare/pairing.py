@@ -15,7 +15,7 @@ from advisor.verdict.successors import TERM_PAIRS, find_successor
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from advisor.catalog.load import Catalog
+    from advisor.catalog import Catalog
     from advisor.compare.values import Side, SideSetting
 
 

@@ -33,15 +33,23 @@ from advisor.preflight.sources import INSTALLED, NextStartOptions, installed_plu
 from advisor.preflight.start_command import next_command
 from advisor.verdict import REFUSED, judge_file
 from advisor.verdict.declared import CHOSEN_BY_SERVICES, DEFAULTS, FormulaError, Instance, evaluate_formula, is_formula
-from advisor.verdict.settings import Settings, as_variable, location_of
-from advisor.verdict.settled import DAY, DAYS, DEFAULT_CONNECTIONS, SECONDS, StartupSettings
+from advisor.verdict.settings import (
+    DAY,
+    DAYS,
+    DEFAULT_CONNECTIONS,
+    SECONDS,
+    Settings,
+    StartupSettings,
+    as_variable,
+    location_of,
+)
 from advisor.verdict.startup import find_running_values
 from advisor.verdict.startup.host import host_note
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from advisor.catalog.load import Catalog, Option
+    from advisor.catalog import Catalog, Option
     from advisor.facts import Facts
     from advisor.preflight.autosized import Formula
     from advisor.preflight.next_values import NextValue

@@ -14,7 +14,7 @@ from advisor.verdict.words import full_charset_name as charset
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from advisor.catalog.load import Catalog, Option
+    from advisor.catalog import Catalog, Option
     from advisor.core.model import Location, Origin, Target
     from advisor.upgrade.change import Area
 

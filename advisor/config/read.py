@@ -7,14 +7,14 @@ import re
 import stat
 import tomllib
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.presence import nearest_option
 from advisor.catalog.targets import SERIES, parse_target
 from advisor.config import MAX_BYTES, OWN_FILE, PYPROJECT
 from advisor.config.shape import Fault, find_faults
+from advisor.core import NamedTuple
 from advisor.core.errors import MycnfError, did_you_mean
 from advisor.core.model import Severity, Target
-from advisor.core.value_types import NamedTuple
 from advisor.verdict import REFUSED, judge_value
 from advisor.verdict.names import find_name
 from rules.policy.house_rule import NUMBER_KINDS, HouseRule, find_option, meets_rules, parse_number, root_name
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from advisor.catalog.load import Catalog, Option
+    from advisor.catalog import Catalog, Option
     from advisor.config.shape import Keys
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 
 from advisor.catalog.targets import NAMES
+from advisor.core import NamedTuple
 from advisor.core.errors import did_you_mean
-from advisor.core.value_types import NamedTuple
 from advisor.report.formats import names
 
 TYPE_CHECKING = False

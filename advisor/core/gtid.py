@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from advisor.core.value_types import NamedTuple
+from advisor.core import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from advisor.verdict import LISTS, REFUSED, Outcome
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from advisor.catalog.load import Option
+    from advisor.catalog import Option
     from advisor.core.model import Edit, Finding
     from advisor.fixing.texts import Identity, ReadTargets, TargetReading, Texts
     from advisor.verdict import FileVerdict, LineVerdict

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import stat
 
+from advisor.core import NamedTuple
 from advisor.core.errors import MycnfError
-from advisor.core.value_types import NamedTuple
 from advisor.optionfile.lines import (
     Line,
     LineKind,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.core.value_types import NamedTuple, StrEnum
+from advisor.core import NamedTuple, StrEnum
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

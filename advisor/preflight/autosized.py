@@ -22,7 +22,7 @@ from advisor.verdict.words import full_charset_name
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from advisor.catalog.load import Catalog
+    from advisor.catalog import Catalog
     from advisor.core.model import Target
     from rules.core.context import RuleContext
 

@@ -15,7 +15,7 @@ from advisor.redaction import MASK, redact_value
 from advisor.verdict.names import LOADS_EARLY
 from advisor.verdict.settings import is_same_value
 from rules.core.network import variables_set_by_cluster
-from rules.replication.settings import channel_suffix, replica_channels
+from rules.replication import channel_suffix, replica_channels
 from rules.security.encryption import BINLOG_ENCRYPTION, options_needing_keyring
 from rules.sizing.memory import POOL, is_too_tight, memory_besides, usable_memory
 

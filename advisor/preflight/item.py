@@ -19,7 +19,7 @@ from rules.core.statements import argument_for, runtime_effect, set_statement
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from advisor.catalog.load import Option
+    from advisor.catalog import Option
     from advisor.core.model import Confidence, Location, Severity, SkippedCheck, Target
     from advisor.facts import Facts, OptionFiles
     from advisor.preflight.next_values import NextValue

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Origin
 from advisor.preflight.next_values import parse_whole_number
-from advisor.verdict.settled import DEFAULT_CONNECTIONS as COMPILED_CONNECTIONS
-from advisor.verdict.settled import StartupSettings
+from advisor.verdict.settings import DEFAULT_CONNECTIONS as COMPILED_CONNECTIONS
+from advisor.verdict.settings import StartupSettings
 from advisor.verdict.startup.host import (
     LEAST_TABLES,
     LEAST_TABLES_MARIADB,

@@ -8,7 +8,7 @@ from advisor.core.model import Origin
 from advisor.verdict.settings import EXPLICIT_ORIGINS, Settings, as_variable
 
 if TYPE_CHECKING:
-    from advisor.catalog.load import Catalog, Option
+    from advisor.catalog import Catalog, Option
     from advisor.preflight.sources import NextStartOptions
     from advisor.verdict import FileVerdict, LineVerdict
     from rules.core.context import RuleContext

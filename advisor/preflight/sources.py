@@ -15,7 +15,7 @@ from rules.core.context import ValueSource, source_of_line
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from advisor.catalog.load import Catalog
+    from advisor.catalog import Catalog
     from advisor.core.model import Target
     from advisor.facts import Facts, OptionFiles, PersistedOption
     from advisor.preflight.start_command import StartArgument, StartCommand

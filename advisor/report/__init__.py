@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from advisor.core import NamedTuple
 from advisor.core.model import Severity
-from advisor.core.value_types import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from itertools import groupby
 
 from advisor.compare.values import Category, SideKind
+from advisor.core import NamedTuple
 from advisor.core.model import Origin, exact_size
-from advisor.core.value_types import NamedTuple
 from advisor.preflight.item import BYTES
 from advisor.preflight.next_values import parse_whole_number
 from advisor.redaction import MASK, escape_text, redact_value

@@ -13,7 +13,7 @@ mask secrets and make everything harmless that a server, a file or a user says.
 
 from __future__ import annotations
 
-from advisor.core.value_types import NamedTuple
+from advisor.core import NamedTuple
 from advisor.redaction import escape_text, redact_text, redact_value
 
 TYPE_CHECKING = False

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from advisor.core import NamedTuple
 from advisor.core.model import exact_size
-from advisor.core.value_types import NamedTuple
 from advisor.report.document import Chart, Code, Facts, Items, Link, OwnText, Paragraph, Section, shorten_text
 from advisor.report.document import Table as TableBlock
 from advisor.verdict.number import SUFFIXES, parse_digits

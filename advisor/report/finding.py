@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from enum import IntEnum
 
+from advisor.core import NamedTuple
 from advisor.core.model import Confidence
-from advisor.core.value_types import NamedTuple
 from advisor.redaction import MASK, redact_value
 from advisor.report import WIDTH
 from advisor.report.document import (

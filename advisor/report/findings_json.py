@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from advisor.core.json_text import quote
+try:
+    from _json import encode_basestring_ascii
+except ImportError:  # not CPython
+    from json.encoder import encode_basestring_ascii
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,6 +17,7 @@ if TYPE_CHECKING:
     from advisor.report import CheckedFile, Page
 
 
+quote = encode_basestring_ascii
 VERSION = 1
 
 

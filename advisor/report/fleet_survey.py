@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from advisor.catalog.targets import END_OF_LIFE
+from advisor.core import NamedTuple
 from advisor.core.model import Severity
-from advisor.core.value_types import NamedTuple
 from rules.core.advice import value_of_actions
 from rules.core.areas import group_by_area
 from rules.core.statements import permanent_setting

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from advisor.core import NamedTuple
 from advisor.core.model import format_size
-from advisor.core.value_types import NamedTuple
 from advisor.redaction import escape_text, redact_value
 from advisor.report import plural, wrap
 from advisor.report.document import Document, Facts, Paragraph, Section

@@ -10,13 +10,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from advisor.catalog.load import Option
+    from advisor.catalog import Option
     from advisor.catalog.presence import KnownSpan, Presence
     from advisor.core.model import Target
     from advisor.report.document import Block, Words
-    from advisor.report.nearness import Here
+    from advisor.report.measurement_environment import Here
+    from rules.core import Rule
     from rules.core.areas import Evidence
-    from rules.core.rule import Rule
 
 
 KINDS = {
@@ -49,7 +49,7 @@ def of_rule(rule: Rule, evidence: Sequence[Evidence], near: Here | None = None) 
         _part("What happens", docs.why),
         *map(passage, evidence),
         Paragraph("" if evidence else "No measurement is known: this rule is an opinion."),
-        *(_nearness(evidence, near) if near else ()),
+        *(_environment(evidence, near) if near else ()),
         _part("How to fix", docs.fix + (" It needs a restart." if docs.restart else "")),
         _part("Risk", docs.risk),
         _part("Exceptions", docs.exceptions),
@@ -65,9 +65,9 @@ def _part(title: str, words: Words) -> Section:
     return Section(title, (Paragraph(OwnText(words) if isinstance(words, str) else words),))
 
 
-def _nearness(evidence: Sequence[Evidence], near: Here) -> Iterator[Section]:
+def _environment(evidence: Sequence[Evidence], near: Here) -> Iterator[Section]:
     """How far the sources' machines are from this one."""
-    from advisor.report.nearness import measured_sources, sentence
+    from advisor.report.measurement_environment import measured_sources, sentence
 
     lines = (f"Here: {near.words()}.", *(sentence(e, near) for e in measured_sources(evidence)))
     yield Section("How near this is", (Items(lines),))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.managed import platform_parameters
 from advisor.core.errors import MycnfError
 from advisor.redaction import escape_text

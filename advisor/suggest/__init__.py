@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.core.errors import MycnfError
 from advisor.core.model import Edit, exact_size, format_size
 from advisor.optionfile import resolve

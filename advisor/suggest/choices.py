@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.core.model import exact_size, format_size
 from rules.core.advice import DEFAULT_CONNECTIONS, connection_limit
 from rules.core.storage import disk_names, is_nvme, is_solid_state, is_spinning
-from rules.durability.binary_log import PURGE_NEEDS, log_bin_line, uses_innodb_binary_log, writes_binary_log
+from rules.durability import log_bin_line, uses_innodb_binary_log, writes_binary_log
+from rules.durability.binary_log import PURGE_NEEDS
 from rules.innodb.buffer_pool import BUFFERED
-from rules.sizing.io import SOLID_CAPACITY, SPINNING_CAPACITY
+from rules.innodb.io_capacity import SOLID_CAPACITY, SPINNING_CAPACITY
+from rules.innodb.redo_log_size import log_for_pool, redo_capacity, size_option, value_for
 from rules.sizing.memory import (
     GIB,
     MIB,
@@ -22,7 +24,6 @@ from rules.sizing.memory import (
     session_total,
     usable_memory,
 )
-from rules.sizing.redo import log_for_pool, redo_capacity, size_option, value_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

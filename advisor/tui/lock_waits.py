@@ -234,8 +234,8 @@ def _replicas(count: int) -> StatusLine:
 
 
 def _channels(context: RuleContext) -> Iterator[StatusLine]:
+    from rules.replication import channel_suffix, replica_channels
     from rules.replication.lag import LAGGING, channel_lag, lag_trend
-    from rules.replication.settings import channel_suffix, replica_channels
 
     for channel in replica_channels(context):
         lag, host = channel_lag(context, channel), channel.get("host", "")

@@ -17,7 +17,7 @@ from advisor.verdict.words import full_charset_name
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.catalog.load import Catalog, Option
+    from advisor.catalog import Catalog, Option
     from advisor.core.model import Target
     from advisor.verdict import FileVerdict, LineVerdict
 

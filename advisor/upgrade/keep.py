@@ -18,7 +18,7 @@ from advisor.verdict.words import charset_of, full_charset_name, split_flags
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from advisor.catalog.load import Catalog, Option
+    from advisor.catalog import Catalog, Option
     from advisor.verdict import LineVerdict
     from advisor.verdict.successors import Successor
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import re
 
+from advisor.core import NamedTuple
 from advisor.core.errors import MycnfError
 from advisor.core.model import Origin, Setting
-from advisor.core.value_types import NamedTuple
 from advisor.optionfile import normalise
 from advisor.verdict.settings import Settings, as_variable
 
@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from advisor.catalog.load import Catalog, Option
+    from advisor.catalog import Catalog, Option
     from advisor.core.model import Confidence, Location, Severity, Target
     from advisor.verdict.outcome import FileVerdict, LineVerdict
 

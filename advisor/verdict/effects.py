@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from advisor.verdict.number import LARGEST, parse_digits
 from advisor.verdict.outcome import REFUSED, SettledValues
-from advisor.verdict.settled import (
+from advisor.verdict.settings import (
     DAY,
     DAYS,
     DEFAULT_CONNECTIONS,
@@ -20,13 +20,13 @@ from advisor.verdict.take import LEFT_TO_SERVER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from advisor.catalog.load import Catalog
+    from advisor.catalog import Catalog
     from advisor.core.model import Target
     from advisor.verdict.outcome import Values
-    from advisor.verdict.settled import Lines
+    from advisor.verdict.settings import Lines
 
 MIN_QUERY_CACHE = 49 * 1024
-# Options linked with others; `verdict.linked` handles them.
+# Options linked with others; `verdict.linked_options` handles them.
 LINKED = frozenset({"ansi", "back_log", "flush", "mysqlx", "super_read_only"})
 LINKED_MARIADB = LINKED | {
     "flashback",
@@ -97,7 +97,7 @@ def settle_values(given: Values, catalog: Catalog, lines: Lines) -> SettledValue
         _no_new_functions(settled, lines)
     linked = LINKED_MARIADB if target.is_mariadb else LINKED
     if not linked.isdisjoint(lines) or LEFT_TO_SERVER in settled.values.values():
-        from advisor.verdict.settled import settle_linked
+        from advisor.verdict.linked_options import settle_linked
 
         settle_linked(settled, catalog, list(lines))
     return settled._replace(refused=refused)

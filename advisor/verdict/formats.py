@@ -180,7 +180,7 @@ def parse_tracked(case: ValueContext) -> TakenValue | None:
 
 
 def _is_known_variable(name: str, case: ValueContext) -> bool:
-    from advisor.catalog.load import load
+    from advisor.catalog import load
 
     own = MYSQL if case.target.is_mysql else MARIADB
     catalog = load(case.target)

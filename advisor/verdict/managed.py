@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 
-from advisor.catalog.load import Catalog, Option, load
+from advisor.catalog import Catalog, Option, load
 from advisor.catalog.managed import AT_CREATION, OWN_NAMES, SESSION_VARIABLES, PlatformParameters, platform_parameters
 from advisor.catalog.presence import find_presence, nearest_name, nearest_option, vendor_of_option
 from advisor.catalog.targets import newest_target
+from advisor.core import NamedTuple
 from advisor.core.model import BUILDS, Confidence, Severity, Target
-from advisor.core.value_types import NamedTuple
 from advisor.optionfile import normalise
 from advisor.optionfile.lines import Line, LineKind, OptionFile, PlacedLine, ResolvedFiles
 from advisor.redaction import quote_value, redact_name, redact_value

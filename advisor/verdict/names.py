@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.catalog.load import Catalog
+from advisor.catalog import Catalog
 from advisor.verdict.outcome import NameMatch, Outcome
 
 TYPE_CHECKING = False

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from advisor.core.value_types import NamedTuple, StrEnum
+from advisor.core import NamedTuple, StrEnum
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from advisor.catalog.load import Catalog, Option
+    from advisor.catalog import Catalog, Option
     from advisor.core.model import Target
     from advisor.optionfile.lines import PlacedLine, ResolvedFiles
 

@@ -1,18 +1,21 @@
-"""Settings that rules read, with their origins, and the comparison of values in different notations."""
+"""Settings that rules read or a server starts with, and the comparison of values in different notations."""
 
 from __future__ import annotations
 
+from advisor.core import NamedTuple
 from advisor.core.model import Location, Origin, Setting
-from advisor.verdict.number import leading_digits
+from advisor.verdict.number import leading_digits, parse_digits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from advisor.catalog.load import Catalog, Option
-    from advisor.verdict.outcome import FileVerdict, LineVerdict
+    from advisor.catalog import Catalog, Option
+    from advisor.core.model import Target
+    from advisor.verdict.outcome import FileVerdict, LineVerdict, SettledValues, Values
 
     Source = tuple[Origin, Location | None]
+    Lines = Mapping[str, LineVerdict]
 
 
 BOOLEANS = {"TRUE": "ON", "FALSE": "OFF"}
@@ -20,6 +23,12 @@ EXPLICIT_ORIGINS = frozenset({Origin.FILE, Origin.PERSISTED, Origin.COMMAND_LINE
 NO_DEFAULT = "(No default value)"
 MAX_DIGITS = 30  # shorter numbers are parsed by int() directly
 BITS = 64  # width of the largest number on a server
+# The compiled default; a low limit of open files reduces it.
+DEFAULT_CONNECTIONS = 151
+DAYS, SECONDS = "expire_logs_days", "binlog_expire_logs_seconds"
+DAY = 86400
+LONGEST_SOCKET = 107  # bytes of a path
+ON_OFF = {"TRUE": "ON", "FALSE": "OFF"}
 
 
 class Settings:
@@ -102,8 +111,6 @@ class Settings:
 
 def _ansi_variables(verdict: FileVerdict) -> dict[str, Setting]:
     """Return the variables that the option ansi sets."""
-    from advisor.verdict.settled import ansi_values
-
     line, settings = verdict.effective["ansi"], {}
     for name, value in ansi_values(verdict.catalog).items():
         option = verdict.catalog.get(name)
@@ -251,3 +258,75 @@ def _expand_number(text: str) -> str:
 def _is_path_of(made: str, running: str) -> bool:
     short = normalise_value(made)
     return bool(short) and running.upper().rstrip("/").endswith("/" + short.removeprefix("./"))
+
+
+class StartupSettings(NamedTuple):
+    """The settings that a server starts with.
+
+    `values` are as `--verbose --help` prints them, `lines` are the lines that set them.
+    """
+
+    values: Values
+    lines: dict[str, LineVerdict]
+    catalog: Catalog
+
+    def text(self, name: str) -> str | None:
+        """Return the value of an option, its default if no line sets it; None if unknown."""
+        option = self.catalog.get(name)
+        return self.values.get(name, option.default if option else None)
+
+    def number(self, name: str) -> int | None:
+        """Return the value as a non-negative whole number."""
+        return parse_digits(self.text(name))
+
+    @property
+    def tables(self) -> int:
+        """Return the number of open tables, by either option name; the compiled default if no line sets it."""
+        set_to = self.number("table_open_cache") or self.number("table_cache")
+        return set_to or (4000 if self.catalog.target.since("mysql", 8) else 2000)
+
+
+def is_binary_log_on(values: Values, lines: Lines) -> bool:
+    """Whether the binary log is on if a line sets it: 0 is also a base name, unless a prefix put it there."""
+    return values["log_bin"] != NO_DEFAULT and (values["log_bin"] != "0" or not has_prefix(lines["log_bin"]))
+
+
+def has_prefix(line: LineVerdict, *prefixes: str) -> bool:
+    """Whether a prefix before the option's name determines its value."""
+    name = (line.placed.line.name or "").lower().replace("-", "_")
+    return name.split("loose_")[-1].startswith(prefixes or ("skip_", "disable_", "enable_"))
+
+
+def is_switched_on(line: LineVerdict) -> bool:
+    """Whether the line switches its option on by its presence: without a value, or by a prefix."""
+    value = line.placed.line.value
+    if has_prefix(line, "skip_", "disable_"):
+        return value == "0"
+    return value != "0" if has_prefix(line) else value is None
+
+
+def is_increment(line: LineVerdict) -> bool:
+    """Whether the line has no value, and so increments log_warnings."""
+    return line.placed.line.value is None and not has_prefix(line)
+
+
+def move_value(settled: SettledValues, name: str, value: str, why: str) -> None:
+    """Change an option's value and record the reason; options that no line sets or with that value are unchanged."""
+    if settled.values.get(name, value) != value:
+        was, now = (ON_OFF.get(text, text) for text in (settled.values[name], value))
+        settled.why[name] = f"The server takes {now} instead of {was}: {why}."
+        settled.values[name] = value
+
+
+def ansi_values(catalog: Catalog) -> Values:
+    """Return the values that the option ansi sets, by option."""
+    from advisor.verdict.words import expand_modes
+
+    option = catalog.get("sql_mode")
+    modes = expand_modes(["ANSI"], option.values if option else (), catalog.target)
+    return {"sql_mode": modes, "transaction_isolation": "SERIALIZABLE"}
+
+
+def is_too_long(socket: str | None, target: Target) -> bool:
+    """Whether no server on Linux can listen on the path; on Windows, it is the name of a pipe."""
+    return len((socket or "").encode("utf-8", "replace")) > LONGEST_SOCKET and not target.platform

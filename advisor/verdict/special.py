@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from advisor.catalog.load import Option
+    from advisor.catalog import Option
     from advisor.verdict.outcome import ValueContext
 
     Handler = Callable[[ValueContext], TakenValue | None]

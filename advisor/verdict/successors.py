@@ -5,8 +5,8 @@ Lint writes them in its fixes, and `upgrade` as lines for the new server.
 
 from __future__ import annotations
 
+from advisor.core import NamedTuple
 from advisor.core.model import exact_size
-from advisor.core.value_types import NamedTuple
 from advisor.optionfile import normalise
 from advisor.verdict import judge_value
 from advisor.verdict.number import SUFFIXES, leading_digits
@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from advisor.catalog.load import Catalog
+    from advisor.catalog import Catalog
     from advisor.core.model import Target
     from advisor.optionfile.lines import Line
     from advisor.verdict import FileVerdict

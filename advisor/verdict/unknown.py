@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.presence import (
     WINDOWS,
     KnownSpan,
@@ -29,7 +29,7 @@ from advisor.verdict.outcome import REFUSED, Outcome, TakenValue
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from advisor.catalog.load import Catalog, Option
+    from advisor.catalog import Catalog, Option
     from advisor.core.model import Target
     from advisor.verdict.outcome import NameMatch
 

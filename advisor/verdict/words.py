@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from advisor.catalog.load import Option
+    from advisor.catalog import Option
     from advisor.core.model import Target
     from advisor.verdict.outcome import LineVerdict, ValueContext
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from probes.experiment import Choice, ChosenOptions, RunPlan, Variant
 from probes.server_probes import variant_server
 from probes.server_probes.choices import SERVER_CHOICE, choose_binary, read_option_values

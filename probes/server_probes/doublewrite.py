@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.facts.probes import Metric
 from advisor.verdict import Outcome, judge_value
 from probes.experiment import Choice, ChosenOptions, ProbeError, RunPlan, Variant

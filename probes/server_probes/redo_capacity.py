@@ -6,7 +6,7 @@ import contextlib
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.core.model import exact_size
 from advisor.facts.probes import Metric
 from probes.experiment import BlockMeasurement, Choice, ChosenOptions, RunPlan, Variant

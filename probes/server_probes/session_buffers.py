@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.core.model import exact_size
 from advisor.facts.probes import Metric
 from probes.experiment import Choice, ChosenOptions, ProbeError, RunPlan, Variant

@@ -8,7 +8,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.verdict import Outcome, judge_value
 from advisor.verdict.settings import is_same_value
 from probes.experiment import Cost, ProbeError
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import pymysql
 
-    from advisor.catalog.load import Catalog, Option
+    from advisor.catalog import Catalog, Option
     from advisor.core.model import Target
     from probes.experiment import Environment
     from probes.sandbox import Binary, Sandbox

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from advisor.core.model import Action, Confidence, Severity, format_duration
+from rules.core import Docs, rule
 from rules.core.advice import present
 from rules.core.context import MissingFact
-from rules.core.rule import Docs, rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

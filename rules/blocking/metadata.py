@@ -19,9 +19,9 @@ from rules.blocking.blockers import (
     sessions_wait,
     severity_of,
 )
+from rules.core import Docs, rule
 from rules.core.advice import present
 from rules.core.network import uses_galera
-from rules.core.rule import Docs, rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

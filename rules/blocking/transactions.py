@@ -16,9 +16,9 @@ from rules.blocking.blockers import (
     sessions_wait,
     transactions_of,
 )
+from rules.core import Docs, rule
 from rules.core.advice import present
 from rules.core.counters import MINIMUM_WINDOW
-from rules.core.rule import Docs, rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

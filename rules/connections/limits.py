@@ -5,9 +5,9 @@ from __future__ import annotations
 from advisor.core.model import Confidence, Severity, format_size
 from advisor.verdict import REFUSED
 from rules.connections.threads import MARIADB, uses_thread_pool
+from rules.core import Docs, Span, rule
 from rules.core.advice import advise, default_number, help_line, kernel_setting_help, present
 from rules.core.network import is_in_other_container, listens_to_other_hosts
-from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject, verdict_subject
 
 TYPE_CHECKING = False

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, exact_size, format_size
+from rules.core import MOST, Docs, rule
 from rules.core.advice import advise, default_number, help_line, present
-from rules.core.rule import Docs, rule
 from rules.core.subject import variable_subject
 
 TYPE_CHECKING = False
@@ -23,6 +23,7 @@ OF_REPLICAS = ("replica_max_allowed_packet", "slave_max_allowed_packet")
     "packet-below-dump",
     summary="max_allowed_packet is too small to load a dump made with default settings.",
     options=("max_allowed_packet",),
+    quiet={"max_allowed_packet": (DUMPED, MOST)},
     evidence=("CONA-04",),
     docs=Docs(
         why="mysqldump and mariadb-dump combine rows into statements of up to 1,046,528 bytes. A server whose "

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity
+from rules.core import MOST, Docs, Span, rule
 from rules.core.advice import advise, connection_limit, default_number, help_line, present
-from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
 
 TYPE_CHECKING = False
@@ -42,6 +42,7 @@ def uses_thread_pool(context: RuleContext) -> bool:
     confidence=Confidence.OPINION,
     summary="thread_cache_size is 0, so a thread is created and destroyed for each connection.",
     options=("thread_cache_size",),
+    quiet={"thread_cache_size": (1, MOST)},
     evidence=("CONN-01",),
     probe="connections",
     docs=Docs(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity, format_duration
+from rules.core import MOST, Docs, Span, rule
 from rules.core.advice import advise, default_number, help_line, present
-from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
 
 TYPE_CHECKING = False
@@ -34,6 +34,7 @@ LOCK_WAITS = ("innodb_lock_wait_timeout", "lock_wait_timeout")
     confidence=Confidence.LIKELY,
     summary="The server closes idle sessions sooner than connection pools can refresh them.",
     options=("wait_timeout",),
+    quiet={"wait_timeout": (KEPT_ALIVE + 1, MOST)},
     evidence=("CONV-04",),
     docs=Docs(
         why="A connection pool must ping or replace an idle connection before the server closes it, or the next "
@@ -95,6 +96,7 @@ def interactive_timeout_alone(context: RuleContext) -> Iterator[Finding]:
     summary="Statements do not wait for locks: they fail as soon as another session holds one.",
     targets=(Span("mariadb"),),
     options=LOCK_WAITS,
+    quiet=dict.fromkeys(LOCK_WAITS, (1, MOST)),
     evidence=("CONA-09",),
     docs=Docs(
         why="On MariaDB, 0 does not mean unlimited: a statement that meets a locked row or table fails at once with "
@@ -129,6 +131,7 @@ def no_lock_wait(context: RuleContext) -> Iterator[Finding]:
     confidence=Confidence.OPINION,
     summary="A statement may wait more than an hour for a row that another session holds.",
     options=("innodb_lock_wait_timeout",),
+    quiet={"innodb_lock_wait_timeout": (0, HOUR)},
     docs=Docs(
         why="While it waits, a statement keeps its connection and its locks, so others queue up behind it, although "
         "its client has long given up. The default is 50 seconds. That an hour is too long is an opinion.",
@@ -162,6 +165,7 @@ def row_waits_for_hours(context: RuleContext) -> Iterator[Finding]:
     summary="DDL may wait more than a day for its metadata lock, and meanwhile blocks all later statements on the "
     "table.",
     options=("lock_wait_timeout",),
+    quiet={"lock_wait_timeout": (0, DAY)},
     evidence=("CONA-16",),
     docs=Docs(
         why="ALTER TABLE waits for the sessions that use the table, and while it waits, later statements on the table "
@@ -197,6 +201,7 @@ def metadata_wait_for_days(context: RuleContext) -> Iterator[Finding]:
     confidence=Confidence.LIKELY,
     summary="A client that never logs in can hold a connection for more than a minute.",
     options=("connect_timeout",),
+    quiet={"connect_timeout": (0, MINUTE)},
     evidence=("CONA-10",),
     docs=Docs(
         why="A TCP connection counts from its first packet, before the login. On the servers that we tested, "
@@ -229,6 +234,7 @@ def slow_handshakes(context: RuleContext) -> Iterator[Finding]:
     confidence=Confidence.LIKELY,
     summary="Every session begins a transaction with its first statement, and keeps it open until COMMIT.",
     options=("autocommit",),
+    quiet={"autocommit": ("TRUE",)},
     evidence=("CONA-11",),
     docs=Docs(
         why="Without autocommit a session that has read a table keeps a transaction and a metadata lock on the table, "
@@ -258,6 +264,7 @@ def autocommit_off(context: RuleContext) -> Iterator[Finding]:
     confidence=Confidence.LIKELY,
     summary="Deadlock detection is off: sessions in a deadlock wait for the default innodb_lock_wait_timeout.",
     options=("innodb_deadlock_detect",),
+    quiet={"innodb_deadlock_detect": ("TRUE",)},
     evidence=("CONA-12",),
     docs=Docs(
         why="With innodb_deadlock_detect off, two sessions that wait for each other wait until "
@@ -293,6 +300,7 @@ def deadlocks_time_out(context: RuleContext) -> Iterator[Finding]:
     confidence=Confidence.LIKELY,
     summary="The server ends a session as soon as its client or the network pauses for a few seconds in a statement.",
     options=tuple(NETWORK_WAITS),
+    quiet=dict.fromkeys(NETWORK_WAITS, (SHORT_PAUSE, MOST)),
     evidence=("CONA-18",),
     docs=Docs(
         why="net_read_timeout applies while the server waits for the rest of a statement or of a LOAD DATA LOCAL file, "
@@ -335,6 +343,7 @@ WEEK, DEFAULT_IDLE = 7 * DAY, 8 * HOUR
     confidence=Confidence.OPINION,
     summary="The server keeps idle sessions for more than a week.",
     options=(IDLE,),
+    quiet={IDLE: (0, WEEK)},
     evidence=("CONA-20",),
     docs=Docs(
         why="A client that vanishes without closing its connection, as behind a firewall, leaves a session that counts "

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity, format_duration, format_size
 from rules.connections.threads import advised_thread_cache, uses_thread_pool
+from rules.core import Docs, rule
 from rules.core.advice import advise, help_line, present
 from rules.core.context import MissingFact
 from rules.core.counters import CONNECTIONS, counter_periods, hour_text, require_uptime, steady_window, window_text
-from rules.core.rule import Docs, rule
 from rules.core.subject import variable_subject
 from rules.sizing.memory import idle_session, memory_budget
 

@@ -5,8 +5,8 @@ Lines and statements are tried on the catalog first.
 
 from __future__ import annotations
 
+from advisor.core import NamedTuple
 from advisor.core.model import Action, exact_size
-from advisor.core.value_types import NamedTuple
 from advisor.redaction import redact_value
 from advisor.verdict import Outcome, judge_value
 from rules.core.subject import find_line

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
+from advisor.core import NamedTuple, StrEnum
 from advisor.core.model import Confidence, Severity
-from advisor.core.value_types import NamedTuple, StrEnum
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

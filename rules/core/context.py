@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from advisor.core import NamedTuple
 from advisor.core.model import AbsentPart, Location, Origin
-from advisor.core.value_types import NamedTuple
 from advisor.redaction import redact_value
 
 TYPE_CHECKING = False
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from advisor.catalog.load import Catalog, Option
+    from advisor.catalog import Catalog, Option
     from advisor.core.model import Target
     from advisor.facts import (
         Host,

@@ -26,7 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from advisor.catalog.load import Catalog, Option
+    from advisor.catalog import Catalog, Option
     from advisor.optionfile.lines import Line, OptionFile
     from advisor.verdict import LineVerdict
     from advisor.verdict.successors import Successor

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from advisor.core import NamedTuple
 from advisor.core.model import format_duration, format_percent, format_size
-from advisor.core.value_types import NamedTuple
 from advisor.verdict.number import parse_digits
 from rules.connections.usage import CREATED_A_SECOND, NEAR_PERCENT
 from rules.core.context import MissingFact
 from rules.core.counters import REDO, busiest_period, steady_window
-from rules.durability.binary_log import uses_innodb_binary_log
+from rules.durability import uses_innodb_binary_log
+from rules.innodb.io_capacity import checkpoint_age
 from rules.innodb.redo_log import FULL_PERCENT
+from rules.innodb.redo_log_size import redo_capacity
 from rules.memory.budget import MISSED_PERCENT, exceeds_memory, is_missing_much
 from rules.memory.table_cache import NEARLY_ALL_PERCENT, OPENED, open_descriptors
 from rules.memory.temporary_tables import ON_DISK_A_SECOND, ON_DISK_PERCENT
+from rules.replication import channel_suffix, replica_channels
 from rules.replication.lag import channel_lag
-from rules.replication.settings import channel_suffix, replica_channels
-from rules.sizing.io import checkpoint_age
 from rules.sizing.memory import memory_budget, usable_memory
-from rules.sizing.redo import redo_capacity
 from rules.sql.statements import JOINED, MERGED
 from rules.sql.transactions import WAITING
 

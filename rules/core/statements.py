@@ -6,8 +6,8 @@ import re
 import shlex
 
 from advisor.catalog.managed import platform_parameters
+from advisor.core import NamedTuple
 from advisor.core.model import Action, Location, Origin, exact_size
-from advisor.core.value_types import NamedTuple
 from advisor.optionfile import groups_read
 from advisor.redaction import MASK, name_control_characters
 from advisor.verdict import judge_value
@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from advisor.catalog.load import Option
+    from advisor.catalog import Option
     from advisor.catalog.managed import PlatformParameters
     from advisor.core.model import Finding, Setting, Target
     from rules.core.context import RuleContext, ValueSource

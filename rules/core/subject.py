@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from advisor.core import NamedTuple
 from advisor.core.model import Edit, Fix, Location, Origin, Setting
-from advisor.core.value_types import NamedTuple
 from advisor.optionfile.reader import LINE_BYTES, SPACE
 from advisor.redaction import redact_name, redact_value
 from advisor.verdict import LineVerdict, Outcome
@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from advisor.catalog.load import Catalog, Option
+    from advisor.catalog import Catalog, Option
     from advisor.core.model import Finding
     from advisor.optionfile.lines import Line
     from advisor.verdict import FileVerdict

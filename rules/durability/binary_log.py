@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity, format_duration, format_size
-from advisor.verdict import REFUSED
+from rules.core import MOST, Docs, Span, rule
 from rules.core.advice import advise, help_line, present
-from rules.core.rule import Docs, Span, rule
-from rules.core.subject import find_line, variable_subject, verdict_subject, written_name
+from rules.core.subject import find_line, variable_subject, verdict_subject
+from rules.durability import (
+    log_bin_line,
+    switches_off,
+    writes_binary_log,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Action, Finding
-    from advisor.verdict import LineVerdict
     from rules.core.context import RuleContext
 
 
@@ -24,35 +27,8 @@ TINY, DEFAULT_SIZE = 1 << 20, 1 << 30  # bytes of max_binlog_size
 TOTAL_SIZES = ("max_binlog_total_size", "binlog_space_limit")  # two names of one purge limit, since MariaDB 11.4
 MOST_NAMED = 8  # error numbers listed in a message
 SKIPPED = ("slave_skip_errors", "replica_skip_errors")
-SWITCHES = frozenset({"log_bin", "skip_log_bin", "disable_log_bin"})
-SWITCHED_OFF = ("skip_", "disable_")
-INNODB_ENGINE = "binlog_storage_engine"
 PURGE_NEEDS = "slave_connections_needed_for_purge"  # MariaDB 11.4 and later
 INTENDED_OFF = frozenset({"OFF", "0", "FALSE", "NO"})
-
-
-def writes_binary_log(context: RuleContext) -> bool:
-    """Whether a binary log is written: by the server, else by the file, else by the version's default."""
-    if context.has("server"):
-        return context.settings.on("log_bin") is True
-    line = log_bin_line(context)
-    return context.target.since("mysql", 8, 0) if line is None else not switches_off(line)
-
-
-def uses_innodb_binary_log(context: RuleContext) -> bool:
-    """Whether the binary log is stored in InnoDB's files, which MariaDB 12.3 and later can do."""
-    return context.target.is_mariadb and context.text(INNODB_ENGINE) == "INNODB"
-
-
-def log_bin_line(context: RuleContext) -> LineVerdict | None:
-    """The last line that enables or disables the binary log; in some versions skip_log_bin is a separate option."""
-    lines = reversed(context.file_verdict.lines)
-    return next((line for line in lines if line.canonical in SWITCHES and line.outcome not in REFUSED), None)
-
-
-def switches_off(line: LineVerdict) -> bool:
-    """Whether the line disables the binary log, as `skip_log_bin` and `disable_log_bin` do."""
-    return written_name(line.placed.line).removeprefix("loose_").startswith(SWITCHED_OFF)
 
 
 @rule(
@@ -165,6 +141,7 @@ def _replica_count_action(context: RuleContext) -> Action | None:
     summary="server_id is 0: the server refuses replicas and cannot be a replica.",
     targets=(Span("mysql"),),
     options=("server_id",),
+    quiet={"server_id": (1, MOST)},
     evidence=("ASK-13",),
     docs=Docs(
         why="MySQL starts with server_id = 0 and a binary log, and then refuses replicas. MariaDB uses 1 instead. "
@@ -326,6 +303,7 @@ def purge_waits_for_replica(context: RuleContext) -> Iterator[Finding]:
     confidence=Confidence.OPINION,
     summary="The server starts a new binary log every few transactions.",
     options=("max_binlog_size",),
+    quiet={"max_binlog_size": (TINY, MOST)},
     evidence=("ASK-BIN-01",),
     docs=Docs(
         why="Each new binary log costs a sync of the old one and of the index, and one more file to list, copy and "

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity
+from rules.core import MOST, Docs, Span, rule
 from rules.core.advice import advise, help_line, present, with_replica_stopped
-from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject, verdict_subject
-from rules.durability.binary_log import (
+from rules.durability import (
     INNODB_ENGINE,
+    ISOLATION,
     log_bin_line,
     switches_off,
     uses_innodb_binary_log,
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
 MARIADB_12_3 = (Span("mariadb", since=(12, 3)),)
-ISOLATION = ("transaction_isolation", "tx_isolation")  # MySQL 5.7 and MariaDB before 11.1 have the latter
 SOURCE, REPLICA = "rpl_semi_sync_master_enabled", "rpl_semi_sync_slave_enabled"
 # Options that the InnoDB-based binary log does not use, with what takes their place.
 WITHOUT_EFFECT = {
@@ -51,7 +51,7 @@ def row_format_action(context: RuleContext) -> Action | None:
     confidence=Confidence.LIKELY,
     summary="Changes are replicated as statements, which may have a different effect on a replica.",
     options=("binlog_format",),
-    triggers=ISOLATION,
+    quiet={"binlog_format": ("ROW", "MIXED")},
     evidence=("ASK-14", "ASK-BIN-03"),
     docs=Docs(
         why="Nondeterministic statements, and all with LIMIT without ORDER BY, can change other rows on a replica or "
@@ -80,6 +80,43 @@ def statement_based_log(context: RuleContext) -> Iterator[Finding]:
         )
 
 
+INTERLEAVED = 2  # the value of innodb_autoinc_lock_mode
+
+
+@rule(
+    "INN031",
+    "interleaved-ids-in-statement-log",
+    confidence=Confidence.LIKELY,
+    summary="Replicas may give rows other AUTO_INCREMENT numbers than the source did.",
+    options=("innodb_autoinc_lock_mode", "binlog_format"),
+    quiet={"binlog_format": ("ROW", "MIXED"), "innodb_autoinc_lock_mode": (0, MOST)},
+    evidence=("INNV-08",),
+    docs=Docs(
+        why="With innodb_autoinc_lock_mode = 2, the default of MySQL 8.0 and later, statements that run at the same "
+        "time take numbers in turn. A statement-based binary log does not record which statement got which numbers, so "
+        "a replica, or a restore from the log, can number rows differently. Both vendors call the combination unsafe.",
+        fix="Set binlog_format to ROW, or innodb_autoinc_lock_mode to 1, which needs a restart.",
+        risk="Row events make larger logs; mode 1 makes bulk inserts wait for each other.",
+        exceptions="Servers whose binary log is never read, and tables without AUTO_INCREMENT.",
+        reconsider_when="Nothing.",
+    ),
+)
+def interleaved_ids_in_statement_log(context: RuleContext) -> Iterator[Finding]:
+    """Report innodb_autoinc_lock_mode = 2 with a statement-based binary log."""
+    mode, log = context.number("innodb_autoinc_lock_mode"), context.text("binlog_format")
+    if mode != INTERLEAVED or log != "STATEMENT" or not writes_binary_log(context):
+        return
+    if level_without_statements(context):
+        return  # nothing is written: statement-based-log
+    action = row_format_action(context)
+    yield interleaved_ids_in_statement_log.finding(
+        "innodb_autoinc_lock_mode is 2 and statements are logged, so replicas may number rows differently.",
+        variable_subject(context, "binlog_format" if context.is_set("binlog_format") else "innodb_autoinc_lock_mode"),
+        help=help_line(action),
+        actions=present(action),
+    )
+
+
 TRUST = "log_bin_trust_function_creators"
 
 
@@ -91,7 +128,7 @@ TRUST = "log_bin_trust_function_creators"
     summary="Stored functions are created without a check, and the statement-based binary log repeats their calls on "
     "replicas.",
     options=(TRUST,),
-    triggers=("binlog_format",),
+    quiet={TRUST: ("FALSE",)},
     evidence=("ASK-BIN-02",),
     docs=Docs(
         why="With OFF a function must be declared DETERMINISTIC, NO SQL or READS SQL DATA, and its creator needs "

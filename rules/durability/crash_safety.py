@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from advisor.core.model import Action, Confidence, Severity, format_duration
+from rules.core import Docs, Span, rule
 from rules.core.advice import advise, help_line, kernel_place, present, remount_command
-from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject, written_name
-from rules.durability.binary_log import uses_innodb_binary_log, writes_binary_log
+from rules.durability import uses_innodb_binary_log, writes_binary_log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def lost_commits(context: RuleContext) -> Iterator[Finding]:
         replica, gone = _is_replica(context), ""
         what = "commits that clients believe to be durable"
         if replica:  # a file with read_only may also be that of a source's successor
-            from rules.replication.timeouts import unfetched_changes  # lazily: few files relax commits on a replica
+            from rules.replication import unfetched_changes  # lazily: few files relax commits on a replica
 
             what = "changes that this replica applied" if context.has("server") else "commits"
             gone = unfetched_changes(context)
@@ -175,7 +175,7 @@ def no_doublewrite(context: RuleContext) -> Iterator[Finding]:
     if _writes_whole_pages(context):
         return
     if off and context.is_set("innodb_doublewrite"):
-        from rules.sizing.io import is_meant_for_zfs
+        from rules.innodb.io_capacity import is_meant_for_zfs
 
         action, zfs = advise(context, "innodb_doublewrite", "ON", risk="more is written"), is_meant_for_zfs(context)
         placed = next((name for name in COPIES if context.is_set(name) and context.text(name)), "")

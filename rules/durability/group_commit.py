@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity
+from rules.core import Docs, Span, rule
 from rules.core.advice import advise, help_line, present
-from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
-from rules.durability.binary_log import writes_binary_log
+from rules.durability import writes_binary_log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from rules.core import Docs, Span, rule
 from rules.core.advice import advise, help_line, present
-from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
 
 TYPE_CHECKING = False

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from advisor.core import NamedTuple
 from advisor.core.model import Confidence, Severity, format_size
-from advisor.core.value_types import NamedTuple
+from rules.core import Docs, Span, rule
 from rules.core.advice import advise, default_number, help_line, present
 from rules.core.counters import busy_rate, require_uptime_at_size, steady_window, window_text
-from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject, verdict_subject
 from rules.sizing.memory import expected_memory, measured_memory, system_memory, usable_memory
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
+    from rules.core import Rule
     from rules.core.context import RuleContext
-    from rules.core.rule import Rule
 
 MIB = 1 << 20
 MINIMUM_CACHE = 64 * MIB  # smaller caches are not reported: the bookkeeping of a cache takes about 11 MiB (ENG-08)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from advisor.core.model import Severity, format_duration
+from rules.core import Docs, Span, rule
 from rules.core.advice import advise, help_line, present
-from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
 
 TYPE_CHECKING = False
@@ -27,6 +27,7 @@ NO_REPAIR = frozenset({"OFF", ""})
     "delayed-key-writes",
     summary="Changes of MyISAM indexes stay in memory until the table is closed, so a crash destroys the indexes.",
     options=("delay_key_write",),
+    quiet={"delay_key_write": ("ON", "OFF")},
     evidence=("ENG-01",),
     docs=Docs(
         why="With delay_key_write = ALL the index blocks of every MyISAM table are written when the table is closed, "
@@ -182,6 +183,7 @@ def updates_behind_selects(context: RuleContext) -> Iterator[Finding]:
     "myisam-by-default",
     summary="New tables are MyISAM tables, which have no transactions and no recovery after a crash.",
     options=(ENGINE,),
+    quiet={ENGINE: ("INNODB",)},
     evidence=("ASK-20",),
     docs=Docs(
         why="A table that is created without an engine takes the default. In a MyISAM table ROLLBACK undoes nothing, "

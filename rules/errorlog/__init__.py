@@ -11,8 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from advisor.core.model import Finding
     from advisor.facts.server import LogEvent
+    from rules.core import Rule
     from rules.core.context import RuleContext
-    from rules.core.rule import Rule
 
 
 RECENT = 7  # days; older events are notes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity
-from rules.core.rule import Docs, rule
+from rules.core import Docs, rule
 from rules.errorlog import event_finding, how_often, in_brackets, messages, recent_event
 
 TYPE_CHECKING = False

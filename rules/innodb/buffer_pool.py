@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity, exact_size, format_size
+from rules.core import MOST, Docs, Span, rule
 from rules.core.advice import advise, help_line, present
-from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
+from rules.innodb import is_aurora
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,11 +32,6 @@ CACHING = frozenset({"zfs", "tmpfs", "ramfs"})  # ZFS has a cache of its own, th
 ROUNDED_PERCENT = 10
 SLOW_TO_WARM = GIB  # 65,536 pages of 16K; single reads from a spinning disk take minutes
 USUAL_TIME = 1000  # milliseconds: the default in every version
-
-
-def is_aurora(context: RuleContext) -> bool:
-    """Whether the server is Aurora, which has its own storage instead of InnoDB's files and flushing (DBLW-07)."""
-    return context.has("server") and context.server.managed == "aurora"
 
 
 @rule(
@@ -133,6 +129,7 @@ def many_buffer_pool_instances(context: RuleContext) -> Iterator[Finding]:
     confidence=Confidence.LIKELY,
     summary="Random read-ahead is on: the server reads a whole extent when a few of its pages are in the pool.",
     options=("innodb_random_read_ahead",),
+    quiet={"innodb_random_read_ahead": ("FALSE",)},
     evidence=("IO-01", "RA-01", "RA-02"),
     probe="read-ahead",
     docs=Docs(
@@ -337,6 +334,7 @@ def _nearest_sizes(context: RuleContext, asked: int, running: int) -> str:
     confidence=Confidence.LIKELY,
     summary="Pages that a scan reads move to the young sublist at once, so scans evict the pages in use.",
     options=("innodb_old_blocks_time",),
+    quiet={"innodb_old_blocks_time": (1, MOST)},
     evidence=("INNV-03", "INNA-02"),
     docs=Docs(
         why="A page enters the pool in the old sublist and moves to the young sublist when it is used again after "
@@ -371,6 +369,7 @@ def scans_displace_the_pool(context: RuleContext) -> Iterator[Finding]:
     confidence=Confidence.OPINION,
     summary="A large buffer pool starts empty, because its list of pages is not saved or not loaded.",
     options=("innodb_buffer_pool_dump_at_shutdown", "innodb_buffer_pool_load_at_startup"),
+    quiet=dict.fromkeys(("innodb_buffer_pool_dump_at_shutdown", "innodb_buffer_pool_load_at_startup"), ("TRUE",)),
     evidence=("INNV-04",),
     docs=Docs(
         why="At shutdown the server saves which pages the pool holds, a small file of numbers: by default the quarter "

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity, format_size
+from rules.core import Docs, Span, rule
 from rules.core.advice import advise, help_line, present
 from rules.core.counters import steady_window, window_text
-from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
-from rules.innodb.buffer_pool import is_aurora
-from rules.innodb.redo_log import FULL_PERCENT
-from rules.sizing.io import (
+from rules.innodb import is_aurora
+from rules.innodb.io_capacity import (
     CAPACITY,
     CAPACITY_MAX,
     FLUSHED,
@@ -21,7 +20,8 @@ from rules.sizing.io import (
     highest_checkpoint_age,
     larger_io_capacity,
 )
-from rules.sizing.redo import redo_capacity
+from rules.innodb.redo_log import FULL_PERCENT
+from rules.innodb.redo_log_size import redo_capacity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from advisor.core.model import Finding
     from advisor.facts import Server, Workload
     from rules.core.context import RuleContext
-    from rules.sizing.io import CheckpointAge
+    from rules.innodb.io_capacity import CheckpointAge
 
 BATCH = "innodb_doublewrite_pages"
 LONG_HISTORY = 1_000_000  # transactions; INNA-12 measured what reading behind as many costs

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity, format_duration, format_size
 from advisor.verdict import Outcome
+from rules.core import Docs, Span, rule
 from rules.core.advice import advise, help_line, present
-from rules.core.rule import Docs, Span, rule
 from rules.core.subject import find_line, variable_subject, written_name
-from rules.sizing.io import background_write_help, checkpoint_age, flushes_late
-from rules.sizing.redo import (
+from rules.innodb.redo_log_size import (
     DEFAULT_LOG,
     HOUR,
     LARGEST,
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Action, Finding
     from rules.core.context import RuleContext
-    from rules.sizing.redo import Rate
+    from rules.innodb.redo_log_size import Rate
 
 
 MIB = 1 << 20
@@ -215,6 +214,8 @@ def _require_busy_hour(context: RuleContext) -> None:
 )
 def checkpoint_pressure(context: RuleContext) -> Iterator[Finding]:
     """Report a checkpoint age near its limit, in the busiest hour or in the window."""
+    from rules.innodb.io_capacity import flushes_late  # lazily: lint has no checkpoint
+
     for ages, when in _checkpoint_ages(context):
         if ages is not None and ages[0] * 100 >= ages[1] * FULL_PERCENT:
             actions, remedy = _pressure_help(context)
@@ -269,6 +270,8 @@ def _pressure_help(context: RuleContext) -> tuple[tuple[Action, ...], str]:
 
 def _background_write_help(context: RuleContext, capacity: int) -> tuple[tuple[Action, ...], str]:
     """What helps where the log holds an hour of writes."""
+    from rules.innodb.io_capacity import background_write_help
+
     hour = max((rate.maximum for rate in rates_or_none(context)), default=0) * HOUR
     held = "holds an hour of that" if 0 < hour <= capacity else "is as large as mycnf advises"
     actions, remedy = background_write_help(context)
@@ -276,6 +279,8 @@ def _background_write_help(context: RuleContext, capacity: int) -> tuple[tuple[A
 
 
 def _checkpoint_ages(context: RuleContext) -> Iterator[tuple[tuple[int, int] | None, str]]:
+    from rules.innodb.io_capacity import checkpoint_age
+
     hour, now = context.sampled.hour("redo") if context.has("sampled") else None, checkpoint_age(context.server.counter)
     if hour is not None:
         from rules.core.counters import hour_text
@@ -388,7 +393,7 @@ def _has_no_own_size(context: RuleContext) -> bool:
     """Whether the server itself sizes the log, or has none: Aurora writes redo to its own storage (DBLW-07)."""
     if not context.has("server"):
         return is_sized_by_server(context)
-    from rules.innodb.buffer_pool import is_aurora  # lazily: lint of a file for an unknown server does without it
+    from rules.innodb import is_aurora
 
     return is_sized_by_server(context) or is_aurora(context)
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity
+from rules.core import MOST, Docs, Span, rule
 from rules.core.advice import advise, help_line, present
-from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
 
 TYPE_CHECKING = False
@@ -25,6 +25,7 @@ TEMPORARY = "innodb_temp_data_file_path"
     severity=Severity.NOTE,
     summary="A table option that InnoDB cannot apply is ignored with a warning instead of an error.",
     options=("innodb_strict_mode",),
+    quiet={"innodb_strict_mode": ("TRUE",)},
     evidence=("INNA-05", "INNV-01"),
     docs=Docs(
         why="Without innodb_strict_mode CREATE TABLE and ALTER TABLE succeed even if an option is impossible, and "
@@ -56,6 +57,7 @@ def lax_table_options(context: RuleContext) -> Iterator[Finding]:
     summary="New tables go into the system tablespace, which gives no space back when they are dropped.",
     targets=(Span("mysql"), Span("mariadb", before=(11, 0))),
     options=("innodb_file_per_table",),
+    quiet={"innodb_file_per_table": ("TRUE",)},
     evidence=("INNA-06", "INNV-01"),
     docs=Docs(
         why="With innodb_file_per_table off, rows of all new tables share the system tablespace. Its file grows and "
@@ -138,6 +140,7 @@ def _small_temporary_file(context: RuleContext) -> Iterator[Finding]:
     confidence=Confidence.LIKELY,
     summary="Metadata queries make InnoDB recalculate table statistics.",
     options=("innodb_stats_on_metadata", "innodb_stats_persistent"),
+    quiet={"innodb_stats_on_metadata": ("FALSE",), "innodb_stats_persistent": ("TRUE", "FALSE")},
     evidence=("INNV-06", "INNV-01"),
     docs=Docs(
         why="SHOW TABLE STATUS, SHOW INDEX and queries of information_schema then read sample pages of every table, "
@@ -173,6 +176,7 @@ def statistics_on_metadata_queries(context: RuleContext) -> Iterator[Finding]:
     confidence=Confidence.LIKELY,
     summary="Optimizer statistics are lost at each restart and recalculated, so plans may change.",
     options=("innodb_stats_persistent",),
+    quiet={"innodb_stats_persistent": ("TRUE",)},
     evidence=("INNV-06", "INNV-01"),
     docs=Docs(
         why="Without innodb_stats_persistent, statistics are kept in memory, discarded at shutdown, and estimated "
@@ -208,6 +212,7 @@ FEW_PAGES = 5
     confidence=Confidence.LIKELY,
     summary="The optimizer's statistics are not kept up to date, or come from very few pages.",
     options=(RECALCULATES, SAMPLE),
+    quiet={RECALCULATES: ("TRUE",), SAMPLE: (FEW_PAGES, MOST)},
     evidence=("INNA-38",),
     docs=Docs(
         why="With innodb_stats_auto_recalc = OFF only ANALYZE TABLE renews persistent statistics: a table that grew a "
@@ -250,6 +255,7 @@ def poor_statistics(context: RuleContext) -> Iterator[Finding]:
     summary="Truncation of undo logs is on, but they are in the system tablespace, where it has no effect.",
     targets=(Span("mysql", before=(8, 0)), Span("mariadb")),
     options=("innodb_undo_log_truncate", "innodb_undo_tablespaces"),
+    quiet={"innodb_undo_tablespaces": (0, MOST)},
     evidence=("INNV-07", "UNDO-01", "INNA-08"),
     docs=Docs(
         why="Only undo tablespaces can be truncated, and it takes two of them, because one must serve while the other "
@@ -318,6 +324,7 @@ def growing_undo_files(context: RuleContext) -> Iterator[Finding]:
     summary="The change buffer is switched on, which MariaDB switched off because it corrupted indexes.",
     targets=(Span("mariadb", before=(11, 0)),),
     options=("innodb_change_buffering",),
+    quiet={"innodb_change_buffering": ("NONE",)},
     evidence=("CHB-02", "CHB-01", "CHB-03"),
     docs=Docs(
         why="MariaDB set the default to none in 10.5.15 and 10.6.7 after bugs that corrupted secondary indexes, and "

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity
+from rules.core import MOST, Docs, rule
 from rules.core.advice import advise, help_line, present
-from rules.core.rule import Docs, rule
 from rules.core.subject import variable_subject
-from rules.durability.binary_log import writes_binary_log
-from rules.durability.binary_log_format import ISOLATION, level_without_statements, row_format_action
+from rules.durability import ISOLATION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
 
 TABLE_LOCK = 0
 
-INTERLEAVED = 2
-
 
 @rule(
     "INN030",
@@ -28,6 +25,7 @@ INTERLEAVED = 2
     confidence=Confidence.LIKELY,
     summary="Each INSERT into a table with AUTO_INCREMENT holds a lock on the whole table until it ends.",
     options=("innodb_autoinc_lock_mode",),
+    quiet={"innodb_autoinc_lock_mode": (1, MOST)},
     evidence=("INNV-08",),
     docs=Docs(
         why="Mode 0 is kept for programs of MySQL 5.0. With it even a single-row INSERT holds the table's AUTO-INC "
@@ -61,43 +59,11 @@ def _is_galera_finding(context: RuleContext) -> bool:
 
 
 @rule(
-    "INN031",
-    "interleaved-ids-in-statement-log",
-    confidence=Confidence.LIKELY,
-    summary="Replicas may give rows other AUTO_INCREMENT numbers than the source did.",
-    options=("innodb_autoinc_lock_mode", "binlog_format"),
-    evidence=("INNV-08",),
-    docs=Docs(
-        why="With innodb_autoinc_lock_mode = 2, the default of MySQL 8.0 and later, statements that run at the same "
-        "time take numbers in turn. A statement-based binary log does not record which statement got which numbers, so "
-        "a replica, or a restore from the log, can number rows differently. Both vendors call the combination unsafe.",
-        fix="Set binlog_format to ROW, or innodb_autoinc_lock_mode to 1, which needs a restart.",
-        risk="Row events make larger logs; mode 1 makes bulk inserts wait for each other.",
-        exceptions="Servers whose binary log is never read, and tables without AUTO_INCREMENT.",
-        reconsider_when="Nothing.",
-    ),
-)
-def interleaved_ids_in_statement_log(context: RuleContext) -> Iterator[Finding]:
-    """Report innodb_autoinc_lock_mode = 2 with a statement-based binary log."""
-    mode, log = context.number("innodb_autoinc_lock_mode"), context.text("binlog_format")
-    if mode != INTERLEAVED or log != "STATEMENT" or not writes_binary_log(context):
-        return
-    if level_without_statements(context):
-        return  # nothing is written: statement-based-log
-    action = row_format_action(context)
-    yield interleaved_ids_in_statement_log.finding(
-        "innodb_autoinc_lock_mode is 2 and statements are logged, so replicas may number rows differently.",
-        variable_subject(context, "binlog_format" if context.is_set("binlog_format") else "innodb_autoinc_lock_mode"),
-        help=help_line(action),
-        actions=present(action),
-    )
-
-
-@rule(
     "INN032",
     "dirty-reads",
     summary="Dirty reads: sessions see uncommitted changes, which may be rolled back.",
     options=("transaction_isolation",),
+    quiet={"transaction_isolation": ("READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE")},
     evidence=("INNA-09",),
     docs=Docs(
         why="With READ-UNCOMMITTED as the default of all sessions a SELECT sees changes before they are committed, and "
@@ -129,6 +95,7 @@ def dirty_reads(context: RuleContext) -> Iterator[Finding]:
     confidence=Confidence.LIKELY,
     summary="Each SELECT in a transaction locks the rows that it reads, in all sessions.",
     options=("transaction_isolation",),
+    quiet={"transaction_isolation": ("READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-READ")},
     evidence=("INNA-40",),
     docs=Docs(
         why="With SERIALIZABLE a plain SELECT in a transaction takes shared locks and keeps them until the transaction "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.core.value_types import NamedTuple
+from advisor.core import NamedTuple
 
 
 class LocalArm(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.core.value_types import NamedTuple
+from advisor.core import NamedTuple
 from rules.core.advice import default_number
 
 TYPE_CHECKING = False
@@ -84,7 +84,7 @@ def _is_write_workload(_context: RuleContext, answer: LocalAnswer) -> bool:
 
 
 def _writes_binary_log(context: RuleContext, _answer: LocalAnswer) -> bool:
-    from rules.durability.binary_log import writes_binary_log
+    from rules.durability import writes_binary_log
 
     return writes_binary_log(context)
 

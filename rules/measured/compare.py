@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import date
 
+from advisor.core import NamedTuple
 from advisor.core.model import exact_size, format_percent
-from advisor.core.value_types import NamedTuple
 from advisor.verdict import judge_value
 from rules.measured.claims import DIGITS
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity, format_percent, format_size
+from rules.core import Docs, rule
 from rules.core.advice import advise, group_swappiness, help_line, present, swappiness_help
 from rules.core.counters import require_uptime_at_size, steady_window, window_text
-from rules.core.rule import Docs, rule
 from rules.core.subject import variable_subject
 from rules.sizing.memory import (
     GIB,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, format_size
+from rules.core import Docs, Span, rule
 from rules.core.advice import advise, default_number, present
-from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
 
 TYPE_CHECKING = False

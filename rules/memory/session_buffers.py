@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Origin, Severity, exact_size, format_size
+from rules.core import Docs, Span, rule
 from rules.core.advice import advise, connection_limit, default_number, help_line, present
-from rules.core.rule import Docs, Span, rule
 from rules.core.subject import UNSAFE, find_line, replace_value, variable_subject
+from rules.memory import memory_table_limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
+    from rules.core import Rule
     from rules.core.context import RuleContext
-    from rules.core.rule import Rule
 
 KIB = 1 << 10
 MIB = 1 << 20
@@ -359,8 +360,6 @@ def oversized_temporary_tables(context: RuleContext) -> Iterator[Finding]:
     """Report a limit for in-memory temporary tables so high that a few sessions can fill the memory."""
     if not any(map(context.is_set, TABLE_LIMITS)) or context.settings.on("big_tables"):
         return
-    from rules.memory.temporary_tables import memory_table_limits  # lazily: not needed for files without these options
-
     names = memory_table_limits(context)
     sizes = [size for size in map(context.number, names) if size is not None]
     # A limit that is unknown may be the lower one.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity
+from rules.core import Docs, rule
 from rules.core.advice import advise, connection_limit, help_line, present, service_setting_help
-from rules.core.rule import Docs, rule
 from rules.core.subject import variable_subject
 
 TYPE_CHECKING = False

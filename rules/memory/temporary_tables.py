@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity, format_size
+from rules.core import MOST, Docs, Span, rule
 from rules.core.advice import advise, help_line, present
-from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
+from rules.memory import ENGINE, IN_MEMORY, USERS, memory_table_limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,13 +17,9 @@ if TYPE_CHECKING:
 
 GIB = 1 << 30
 MARIADB = Span("mariadb")
-ENGINE = "internal_tmp_mem_storage_engine"
 LIMITS = ("temptable_max_ram", "temptable_max_mmap")
 ON_DISK = "tmp_disk_table_size"
 FILE = "innodb_temp_data_file_path"
-TABLE = "tmp_table_size"
-IN_MEMORY = (TABLE, "tmp_memory_table_size")
-USERS = "max_heap_table_size"
 STARVED = 1 << 20
 ORDINARY = 16 << 20  # the default of each in-memory limit, in all versions
 UNLIMITED = (1 << 64) - 1  # the default of the limit on disk
@@ -110,6 +107,7 @@ def temptable_limits_unused(context: RuleContext) -> Iterator[Finding]:
     confidence=Confidence.MEASURED,
     summary="Every internal temporary table is created on disk, however small it is.",
     options=("big_tables",),
+    quiet={"big_tables": ("FALSE",)},
     evidence=("TMP-05",),
     docs=Docs(
         why="The option is from a time when a statement failed if its table outgrew memory. All supported versions "
@@ -142,6 +140,7 @@ def temporary_tables_forced_to_disk(context: RuleContext) -> Iterator[Finding]:
     confidence=Confidence.MEASURED,
     summary="Internal temporary tables may take so little memory that ordinary statements go to disk.",
     options=(*IN_MEMORY, USERS),
+    quiet=dict.fromkeys((*IN_MEMORY, USERS), (STARVED, MOST)),
     evidence=("TMP-05", "TMP-02"),
     docs=Docs(
         why="All versions allow 16M for each table by default. At 64K a GROUP BY that needs about 2M went to disk, and "
@@ -168,19 +167,6 @@ def starved_temporary_tables(context: RuleContext) -> Iterator[Finding]:
             )
 
 
-def memory_table_limits(context: RuleContext) -> tuple[str, ...]:
-    """The variables that limit an internal temporary table in memory on this server.
-
-    MEMORY tables are also limited by max_heap_table_size; before MySQL 8.0.28 TempTable has only its shared limit.
-    """
-    target = context.target
-    if target.since("mysql", 8, 0) and context.text(ENGINE) != "MEMORY":
-        return (TABLE,) if target.since("mysql", 8, 0, 28) else ()
-    # MariaDB has two names for one limit, and only the name in the file counts as explicitly configured.
-    written = next((name for name in reversed(IN_MEMORY) if context.is_set(name)), TABLE)
-    return written, USERS
-
-
 def default_limit(context: RuleContext, name: str) -> Action | None:
     """The action that restores the default of an in-memory temporary table limit."""
     return advise(
@@ -200,6 +186,7 @@ def default_limit(context: RuleContext, name: str) -> Action | None:
     "fails.",
     targets=(MARIADB,),
     options=(ON_DISK, *IN_MEMORY, USERS),
+    quiet=dict.fromkeys((*IN_MEMORY, USERS), (0, MOST)),
     evidence=("TMP-06",),
     docs=Docs(
         why="MariaDB moves a temporary table to disk when it outgrows memory. Where tmp_disk_table_size is no larger "

@@ -6,7 +6,7 @@ from advisor.core.model import Severity
 from advisor.optionfile.lines import LineKind
 from advisor.verdict import FIRST_WINS, Outcome, judge_value
 from advisor.verdict.names import LOADERS, LOADS_EARLY
-from rules.core.rule import Docs, rule
+from rules.core import Docs, rule
 from rules.core.subject import (
     SAFE,
     UNSAFE,

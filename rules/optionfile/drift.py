@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from advisor.core.model import Action, Confidence, Origin, Severity
 from advisor.redaction import MASK, redact_value
-from rules.core.rule import Docs, rule
+from rules.core import Docs, rule
 from rules.core.subject import verdict_subject
 
 TYPE_CHECKING = False

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
+from advisor.core import NamedTuple
 from advisor.core.model import Confidence, Edit, Fix, Severity
-from advisor.core.value_types import NamedTuple
 from advisor.optionfile import groups_read
 from advisor.optionfile.lines import LineKind
 from advisor.redaction import MASK, name_control_characters, quote_value, redact_value
@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from advisor.catalog.load import Catalog
+    from advisor.catalog import Catalog
     from advisor.core.model import Finding, Target
     from advisor.optionfile.lines import Line, OptionFile, PlacedLine, ResolvedFiles
     from advisor.verdict import LineVerdict
@@ -105,6 +105,8 @@ def _groups_left_behind(file: OptionFile, target: Target) -> dict[str, int]:
     for line in file.lines:
         if line.kind is LineKind.OPTION and line.group:
             counts[line.group.lower()] = counts.get(line.group.lower(), 0) + 1
+    if not any("-" in name and name[-1].isdecimal() for name in counts):
+        return {}
     import re
 
     series = {name: match for name in counts if (match := re.fullmatch(SERIES_GROUP, name))}

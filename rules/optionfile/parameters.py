@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity
-from rules.core.rule import Docs, rule
+from rules.core import Docs, rule
 from rules.core.subject import verdict_subject
 
 TYPE_CHECKING = False
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
+    from rules.core import Rule
     from rules.core.context import RuleContext
-    from rules.core.rule import Rule
 
 NEEDS = ("parameters",)
 

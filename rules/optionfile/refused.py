@@ -7,7 +7,7 @@ from advisor.redaction import quote_value
 from advisor.verdict import REFUSED, Outcome, judge_value
 from advisor.verdict.names import NOT_LOADED, is_component_option
 from advisor.verdict.words import MAX_SHOWN, named_members
-from rules.core.rule import Docs, rule
+from rules.core import Docs, rule
 from rules.core.subject import UNSAFE, remove_line, verdict_subject, written_name
 
 TYPE_CHECKING = False
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Finding, Fix
     from advisor.verdict import LineVerdict
+    from rules.core import Rule
     from rules.core.context import RuleContext
-    from rules.core.rule import Rule
 
 ASKED = ("ASK-01",)
 # The values that are still valid for options that servers parse in their own way.

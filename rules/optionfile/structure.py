@@ -6,7 +6,7 @@ from advisor.core.model import Confidence, Location, Severity
 from advisor.optionfile import groups_read
 from advisor.optionfile.lines import LineKind
 from advisor.redaction import quote_value
-from rules.core.rule import Docs, rule
+from rules.core import Docs, rule
 from rules.core.subject import (
     UNSAFE,
     Subject,

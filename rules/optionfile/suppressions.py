@@ -6,7 +6,7 @@ They run after all other rules, on the findings of those: `advisor.analysis.supp
 from __future__ import annotations
 
 from advisor.core.model import Severity
-from rules.core.rule import Docs, rule
+from rules.core import Docs, rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

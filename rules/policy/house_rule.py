@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from advisor.core import NamedTuple
 from advisor.core.model import Severity
-from advisor.core.value_types import NamedTuple
 from advisor.redaction import redact_value
 from advisor.verdict import REFUSED, judge_value
 from advisor.verdict.names import find_name
@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from advisor.catalog.load import Catalog, Option
+    from advisor.catalog import Catalog, Option
     from advisor.core.model import Target
 
 INTEGER_KINDS = ("int", "uint")

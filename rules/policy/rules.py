@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from advisor.core import NamedTuple
 from advisor.core.model import Location, Severity
-from advisor.core.value_types import NamedTuple
 from advisor.optionfile import groups_read
 from advisor.optionfile.lines import LineKind
 from advisor.redaction import redact_value
+from rules.core import Docs, rule
 from rules.core.advice import advise, help_line, present
-from rules.core.rule import Docs, rule
 from rules.core.subject import (
     UNSAFE,
     Subject,
@@ -34,11 +34,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from advisor.catalog.load import Option
+    from advisor.catalog import Option
     from advisor.core.model import Action, Finding
     from advisor.verdict import LineVerdict
+    from rules.core import Rule
     from rules.core.context import RuleContext
-    from rules.core.rule import Rule
     from rules.policy.house_rule import HouseRule, OptionHouseRules
 
 

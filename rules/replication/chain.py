@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from advisor.core import NamedTuple
 from advisor.core.gtid import Position, beyond, count, format_set, highest, parse_positions, parse_set, subtract, union
 from advisor.core.model import Confidence, Severity
-from advisor.core.value_types import NamedTuple
+from rules.core import Docs, rule
 from rules.core.context import MissingFact
-from rules.core.rule import Docs, rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

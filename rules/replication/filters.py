@@ -5,10 +5,10 @@ from __future__ import annotations
 from advisor.core.model import Confidence, Severity
 from advisor.redaction import quote_value
 from advisor.verdict import REFUSED
+from rules.core import Docs, rule
 from rules.core.advice import advise, help_line, present
-from rules.core.rule import Docs, rule
 from rules.core.subject import variable_subject, verdict_subject
-from rules.durability.binary_log import writes_binary_log
+from rules.durability import writes_binary_log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

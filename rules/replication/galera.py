@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from advisor.core.model import Confidence, Origin, Severity, format_size
 from advisor.verdict import Outcome
+from rules.core import Docs, Span, rule
 from rules.core.advice import advise, help_line, present
 from rules.core.network import WSREP_ON, WSREP_PROVIDER, has_provider, uses_galera
-from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
-from rules.durability.binary_log import writes_binary_log
+from rules.durability import writes_binary_log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -426,7 +426,7 @@ def refused_galera_timeout(context: RuleContext) -> Iterator[Finding]:
 
 def _duration_seconds(text: str) -> float | None:
     """Seconds of a duration such as PT1.5S; None for other notations."""
-    import re
-
-    found = re.fullmatch(r"PT([0-9]{1,9}(?:\.[0-9]{1,9})?)S", text)
-    return float(found[1]) if found else None
+    number = text.removeprefix("PT").removesuffix("S")
+    parts = number.split(".")
+    digits = len(parts) <= 2 and all(p.isascii() and p.isdigit() and len(p) < 10 for p in parts)  # noqa: PLR2004
+    return float(number) if digits and text == f"PT{number}S" else None

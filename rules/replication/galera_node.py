@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from advisor.core.model import Action, Confidence, Severity, format_duration, format_size
 from advisor.verdict.number import parse_digits
+from rules.core import Docs, Span, rule
 from rules.core.advice import advise, help_line, present
 from rules.core.context import MissingFact
-from rules.core.counters import require_uptime
 from rules.core.network import has_provider, uses_galera
-from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
 from rules.replication.galera import MARIADB, OPTIONS, is_primary_node, provider_options
 
@@ -31,7 +28,7 @@ VOTERS = 3  # nodes of the smallest cluster that survives the loss of one
 HOUR = 3600
 METHOD, AUTH = "wsrep_sst_method", "wsrep_sst_auth"
 BACKUP = "MARIABACKUP"
-NAMED_AUTH = re.compile(r"wsrep[-_]sst[-_]auth", re.IGNORECASE)  # also in the group [sst], which the script reads
+NAMED_AUTH = r"(?i)wsrep[-_]sst[-_]auth"  # also in the group [sst], which the script reads
 GRANTS = "RELOAD, PROCESS, BINLOG MONITOR"
 ELSEWHERE = "there"  # accounts that are bound to other hosts
 SHORT, AWAY = 1, 4  # hours that the cache covers; hours of a longer maintenance
@@ -221,6 +218,8 @@ def galera_cache_for_minutes(context: RuleContext) -> Iterator[Finding]:
     size, server = cache_bytes(context), context.server
     if not is_primary_node(context) or size is None:
         return
+    from rules.core.counters import require_uptime  # lazily: lint has no counters
+
     require_uptime(server.uptime, HOUR)
     written = sum(server.counter(f"wsrep_{name}_bytes") or 0 for name in ("replicated", "received"))
     hourly = written * HOUR // server.uptime
@@ -266,10 +265,12 @@ def galera_transfer_without_account(context: RuleContext) -> Iterator[Finding]:
     process = context.host.process
     if not is_primary_node(context) or context.text(METHOD) != BACKUP or context.server.variables.get(AUTH) != "":
         return
+    import re  # lazily: lint reads no files of a server
+
     if (
         process is None
         or process.uid is None
-        or any(NAMED_AUTH.search(copy.text or "") for copy in context.files.files)
+        or any(re.search(NAMED_AUTH, copy.text or "") for copy in context.files.files)
     ):
         return
     from rules.security.accounts import accounts_of_kind  # lazily: lint knows no accounts

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from advisor.core.model import Action, Confidence, Severity, format_duration, format_percent
+from rules.core import Docs, rule
 from rules.core.advice import advise, present
 from rules.core.context import MissingFact
 from rules.core.counters import MINIMUM_EVENTS, MINIMUM_WINDOW, window_text
-from rules.core.rule import Docs, rule
 from rules.core.subject import variable_subject
 from rules.replication.galera import ADDRESS, MARIADB, is_node, is_primary_node, node_addresses, provider_options
 from rules.replication.galera_node import APPLIERS

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity
-from rules.core.rule import Docs, Span, rule
+from rules.core import Docs, Span, rule
 from rules.core.subject import variable_subject
-from rules.durability.binary_log import writes_binary_log
+from rules.durability import writes_binary_log
 from rules.durability.crash_safety import CHECKSUM, GROUP, NEEDS_NONE_BEFORE
-from rules.replication.settings import APPLIED_POSITION, LOGS_UPDATES, ORDER, upper_value, worker_count
+from rules.replication import APPLIED_POSITION, LOGS_UPDATES, ORDER, upper_value, worker_count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

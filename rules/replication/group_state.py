@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from advisor.core.model import Action, Confidence, Severity, exact_size, format_duration, format_size
+from rules.core import Docs, Span, rule
 from rules.core.advice import help_line, present
-from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
 from rules.durability.crash_safety import GROUP
 from rules.replication.group_replication import FLOW, MYSQL, SINGLE

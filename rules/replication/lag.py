@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
+from advisor.core import NamedTuple
 from advisor.core.model import Confidence, Severity, format_duration, format_size
-from advisor.core.value_types import NamedTuple
 from advisor.verdict.number import parse_digits
+from rules.core import Docs, rule
 from rules.core.advice import present
-from rules.core.rule import Docs, rule
 from rules.core.subject import variable_subject
-from rules.replication.settings import (
+from rules.replication import (
     ORDER,
     PARALLEL_BY,
     WORKERS,
@@ -19,10 +19,10 @@ from rules.replication.settings import (
     channel_name,
     channel_suffix,
     channel_times,
-    missing_for_commit_order,
     replica_channels,
     upper_value,
 )
+from rules.replication.settings import missing_for_commit_order
 from rules.replication.stopped import data_age_text, stopped_threads
 
 TYPE_CHECKING = False

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from advisor.core.model import Action, Confidence, Severity
+from rules.core import Docs, Span, rule
 from rules.core.advice import advise, help_line, present, replica_statement
-from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
-from rules.replication.settings import (
+from rules.replication import (
     LOGS_UPDATES,
     PARALLEL_BY,
     SEMI_SYNC,
@@ -15,10 +15,11 @@ from rules.replication.settings import (
     available_name,
     channel_name,
     channel_suffix,
+    missing_confirmations,
+    received_position_age,
     replica_channels,
     upper_value,
 )
-from rules.replication.timeouts import missing_confirmations, received_position_age
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,13 +29,12 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
 
-PLAIN, SUPER = "read_only", "super_read_only"
+PLAIN, SUPER, RECOVERY = "read_only", "super_read_only", "relay_log_recovery"
 CONFIRMING = ("rpl_semi_sync_replica", "rpl_semi_sync_slave")
 RISK_OF_WRITE_SETS = (
     "replicas older than 8.0.27 need replica_preserve_commit_order = ON first (slave_preserve_commit_order before "
     "8.0.26): it is OFF by default, and changes then become visible in an order that the source never had"
 )
-RECOVERY = "relay_log_recovery"
 
 
 @rule(
@@ -88,8 +88,7 @@ def _receiver_restarts(context: RuleContext, channels: list[dict[str, str]], *, 
 
 def _unconfirmed_source(context: RuleContext) -> Iterator[Finding]:
     for name in SEMI_SYNC:
-        missing = missing_confirmations(context, name) if context.settings.on(f"{name}_enabled") else None
-        if missing is not None:
+        if context.settings.on(f"{name}_enabled") and (missing := missing_confirmations(context, name)):
             message, remedy = missing
             yield semi_sync_not_in_force.finding(message, variable_subject(context, f"{name}_enabled"), help=remedy)
 
@@ -292,6 +291,7 @@ def commit_order_tracking(context: RuleContext) -> Iterator[Finding]:
     confidence=Confidence.LIKELY,
     summary="Clients or administrators can write to the replica, and the data diverges from the source.",
     options=(PLAIN, SUPER),
+    file_targets=(Span("mysql"),),
     evidence=("REPL-09", "ASK-REP-09", "ASK-REP-18"),
     docs=Docs(
         why="A row that was written only on a replica stops replication when the source inserts the same key, and is "

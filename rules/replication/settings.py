@@ -3,102 +3,42 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity, format_size
-from advisor.verdict.number import parse_digits
+from rules.core import Docs, Span, rule
 from rules.core.advice import (
-    GROUP_REPLICATION_CHANNEL,
     advise,
     help_line,
     present,
     replica_keyword,
-    with_replica_stopped,
 )
-from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
-from rules.durability.binary_log import writes_binary_log
+from rules.durability import writes_binary_log
+from rules.replication import (
+    APPLIED_POSITION,
+    LOGS_UPDATES,
+    ORDER,
+    PARALLEL_BY,
+    SEMI_SYNC,
+    WORKERS,
+    advise_first,
+    advise_while_stopped,
+    explicit_name,
+    skips_by_gtid,
+    upper_value,
+    worker_count,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.core.model import Action, Finding
-    from advisor.facts.server import ApplierTimes
+    from advisor.core.model import Finding
     from rules.core.context import RuleContext
 
 MYSQL = (Span("mysql"),)
 # MySQL 8.0.26 renamed most replica options; both names are accepted since then.
 EXEC_MODE = ("replica_exec_mode", "slave_exec_mode")
 CONVERSIONS = ("replica_type_conversions", "slave_type_conversions")
-WORKERS = ("replica_parallel_workers", "slave_parallel_workers")
-ORDER = ("replica_preserve_commit_order", "slave_preserve_commit_order")
-PARALLEL_BY = ("replica_parallel_type", "slave_parallel_type")
-LOGS_UPDATES = ("log_replica_updates", "log_slave_updates")
-APPLIED_POSITION, RECEIVED_POSITION = "relay_log_info_repository", "master_info_repository"
 ORDER_WITHOUT_LOG = (8, 0, 19)  # from this version on the commit order is preserved without a binary log
-SEMI_SYNC = ("rpl_semi_sync_source", "rpl_semi_sync_master")
-
-
-def explicit_name(context: RuleContext, names: tuple[str, ...]) -> str | None:
-    """The name that is set, with preference for the name in a file; None if none is set."""
-    chosen = [name for name in names if context.is_set(name)]
-    return next((name for name in chosen if name in context.file_verdict.effective), chosen[0] if chosen else None)
-
-
-def upper_value(context: RuleContext, names: tuple[str, ...]) -> str | None:
-    """The value of a variable with several names, in upper case: the explicit one, else the one that the server has."""
-    name = explicit_name(context, names)
-    return context.text(name) if name else next((text for text in map(context.text, names) if text is not None), None)
-
-
-def available_name(context: RuleContext, names: tuple[str, ...]) -> str:
-    """The name that is set, else the first that the server has."""
-    return explicit_name(context, names) or next((name for name in names if context.text(name) is not None), names[0])
-
-
-def worker_count(context: RuleContext) -> int:
-    """The number of parallel applier threads."""
-    return parse_digits(upper_value(context, WORKERS)) or 0
-
-
-def advise_first(context: RuleContext, names: tuple[str, ...], to: str, *, risk: str = "") -> Action | None:
-    """The action for the first of these names that the target accepts."""
-    return next(filter(None, (advise(context, name, to, risk=risk) for name in names)), None)
-
-
-def advise_while_stopped(context: RuleContext, names: tuple[str, ...], to: str, *, risk: str = "") -> Action | None:
-    """As `advise_first`, for a variable that the server refuses to change while the replica's threads run."""
-    return with_replica_stopped(context, advise_first(context, names, to, risk=risk))
-
-
-def replica_channels(context: RuleContext) -> list[dict[str, str]]:
-    """The replication status of each channel, with column names that are the same in all versions.
-
-    Names are lower case, without the words replica, slave, source and master, which differ between versions.
-    """
-    part = context.server.replication
-    rows = [
-        {_version_neutral_name(name): text or "" for name, text in row.items()}
-        for row in (part.replica_rows if part else ())
-    ]
-    return [row for row in rows if not row.get("channel_name", "").startswith(GROUP_REPLICATION_CHANNEL)]
-
-
-def _version_neutral_name(name: str) -> str:
-    return "_".join(word for word in name.lower().split("_") if word not in {"replica", "slave", "source", "master"})
-
-
-def channel_times(context: RuleContext, channel: dict[str, str]) -> ApplierTimes | None:
-    """What the workers of a channel do; None if the server does not show it."""
-    part, name = context.server.replication, channel.get("channel_name", "")
-    return next((times for times in (part.applier_times if part else ()) if times.channel == name), None)
-
-
-def channel_name(channel: dict[str, str]) -> str:
-    """The channel's name, on MariaDB the connection's; empty for the default one."""
-    return channel.get("channel_name") or channel.get("connection_name") or ""
-
-
-def channel_suffix(channel: dict[str, str]) -> str:
-    return f" of channel {name}" if (name := channel_name(channel)) else ""
 
 
 @rule(
@@ -312,14 +252,6 @@ def _replica_variable(context: RuleContext) -> str | None:
         part = context.server.replication
         return APPLIED_POSITION if part and part.is_replica else None
     return next((name for name in (*WORKERS, *PARALLEL_BY, "relay_log_recovery") if context.is_set(name)), None)
-
-
-def skips_by_gtid(context: RuleContext) -> bool:
-    """Whether GTIDs let the replica skip what it has, at any position: by the file, or on all channels."""
-    on, part = context.text("gtid_mode") == "ON", context.server.replication if context.has("server") else None
-    rows = part.replica_rows if part else ()
-    skipped = all(row.get("Auto_Position") == "1" or (on and row.get("Retrieved_Gtid_Set")) for row in rows)
-    return bool(rows) and skipped if context.has("server") else on
 
 
 @rule(

@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import re
 
+from advisor.core import NamedTuple
 from advisor.core.model import Severity, format_duration
-from advisor.core.value_types import NamedTuple
 from advisor.redaction.scrub import failed_table
 from advisor.verdict.number import parse_digits
+from rules.core import Docs, rule
 from rules.core.advice import replica_statement
 from rules.core.network import is_switched_on
-from rules.core.rule import Docs, rule
-from rules.replication.settings import (
-    LOGS_UPDATES,
-    channel_name,
-    channel_suffix,
-    channel_times,
-    replica_channels,
-    upper_value,
-)
+from rules.replication import LOGS_UPDATES, channel_name, channel_suffix, channel_times, replica_channels, upper_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,24 +1,17 @@
-"""REP: rules about network timeouts, retries and idle appliers; what replication lacks after a crash or a loss."""
+"""REP: rules about network timeouts, retries and idle appliers of replicas."""
 
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity, format_duration
-from advisor.verdict.number import parse_digits
+from rules.core import Docs, Span, rule
 from rules.core.advice import advise, help_line, present, quote_channel, replica_statement
-from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
-from rules.durability.binary_log import writes_binary_log
-from rules.replication.settings import (
-    APPLIED_POSITION,
-    LOGS_UPDATES,
-    RECEIVED_POSITION,
+from rules.replication import (
     advise_first,
     advise_while_stopped,
     channel_name,
     explicit_name,
     replica_channels,
-    skips_by_gtid,
-    upper_value,
 )
 
 TYPE_CHECKING = False
@@ -30,7 +23,6 @@ if TYPE_CHECKING:
 
 RETRIES = ("replica_transaction_retries", "slave_transaction_retries")
 NET_TIMEOUT = ("replica_net_timeout", "slave_net_timeout")
-SAVED_EVERY = ("sync_source_info", "sync_master_info")
 MODE, THREADS = "slave_parallel_mode", "slave_parallel_threads"
 HEARTBEAT = "lower the heartbeat period too: with the old one a quiet source makes the replica reconnect every minute"
 HOUR = 3600  # seconds; sixty times the default
@@ -153,65 +145,3 @@ def parallel_threads_without_work(context: RuleContext) -> Iterator[Finding]:
             help=help_line(action),
             actions=present(action),
         )
-
-
-def missing_confirmations(context: RuleContext, name: str) -> tuple[str, str] | None:
-    """Why commits of a semi-synchronous source wait for none or too few replicas, and the help; None if all is well.
-
-    `name` is the prefix of the plugin's variables. MariaDB waits for one replica, and for none that is not there with
-    wait_no_slave = OFF, which MySQL shows by its status.
-    """
-    status, clients = (context.server.status.get(f"{name}_{what}", "") for what in ("status", "clients"))
-    missed = (context.workload.delta(f"{name}_no_tx") or 0) if context.has("workload") else 0
-    names = (f"{name}_wait_for_{word}_count" for word in ("replica", "slave"))
-    counts = {count: context.number(count) for count in names}
-    count, wanted = next(((count, number) for count, number in counts.items() if number), ("", 1))
-    few = clients.isdigit() and int(clients) < wanted
-    some = "no replica takes part" if clients == "0" else f"only {clients} of {wanted} replicas take part"
-    remedy = "look why the replicas don't confirm, or switch it off"
-    if few:
-        remedy = "connect a replica that has it switched on too, or switch it off here"
-        remedy += f", or lower {count}" if count and wanted > 1 else ""
-    if status == "OFF":
-        why = f" ({some})" if few and wanted > 1 else ""
-        return f"{name}_enabled is ON, but {name}_status is OFF: commits wait for no replica{why}.", remedy
-    if few and context.settings.on(f"{name}_wait_no_slave") is False:
-        return f"{name}_enabled is ON, but {some}: commits wait for none.", remedy
-    if few:
-        return f"{name}_enabled is ON, but {some}: the next commit waits for the whole timeout.", remedy
-    if missed:
-        commits = f"{missed:,} commit{'s' if missed > 1 else ''}"
-        return f"{commits} in the window without a replica's confirmation: {name}_timeout was exceeded.", remedy
-    return None
-
-
-def received_position_age(context: RuleContext) -> str:
-    """How seldom MySQL saves the receiver's position, for the middle of a sentence; empty where that does no harm.
-
-    That is so in a file, which is written at each event, and where GTIDs make the replica skip what it has.
-    """
-    events = parse_digits(upper_value(context, SAVED_EVERY))
-    if context.text(RECEIVED_POSITION) == "FILE" or skips_by_gtid(context) or events == 1:
-        return ""
-    return f"every {events:,} events" if events else "when it stops"
-
-
-def unfetched_changes(context: RuleContext) -> str:
-    """Why the source does not send what a crash took from InnoDB again, as a sentence after a space; else empty.
-
-    It sends everything beyond the replica's position or GTIDs, unless these survive the crash and the changes do not.
-    """
-    if context.text("gtid_mode") == "ON" and skips_by_gtid(context):
-        logged = writes_binary_log(context) and not _leaves_updates_out(context)
-        kept = " The replica's binary log may keep their GTIDs, and the source then does not send them again."
-        return kept if logged else ""
-    channels = replica_channels(context) if context.has("server") else []
-    in_file = context.text(APPLIED_POSITION) == "FILE" or any(row.get("using_gtid") == "No" for row in channels)
-    gone = " The replica's position, kept in a file, may be beyond them: the source does not send them again."
-    return gone if in_file else ""
-
-
-def _leaves_updates_out(context: RuleContext) -> bool:
-    """Whether the replica's binary log lacks what it applies; in a file without the line since 8.0 it does not."""
-    known = context.has("server") or explicit_name(context, LOGS_UPDATES) or not context.target.since("mysql", 8)
-    return bool(known) and upper_value(context, LOGS_UPDATES) == "OFF"

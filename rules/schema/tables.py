@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from advisor.core.model import Action, Confidence, Severity
+from rules.core import Docs, Span, rule
 from rules.core.context import MissingFact
 from rules.core.network import uses_galera
-from rules.core.rule import Docs, Span, rule
-from rules.durability.binary_log import writes_binary_log
+from rules.durability import writes_binary_log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

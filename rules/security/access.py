@@ -5,8 +5,8 @@ from __future__ import annotations
 from advisor.core.model import Confidence, Location, Severity
 from advisor.optionfile.lines import LineKind
 from advisor.redaction import is_secret, names_place
+from rules.core import Docs, rule
 from rules.core.advice import advise, help_line, present
-from rules.core.rule import Docs, rule
 from rules.core.subject import Subject, line_subject, variable_subject, verdict_subject, written_name
 
 TYPE_CHECKING = False
@@ -195,12 +195,12 @@ def _file_privilege_accounts(context: RuleContext) -> tuple[Severity | None, str
     Local administrators are left out. The severity is warning if an account without SUPER can connect from another
     host, otherwise note; None if the accounts are unknown.
     """
-    from rules.core.network import is_local_only
-    from rules.security.accounts import HERE, account_list
-
     accounts = context.server.accounts if context.has("server") else None
     if accounts is None or any(kind.files is None for kind in accounts):
         return None, ""
+    from rules.core.network import is_local_only
+    from rules.security.accounts import HERE, account_list  # lazily: lint knows no accounts
+
     others = [kind for kind in accounts if kind.files and not (kind.supreme and kind.reach == HERE)]
     afar = any(kind.reach != HERE and not kind.supreme for kind in others) and not is_local_only(context)
     who = f"{account_list(others)} with the FILE privilege" if others else ""
@@ -208,10 +208,12 @@ def _file_privilege_accounts(context: RuleContext) -> tuple[Severity | None, str
 
 
 def _has_remote_accounts(context: RuleContext) -> bool:
+    accounts = context.server.accounts or () if context.has("server") else ()
+    if not accounts:
+        return False
     from rules.core.network import is_local_only
     from rules.security.accounts import HERE
 
-    accounts = context.server.accounts or () if context.has("server") else ()
     return any(kind.reach != HERE for kind in accounts) and not is_local_only(context)
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Location, Severity
+from rules.core import Docs, Span, rule
 from rules.core.context import MissingFact
 from rules.core.network import is_local_only
-from rules.core.rule import Docs, Span, rule
 from rules.core.subject import Subject
 from rules.security.tls import offers_tls
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import posixpath
 
 from advisor.core.model import Confidence, Severity
+from rules.core import Docs, Span, rule
 from rules.core.advice import advise, help_line, present
 from rules.core.network import is_switched_on
-from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject, verdict_subject
-from rules.durability.binary_log import writes_binary_log
+from rules.durability import writes_binary_log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity
+from rules.core import Docs, Span, rule
 from rules.core.advice import advise, help_line, present
 from rules.core.network import is_switched_on, listens_to_other_hosts
-from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject, verdict_subject
 
 TYPE_CHECKING = False
@@ -121,6 +121,7 @@ def any_library_function(context: RuleContext) -> Iterator[Finding]:
     confidence=Confidence.LIKELY,
     summary="Tables may be symbolic links.",
     options=("symbolic_links",),
+    quiet={"symbolic_links": ("FALSE",)},
     evidence=("SEC-06",),
     docs=Docs(
         why="With symbolic links a MyISAM or Aria table can be anywhere that the server can write. Anyone who can "
@@ -289,6 +290,7 @@ def _disable_x_action(context: RuleContext) -> bool:
     "server-as-root",
     summary="The server runs as root.",
     options=("user",),
+    quiet={"user": ("MYSQL",)},
     evidence=("SEC-11",),
     docs=Docs(
         why="Every account with the FILE privilege can then write files as root, and a bug in the server runs with "

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity, format_duration
+from rules.core import Docs, Span, rule
 from rules.core.context import MissingFact
 from rules.core.network import is_socket_only, listens_to_other_hosts
-from rules.core.rule import Docs, Span, rule
 from rules.core.subject import find_value_source, variable_subject
 
 TYPE_CHECKING = False

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import lcm
 
+from advisor.core import NamedTuple
 from advisor.core.model import format_size
-from advisor.core.value_types import NamedTuple
 from rules.core.advice import DEFAULT_CONNECTIONS, connection_limit
 from rules.core.network import is_group_hidden
 from rules.sizing.performance_schema import schema_growth
@@ -403,9 +403,7 @@ def session_in_use(context: RuleContext) -> int:
 
 def _binary_log_caches(context: RuleContext) -> dict[str, tuple[str, ...]]:
     """The binary log caches of a session that changes rows; empty without a binary log."""
-    from rules.durability.binary_log import (
-        writes_binary_log,  # lazily: that module has rules of its own, which lint may not need
-    )
+    from rules.durability import writes_binary_log
 
     return LOG_CACHES if writes_binary_log(context) else {}
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity, format_duration
+from rules.core import Docs, Span, rule
 from rules.core.advice import advise, default_number, help_line, present
-from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject, verdict_subject
 
 TYPE_CHECKING = False

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity, format_size
+from rules.core import Docs, Span, rule
 from rules.core.advice import advise, default_number, help_line, present
 from rules.core.counters import busy_rate, steady_window, window_text
-from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
 
 TYPE_CHECKING = False

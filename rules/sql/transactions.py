@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity, format_duration, format_size
+from rules.core import Docs, rule
 from rules.core.advice import advise, help_line, present
 from rules.core.counters import MINIMUM_EVENTS, busy_rate, steady_window, window_text
-from rules.core.rule import Docs, rule
 from rules.core.subject import variable_subject
 from rules.sizing.memory import MIB
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
+    from rules.core import Rule
     from rules.core.context import RuleContext
-    from rules.core.rule import Rule
 
 TRANSACTIONS = "binlog_cache_size"
 OTHERS = "binlog_stmt_cache_size"

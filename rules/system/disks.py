@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity, format_size
+from rules.core import Docs, rule
 from rules.core.advice import advise, help_line, present
 from rules.core.counters import steady_window, window_text
-from rules.core.rule import Docs, rule
 from rules.core.storage import THIN_POOL, disk_names, is_solid_state_array, is_spinning, server_directories
 from rules.core.subject import variable_subject
-from rules.sizing.io import is_in_use
+from rules.innodb.io_capacity import is_in_use
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity
-from rules.core.rule import Docs, rule
+from rules.core import Docs, rule
 from rules.core.storage import DATA, TEMPORARY, is_solid_state, mount_under, server_directories
 
 TYPE_CHECKING = False

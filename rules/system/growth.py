@@ -6,18 +6,18 @@ from datetime import datetime
 from itertools import combinations
 from statistics import median
 
+from advisor.core import NamedTuple
 from advisor.core.model import Confidence, Severity, format_size
-from advisor.core.value_types import NamedTuple
+from rules.core import Docs, rule
 from rules.core.context import MissingFact
-from rules.core.rule import Docs, rule
 from rules.core.storage import is_on_thin_pool, server_directories
+from rules.durability import writes_binary_log
 from rules.durability.binary_log import (
     PURGE_NEEDS,
     TOTAL_SIZES,
     expiry_setting,
     replicas_missing_for_purge,
     while_connected,
-    writes_binary_log,
 )
 from rules.sizing.memory import GIB
 

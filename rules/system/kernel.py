@@ -6,6 +6,7 @@ import re
 
 from advisor.core.model import Confidence, Origin, Severity, format_size
 from advisor.verdict.number import parse_digits
+from rules.core import Docs, rule
 from rules.core.advice import (
     group_swappiness,
     is_in_image,
@@ -14,7 +15,6 @@ from rules.core.advice import (
     service_setting_help,
     swappiness_help,
 )
-from rules.core.rule import Docs, rule
 from rules.core.storage import is_solid_state
 from rules.core.subject import variable_subject, verdict_subject
 

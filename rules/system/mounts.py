@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity, format_duration, format_size
+from rules.core import Docs, rule
 from rules.core.advice import kernel_place, remount_command
 from rules.core.counters import require_uptime
-from rules.core.rule import Docs, rule
 from rules.core.storage import BINARY_LOG, DATA, kernel_version, mount_under, server_directories
 from rules.sizing.memory import GIB
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity, format_size
+from rules.core import Docs, Span, rule
 from rules.core.advice import is_in_image, kernel_place, kernel_setting_help, service_setting_help
-from rules.core.rule import Docs, Span, rule
 from rules.core.storage import kernel_version
 from rules.core.subject import variable_subject
 from rules.sizing.memory import GIB

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity, format_size
+from rules.core import Docs, Span, rule
 from rules.core.advice import kernel_setting_help
-from rules.core.rule import Docs, Span, rule
 from rules.core.subject import variable_subject
 from rules.sizing.memory import GIB
 

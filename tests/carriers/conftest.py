@@ -6,7 +6,7 @@ import pytest
 
 from advisor.carriers.document import Carrier, SetReading
 from advisor.carriers.recognise import carrier_of
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.targets import parse_target
 from advisor.optionfile.lines import Line
 

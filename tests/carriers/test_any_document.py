@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from advisor.carriers.document import CarrierError
 from advisor.carriers.recognise import carrier_of
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.targets import parse_target
 
 # Parts of documents, separated by blanks; ~ is a blank, and escapes are Python's.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from advisor.carriers.document import CarrierError
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.targets import parse_target
 from advisor.core.model import Target
 from tests.carriers.conftest import Reader

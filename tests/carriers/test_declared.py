@@ -11,7 +11,7 @@ import pytest
 from advisor.carriers import hcl_tree
 from advisor.carriers.document import CarrierError, Document, OptionSet
 from advisor.carriers.provider_lists import parameters_of
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.targets import newest_target, parse_target
 from advisor.commands.carriers import check_carrier
 from advisor.commands.read_files import read_carrier

@@ -10,7 +10,7 @@ import pytest
 from real_servers import Binaries, Start
 
 from advisor.carriers.document import CarrierError
-from advisor.catalog.load import load
+from advisor.catalog import load
 from probes.sandbox import Sandbox, SandboxError
 from probes.sandbox import start_server as start_sandbox
 from tests.carriers.conftest import Carried, Reader

@@ -9,7 +9,7 @@ from subprocess import CompletedProcess
 import pytest
 from real_servers import Start
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.optionfile.lines import OptionFile, PlacedLine, ResolvedFiles
 from advisor.verdict import REFUSED, judge_file
 from probes.sandbox import Binary, SandboxError, ask_help, help_values, validate_config

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.catalog.load import Catalog, load
+from advisor.catalog import Catalog, load
 from advisor.catalog.targets import BUILD_SERIES, parse_target
 from advisor.core.model import Target
 from advisor.verdict import Outcome, judge_value

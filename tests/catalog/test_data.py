@@ -9,12 +9,12 @@ from collections.abc import Iterator
 
 import pytest
 
-import advisor.catalog.load
-from advisor.catalog.load import Option, load
+import advisor.catalog
+from advisor.catalog import Option, load
 from advisor.catalog.targets import BUILD_SERIES, EXAMINED, SERIES
 from advisor.core.model import Target
 
-DATA = os.path.join(os.path.dirname(advisor.catalog.load.__file__), "data")
+DATA = os.path.join(os.path.dirname(advisor.catalog.__file__), "data")
 NAMES = [f"{flavour}-{s[0]}.{s[1]}" for flavour, series in SERIES.items() for s in series]
 BUILDS = [f"{build}-{s[0]}.{s[1]}" for build, series in BUILD_SERIES.items() for s in series]
 OF_BUILDS = [Target("mysql", v, build) for build, series in BUILD_SERIES.items() for v in series.values()]

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.catalog import presence
-from advisor.catalog.load import load
+from advisor.catalog import load, presence
 from advisor.catalog.presence import all_descriptions, describe_option, find_presence
 from advisor.catalog.targets import SERIES
 from advisor.core.model import Target

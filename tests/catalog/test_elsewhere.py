@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.presence import find_presence, nearest_option, nearest_vendor_option
 from advisor.catalog.targets import parse_target
 

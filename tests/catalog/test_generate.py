@@ -7,9 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import advisor.catalog.load
+import advisor.catalog
 
-DATA = Path(advisor.catalog.load.__file__).parent / "data"
+DATA = Path(advisor.catalog.__file__).parent / "data"
 GENERATE = Path(__file__).resolve().parents[2] / "tools" / "catalog" / "generate.py"
 
 

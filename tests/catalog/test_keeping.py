@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.catalog.load import MAX_ANSWERS, limit_cache, load
+from advisor.catalog import MAX_ANSWERS, limit_cache, load
 from advisor.catalog.targets import parse_target
 from advisor.verdict import judge_value
 

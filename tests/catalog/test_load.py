@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.targets import EXAMINED, parse_target
 
 
@@ -123,7 +123,7 @@ def test_asked_once_is_asked_for_good() -> None:
 def test_loading_imports_next_to_nothing() -> None:
     """Loading a catalog needs the value types and the compiled part of json, and nothing heavy."""
     code = (
-        "import sys; from advisor.catalog.load import load; from advisor.catalog.targets import parse_target;"
+        "import sys; from advisor.catalog import load; from advisor.catalog.targets import parse_target;"
         "load(parse_target('mysql-8.4'));"
         "print(*[m for m in ('dataclasses', 'pathlib', 'logging', 'subprocess', 'inspect', 'importlib.metadata',"
         " 'pydantic', 'difflib', 'decimal', 'json', 're', 'enum') if m in sys.modules])"

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-import advisor.catalog.load
-from advisor.catalog.load import load
+import advisor.catalog
+from advisor.catalog import load
 from advisor.catalog.targets import EXAMINED, SERIES, parse_target
 from advisor.core.model import Target
 from advisor.verdict import Outcome, judge_value
 
 TOOLS = Path(__file__).resolve().parents[2] / "tools" / "catalog"
-ELSEWHERE = Path(advisor.catalog.load.__file__).parent / "data" / "elsewhere.json"
+ELSEWHERE = Path(advisor.catalog.__file__).parent / "data" / "elsewhere.json"
 TARGETS = sorted({*EXAMINED, *(Target(f, v) for f, series in SERIES.items() for v in series.values())})
 PAST = re.compile(r"(\w+) was (removed|introduced) in (?:MySQL |MariaDB )?(\d[\d.]*\d)")
 # A sentence of the past that names no version that a manual gives.

@@ -10,7 +10,7 @@ import pymysql
 import pytest
 from verdict_agreement import judge_lines
 
-from advisor.catalog.load import Catalog, Option, load
+from advisor.catalog import Catalog, Option, load
 from advisor.catalog.targets import EXAMINED
 from probes.sandbox import Binary, Sandbox, ask_help, help_values
 

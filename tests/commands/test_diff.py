@@ -14,7 +14,7 @@ from mycnf_command import CHECKOUT
 from option_file_generator import compose
 from server_restart import run, variables, written
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from probes.sandbox import Binary, Sandbox, SandboxError
 
 if TYPE_CHECKING:

@@ -128,7 +128,7 @@ def test_defaults_are_those_of_the_service() -> None:
     """The flush method and the pool of RDS are its own, and the choices of other services are unknown."""
     from rule_cases import declared_set  # the plugin of the rules' cases
 
-    from advisor.catalog.load import load
+    from advisor.catalog import load
     from advisor.verdict.managed import judge_managed
 
     target = parse_target("rds-mysql-8.0")

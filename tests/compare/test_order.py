@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 import pytest
 
 from advisor import compare
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.presence import find_presence
 from advisor.catalog.targets import SERIES
 from advisor.compare import area_of, sort_key

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.core.json_text import Entries, find_entry, loads, quote, read_entries, read_text
-from advisor.report.findings_json import dumps
+from advisor.core import Entries, find_entry, loads, read_entries, read_text
+from advisor.report.findings_json import dumps, quote
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 DATA = Path(__file__).parents[2] / "advisor/catalog/data"

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.core import value_types
+from advisor import core
 from advisor.core.model import Confidence, Location, Severity
 
 NAMES = st.from_regex("[a-z]{1,3}", fullmatch=True).filter(lambda name: not keyword.iskeyword(name))
-OURS: Any = vars(value_types)
+OURS: Any = vars(core)
 
 
 @st.composite

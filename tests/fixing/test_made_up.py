@@ -9,7 +9,7 @@ from fix_text import findings, fixed, judged, mended, values
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.targets import SERIES, parse_target
 
 TARGETS = [f"{flavour}-{series[0]}.{series[1]}" for flavour, known in SERIES.items() for series in known]

@@ -14,7 +14,7 @@ from process_checks import first_row
 from real_servers import Start
 from verdict_agreement import HOST, Ask, asker, refused_lines
 
-from advisor.catalog.load import Catalog, load
+from advisor.catalog import Catalog, load
 from probes.sandbox import Binary
 
 FILES = int(os.environ.get("MYCNF_FIXED_FILES", "4"))

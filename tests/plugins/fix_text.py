@@ -5,12 +5,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.targets import parse_target
 from advisor.cli.parser import build_parser
 from advisor.commands.fix_files import FixReader
-from advisor.commands.lint_files import make_plans
-from advisor.commands.lint_plan import LintPlan
+from advisor.commands.lint_files import LintPlan, make_plans
 from advisor.fixing import FixOutcome, plan_fixes
 from advisor.optionfile import resolve
 from advisor.verdict import FileVerdict, LineVerdict, judge_file

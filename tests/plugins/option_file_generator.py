@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from advisor.catalog.load import Catalog, Option
+from advisor.catalog import Catalog, Option
 
 # Options that end the program, need files, accounts, plugins or a network, prevent or delay the start with most
 # values, or set the server's own paths; by prefix.

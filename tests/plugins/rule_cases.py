@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from advisor.analysis.context import build_context
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.targets import running_target
 from advisor.config.read import parse_house_rules
 from advisor.core.model import AbsentPart, Location

@@ -15,7 +15,7 @@ from pymysql.constants import ER
 from real_servers import Start
 from verdict_agreement import judge_lines, refused_lines
 
-from advisor.catalog.load import Catalog
+from advisor.catalog import Catalog
 from probes.sandbox import Sandbox
 from probes.sandbox.errors import SandboxError
 

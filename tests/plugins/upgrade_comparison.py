@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.core.model import Target
 from advisor.optionfile import resolve
 from advisor.upgrade.change import UpgradeChanges

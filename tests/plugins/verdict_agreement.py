@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from advisor.catalog.load import Catalog
+from advisor.catalog import Catalog
 from advisor.optionfile import resolve
 from advisor.verdict import REFUSED, FileVerdict, LineVerdict, judge_file
 from probes.sandbox import Binary

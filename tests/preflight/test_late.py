@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pymysql
 import pytest
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.targets import parse_target
 from advisor.preflight.sources import is_restored, may_be_persisted
 from advisor.upgrade.defaults import default_collation

@@ -14,7 +14,7 @@ from real_servers import Binaries
 from scenario import read_scenario
 from scenariorun import run_scenario
 
-from advisor.catalog.load import Catalog, load
+from advisor.catalog import Catalog, load
 from advisor.catalog.targets import parse_target
 from advisor.facts.probes import Arm, Block, Metric, ProbeResult, RunPlace
 from advisor.optionfile import parse

@@ -9,6 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from advisor.catalog import load
+from advisor.catalog.targets import parse_target
+from advisor.optionfile import resolve
+from advisor.verdict import LineVerdict, judge_file
 from rules import rule_modules_for
 from rules._index import ANY_OPTION, BEYOND_FILES, BY_OPTION
 
@@ -78,9 +82,44 @@ def test_offline_commands_load_little(name: str) -> None:
 def test_lint_wakes_the_families_that_a_file_gives_reason_to(form: str, tmp_path: Path) -> None:
     """A family of rules is imported where the file sets one of its options, and no other."""
     file = tmp_path / "my.cnf"
-    file.write_text("[mysqld]\nmax_allowed_packet = 64M\nsort_buffer_size = 256K\n")
+    file.write_text("[mysqld]\nmax_allowed_packet = 1K\nsort_buffer_size = 256K\n")
     modules = modules_after(["lint", "--isolated", "--format", form, "--target", "mysql-8.4", str(file)])
-    assert set(rule_modules_for(["max_allowed_packet", "sort_buffer_size"])) == ASLEEP & modules
+    woken = rule_modules_for(lines_in("max_allowed_packet = 1K\nsort_buffer_size = 256K"), parse_target("mysql-8.4"))
+    assert set(woken) == {"rules.connections.packets", "rules.memory.session_buffers"} == ASLEEP & modules
+
+
+def lines_in(text: str, server: str = "mysql-8.4") -> dict[str, LineVerdict]:
+    """The lines in effect of a file with these options."""
+    target = parse_target(server)
+    read = resolve(
+        ["my.cnf"], flavour=target.flavour, version=target.version, loader=lambda _: f"[mysqld]\n{text}".encode()
+    )
+    return judge_file(read, load(target)).effective
+
+
+def test_a_family_sleeps_where_its_rules_do_not_concern_the_flavour() -> None:
+    """read_only alone shows a writable replica on MySQL, where super_read_only exists, and nothing on MariaDB."""
+    for server, woken in (("mysql-8.4", ("rules.replication.running",)), ("mariadb-10.11", ())):
+        assert rule_modules_for(lines_in("read_only = ON", server), parse_target(server)) == woken
+
+
+@pytest.mark.parametrize(
+    ("line", "woken"),
+    [
+        ("thread_cache_size = 0", ("rules.connections.threads",)),
+        ("thread_cache_size = 1", ()),
+        ("wait_timeout = 30", ("rules.connections.timeouts",)),
+        ("wait_timeout = 31", ()),
+        ("wait_timeout = 604800", ()),
+        ("wait_timeout = 604801", ("rules.connections.timeouts",)),
+        ("innodb_file_per_table = OFF", ("rules.innodb.tablespaces",)),
+        ("innodb_file_per_table = ON", ()),
+        ("innodb_file_per_table = {{ per_table }}", ("rules.innodb.tablespaces",)),
+    ],
+)
+def test_a_family_sleeps_where_the_value_causes_no_finding(line: str, woken: tuple[str, ...]) -> None:
+    """A value that is quiet for all rules of a module does not wake it; the value of a template is unknown."""
+    assert rule_modules_for(lines_in(line), parse_target("mysql-8.4")) == woken
 
 
 @pytest.mark.parametrize("name", OFFLINE)
@@ -104,7 +143,7 @@ def test_rules_do_without_typing_and_enum() -> None:
         for line in path.read_text(encoding="utf-8").splitlines()
         if line.startswith(("from typing", "import typing", "from enum", "import enum"))
     ]
-    assert slow == [], "write TYPE_CHECKING = False, and take NamedTuple and StrEnum from advisor.core.value_types"
+    assert slow == [], "write TYPE_CHECKING = False, and take NamedTuple and StrEnum from advisor.core"
 
 
 def foreign(modules: set[str]) -> set[str]:

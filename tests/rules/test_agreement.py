@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rule_cases import all_cases
 
 from advisor.analysis import run_rules
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.targets import EXAMINED, SERIES, parse_target
 from advisor.collect.host.host import host_from_options
 from advisor.core.model import Target
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from advisor.catalog.load import Catalog
+    from advisor.catalog import Catalog
     from advisor.core.model import Finding
 
 RULES = all_rules()
@@ -111,7 +111,7 @@ def test_families_that_sleep_would_have_said_nothing(server: str, shared: Path) 
     target = parse_target(server)
     for path in recorded(shared, server):
         known = linted(path.read_text("utf-8", "surrogateescape"), target)
-        woken = {*ANY_OPTION, *rule_modules_for(known.file_verdict.effective)}
+        woken = {*ANY_OPTION, *rule_modules_for(known.file_verdict.effective, target)}
         for rule in file_rules():
             if rule.function.__module__ not in woken and rule.concerns(target):
                 assert list(rule.check(known)) == [], path.name

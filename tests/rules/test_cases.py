@@ -13,7 +13,7 @@ from rules import all_rules, find_rule
 from rules.core.context import MissingFact
 
 if TYPE_CHECKING:
-    from rules.core.rule import Rule
+    from rules.core import Rule
 
 CASES = all_cases()
 BY_RULE = cases_by_rule(CASES)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from rule_cases import Case, context_of_case
 
 from advisor.analysis.local_results import answers
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.targets import parse_target
 from advisor.collect.host import open_root, read_host
 from advisor.core.model import Target
@@ -36,7 +36,7 @@ from rules.measured.compare import METRIC_WORDS, compare_values
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rules.core.rule import Rule
+    from rules.core import Rule
 
 TARGETS = ("mysql-5.7", "mysql-8.0", "mysql-9.7", "mariadb-10.11")
 # Experiments that no rule is based on, with the reason.

@@ -8,7 +8,7 @@ import pytest
 from rule_cases import Case, context_of_case
 
 from advisor.analysis import run_rules, select_rules
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.targets import parse_target
 from advisor.core.model import Action
 from advisor.optionfile import resolve

@@ -12,7 +12,7 @@ from mycnf_command import CHECKOUT
 from outcomes import Detection, notice_change, pose_cases
 from rule_cases import Case, all_cases, context_of_case
 
-from rules.core.rule import RULES
+from rules.core import RULES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 NAME = "rules.madeup"
 RULE = '''"""A made-up rule."""
 
-from rules.core.rule import Docs, Span, rule
+from rules.core import Docs, Span, rule
 from rules.core.subject import variable_subject
 
 LEAST = 100

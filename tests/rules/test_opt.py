@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import advisor.catalog.presence
 from advisor.analysis import run_rules
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.targets import SERIES, parse_target
 from advisor.core.model import Finding, exact_size
 from advisor.optionfile import resolve

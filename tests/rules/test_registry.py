@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING
 import pytest
 from rule_cases import all_cases, context_of_case
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.targets import BUILD_SERIES, SERIES, parse_target
 from advisor.core.model import Confidence, Target
 from rules import all_rules, file_rules, find_rule, rule_modules_for
 from rules._index import ANY_OPTION
-from rules.core import areas
+from rules.core import EVERY, RULES, Docs, Span, areas, rule
 from rules.core.areas import FAMILIES, Area, area_of
 from rules.core.areas import find_evidence as evidence
-from rules.core.rule import EVERY, RULES, Docs, Span, rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -141,7 +140,8 @@ def test_a_sleeping_family_can_say_nothing(tmp_path: Path) -> None:
         if rule is None or rule.needs or not case.finds or case.server is not None:
             continue
         known = context_of_case(case, tmp_path)
-        assert rule.function.__module__ in {*ANY_OPTION, *rule_modules_for(known.file_verdict.effective)}, case
+        woken = rule_modules_for(known.file_verdict.effective, known.target)
+        assert rule.function.__module__ in {*ANY_OPTION, *woken}, case
 
 
 def test_a_rule_for_every_flavour() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from advisor.analysis import run_rules, select_rules
 from advisor.analysis.suppress import FileFindings, SuppressionResult, suppress
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.targets import parse_target
 from advisor.optionfile import resolve
 from advisor.verdict import judge_file

@@ -9,7 +9,7 @@ from app_driver import driven, until
 from textual.pilot import Pilot
 from textual.widgets import DataTable, Input
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.targets import parse_target
 from advisor.core.model import Origin
 from advisor.redaction import escape_text

@@ -7,7 +7,7 @@ import itertools
 import pytest
 from upgrade_comparison import Moved, verdict_on
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.targets import SERIES
 from advisor.core.model import Confidence, Severity, Target
 from advisor.report.upgrade import fragment

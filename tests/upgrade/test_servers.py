@@ -9,7 +9,7 @@ import pytest
 from real_servers import Binaries, Server, Start
 from upgrade_comparison import verdict_on
 
-from advisor.catalog.load import Option
+from advisor.catalog import Option
 from advisor.catalog.targets import EXAMINED
 from advisor.report.upgrade import fragment
 from advisor.upgrade.behaviours import BEHAVIOUR_CHANGES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from verdict_agreement import Ask, Judge, asker, judge_lines
 
-from advisor.catalog.load import Catalog, load
+from advisor.catalog import Catalog, load
 from probes.sandbox import Binary
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.targets import parse_target
 from advisor.core.model import Severity
 from advisor.optionfile import groups_read, resolve

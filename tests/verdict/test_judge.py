@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from verdict_agreement import judge_lines, refused_lines
 
-from advisor.catalog.load import Catalog, load
+from advisor.catalog import Catalog, load
 from advisor.catalog.targets import SERIES, parse_target
-from advisor.core.json_text import Entries
+from advisor.core import Entries
 from advisor.core.model import Origin, Setting
 from advisor.optionfile import resolve
 from advisor.verdict import Outcome, judge_file, judge_value, startup

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rule_cases import declared_set
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.managed import platform_parameters
 from advisor.catalog.targets import parse_target
 from advisor.commands.managed import managed_findings

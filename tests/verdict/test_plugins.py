@@ -10,7 +10,7 @@ from real_servers import Start
 from start_and_compare import Run, shown
 from verdict_agreement import Judge, judge_lines, refused_lines
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.targets import parse_target
 
 LOADED = """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from advisor.catalog.load import Option
+from advisor.catalog import Option
 from advisor.core.model import Target
 from advisor.verdict.number import limit_number, parse_number, parse_real
 from advisor.verdict.outcome import Outcome

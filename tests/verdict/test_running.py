@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 from start_and_compare import Run, compare
 
-from advisor.catalog.load import Catalog
+from advisor.catalog import Catalog
 
 # One file each; lines that a server doesn't know are left out for it.
 SIZES = """

@@ -14,7 +14,7 @@ from pathlib import Path
 from option_file_generator import compose, names, startable
 from start_and_compare import Run, compare, composed
 
-from advisor.catalog.load import Catalog
+from advisor.catalog import Catalog
 from probes.sandbox import Binary
 
 EXAMPLES = int(os.environ.get("MYCNF_FUZZ_EXAMPLES", "1"))

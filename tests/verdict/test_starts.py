@@ -8,7 +8,7 @@ import pytest
 from real_servers import Start
 from verdict_agreement import judge_lines, refused_lines
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from probes.sandbox import Binary, SandboxError
 
 GTID = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from verdict_agreement import judge_lines
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.targets import parse_target
 from advisor.verdict import Outcome
 

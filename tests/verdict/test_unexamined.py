@@ -11,7 +11,7 @@ from verdict_agreement import Ask, Judge, judge_lines, refused_lines
 
 import advisor.catalog.presence
 from advisor.analysis import run_rules
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.targets import SERIES, newest_target, parse_target
 from advisor.core.model import Finding, Target
 from advisor.verdict.settings import Settings

@@ -25,7 +25,7 @@ from builds import number
 from series import GIVEN_BY_TESTS, RECORDED_106
 from tables import Version, canonical, read
 
-from advisor.catalog.load import Catalog, Option, load
+from advisor.catalog import Catalog, Option, load
 from advisor.core.model import Target
 
 MYSQL, MARIADB, ASKED_MARIADB = (

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from answers import Stop
 from truth import Truth
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.core.model import Target
 from advisor.optionfile import resolve
 from advisor.verdict import REFUSED, FileVerdict, LineVerdict, Outcome, judge_file

@@ -28,7 +28,7 @@ from putting import dice, put
 from reading import ENDS, FIRST, line
 from strange import document
 
-from advisor.catalog.load import load as load_catalog
+from advisor.catalog import load as load_catalog
 from advisor.catalog.targets import parse_target
 
 Make = Callable[[random.Random], bytes]

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from labfolder import LabError
 
-from advisor.catalog.load import Catalog
+from advisor.catalog import Catalog
 from advisor.optionfile import normalise, parse, resolve
 from advisor.optionfile.lines import Line, LineKind
 from advisor.verdict import REFUSED, FileVerdict, judge_file, judge_value

@@ -15,7 +15,7 @@ from labfolder import Lab, LabError
 from labserver import FILE, filled_server
 from real_servers import provisioned
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.core.errors import MycnfError
 from probes.stop import StopSignal
 from probes.workload.own_driver import choose_driver

@@ -18,7 +18,7 @@ from scenario import Scenario
 from steps import Stage, stage_scenario
 from topology import servers, wait_until, write_file
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from probes.sandbox import SandboxError
 
 FIRST = 3  # findings among which the fault must be

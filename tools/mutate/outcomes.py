@@ -15,8 +15,8 @@ from rule_cases import Case, case_difference
 
 if TYPE_CHECKING:
     from advisor.core.model import Finding
+    from rules.core import Rule
     from rules.core.context import RuleContext
-    from rules.core.rule import Rule
 
 SECONDS = 2.0  # of CPU time for all cases of a mutant; a hundredth of that is usual
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from advisor import __version__
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.targets import is_too_old, running_target
 from advisor.collect.connection import session
 from advisor.collect.error_log import error_log_of_lines, is_error_log, merge_logs

@@ -6,7 +6,7 @@ from collections import deque
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.targets import SERIES, parse_target
 from advisor.verdict.formats import MARIADB, MYSQL, WITHOUT_OPTION
 

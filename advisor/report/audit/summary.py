@@ -136,8 +136,8 @@ def _storage(audited: AuditResult, names: Mapping[int, str]) -> Section:
 
 def _redo(audited: AuditResult) -> Section:
     """The redo log's size, what is written to it in an hour, and the checkpoint age."""
-    from rules.sizing.io import checkpoint_age
-    from rules.sizing.redo import redo_capacity
+    from rules.innodb.io_capacity import checkpoint_age
+    from rules.innodb.redo_log_size import redo_capacity
 
     capacity, work = redo_capacity(audited.context), audited.facts.workload
     if not capacity:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.catalog.targets import EXAMINED, SERIES
+from advisor.core import NamedTuple
 from advisor.core.model import Confidence, Severity, Target
-from advisor.core.value_types import NamedTuple
 from advisor.redaction import escape_text
 from advisor.report import WIDTH, bold_text, count_findings, paint_severity, plural, wrap
 

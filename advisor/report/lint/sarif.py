@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from advisor.core.model import Edit, Finding, Fix, Location
     from advisor.report import CheckedFile, Page
-    from rules.core.rule import Rule
+    from rules.core import Rule
 
 
 LENGTH = 32

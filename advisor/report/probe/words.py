@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from advisor.facts.probes import ProbeResult
     from advisor.report.render.curves import AxisMark, Curve
-    from rules.core.rule import Rule
+    from rules.core import Rule
     from rules.measured.claims import Claim
     from rules.measured.compare import LocalVerdict
 

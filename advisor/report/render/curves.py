@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
-from advisor.core.value_types import NamedTuple
+from advisor.core import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.sax.saxutils import escape
 
-from advisor.core.value_types import NamedTuple
+from advisor.core import NamedTuple
 from advisor.redaction import escape_text, redact_value
 from advisor.report import wrap
 from advisor.report.render.curves import Scale, axes, most, placed_marks, tick_text

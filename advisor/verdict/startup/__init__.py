@@ -7,14 +7,14 @@ file sets one of those options.
 from __future__ import annotations
 
 from advisor.verdict.number import parse_digits
-from advisor.verdict.settled import DAY, SECONDS, StartupSettings, is_binary_log_on, is_increment, is_too_long
+from advisor.verdict.settings import DAY, SECONDS, StartupSettings, is_binary_log_on, is_increment, is_too_long
 from advisor.verdict.special import is_plugin
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from advisor.catalog.load import Catalog, Option
+    from advisor.catalog import Catalog, Option
     from advisor.core.model import Target
     from advisor.verdict.outcome import LineVerdict, Values
 

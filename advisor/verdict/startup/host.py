@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.verdict.settled import DEFAULT_CONNECTIONS, StartupSettings
+from advisor.verdict.settings import DEFAULT_CONNECTIONS, StartupSettings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

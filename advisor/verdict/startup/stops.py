@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from advisor.core import NamedTuple
 from advisor.core.model import exact_size
-from advisor.core.value_types import NamedTuple
 from advisor.redaction import quote_value
 from advisor.verdict.number import PORT, parse_digits
-from advisor.verdict.settled import LONGEST_SOCKET, is_switched_on, is_too_long
+from advisor.verdict.settings import LONGEST_SOCKET, is_switched_on, is_too_long
 from advisor.verdict.special import NO_DEFAULT
 from advisor.verdict.words import split_flags
 
@@ -14,10 +14,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
 
-    from advisor.catalog.load import Catalog
+    from advisor.catalog import Catalog
     from advisor.core.model import Target
     from advisor.verdict.outcome import LineVerdict, Values
-    from advisor.verdict.settled import StartupSettings
+    from advisor.verdict.settings import StartupSettings
 
 
 ENGINE_SPELLINGS = ("InnoDB", "MyISAM", "MEMORY", "CSV", "ARCHIVE", "BLACKHOLE", "MRG_MYISAM", "Aria")

@@ -10,7 +10,7 @@ from live_server import Live
 from replication_pair import dialect, found, pair
 
 from advisor.analysis.restart import check_restart
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.collect.collect import CollectRequest, collect_from_account
 
 if TYPE_CHECKING:

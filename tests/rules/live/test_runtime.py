@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from advisor.analysis import run_rules, select_rules
 from advisor.analysis.context import build_context
 from advisor.analysis.restart import check_restart
-from advisor.catalog.load import load
+from advisor.catalog import load
 from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.collect.connection.options import Account
 from advisor.core.model import Severity

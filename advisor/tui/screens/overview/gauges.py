@@ -31,8 +31,8 @@ from advisor.tui.text import (
 )
 from advisor.verdict.number import parse_digits
 from rules.core.advice import connection_limit
-from rules.sizing.io import checkpoint_age, highest_checkpoint_age
-from rules.sizing.redo import redo_capacity
+from rules.innodb.io_capacity import checkpoint_age, highest_checkpoint_age
+from rules.innodb.redo_log_size import redo_capacity
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

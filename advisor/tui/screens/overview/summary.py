@@ -55,8 +55,8 @@ def server_role(audited: AuditResult) -> str:
     part = audited.facts.server.replication
     if part is None:
         return "role not known"
+    from rules.replication import replica_channels
     from rules.replication.galera import is_node
-    from rules.replication.settings import replica_channels
 
     hosts = list(dict.fromkeys(channel.get("host") or "a source" for channel in replica_channels(audited.context)))
     more = f" and {len(hosts) - MOST_SOURCES:,} more sources" if len(hosts) > MOST_SOURCES + 1 else ""

@@ -13,7 +13,7 @@ from advisor.verdict.settings import NO_DEFAULT, Settings, is_same_value
 from rules.core.statements import RuntimeEffect, set_by_statement, set_global_effect
 
 if TYPE_CHECKING:
-    from advisor.catalog.load import Option
+    from advisor.catalog import Option
     from advisor.core.model import Location, Setting
     from advisor.tui.view import View
 

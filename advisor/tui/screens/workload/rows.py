@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from textual.geometry import Size
 
-    from advisor.catalog.load import Catalog
+    from advisor.catalog import Catalog
     from advisor.facts import Sample
     from advisor.facts.workload import TopEvents
     from advisor.tui.screens.workload.counters import Series

@@ -11,7 +11,7 @@ from mycnf_command import CHECKOUT
 
 from advisor.catalog.targets import parse_target
 from advisor.commands.explain import cpus, disks, memory
-from advisor.report.nearness import VIRTUAL, Here, machine, measured_sources, sentence, servers
+from advisor.report.measurement_environment import VIRTUAL, Here, machine, measured_sources, sentence, servers
 from rules.core.areas import Evidence, all_evidence
 
 GIB = 1 << 30

@@ -1,87 +1,16 @@
-"""Values after all lines are read, and options that share one setting or switch others."""
+"""Options that share one setting with others, switch them or size them: their values after all lines are read."""
 
 from __future__ import annotations
 
-from advisor.core.value_types import NamedTuple
 from advisor.verdict.number import parse_digits
+from advisor.verdict.settings import DEFAULT_CONNECTIONS, ansi_values, move_value
 from advisor.verdict.special import NO_DEFAULT
 from advisor.verdict.take import LEFT_TO_SERVER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from advisor.catalog.load import Catalog
-    from advisor.core.model import Target
-    from advisor.verdict.outcome import LineVerdict, SettledValues, Values
-
-    Lines = Mapping[str, LineVerdict]
-
-
-# The compiled default; a low limit of open files reduces it.
-DEFAULT_CONNECTIONS = 151
-DAYS, SECONDS = "expire_logs_days", "binlog_expire_logs_seconds"
-DAY = 86400
-LONGEST_SOCKET = 107  # bytes of a path
-ON_OFF = {"TRUE": "ON", "FALSE": "OFF"}
-
-
-class StartupSettings(NamedTuple):
-    """The settings that a server starts with.
-
-    `values` are as `--verbose --help` prints them, `lines` are the lines that set them.
-    """
-
-    values: Values
-    lines: dict[str, LineVerdict]
-    catalog: Catalog
-
-    def text(self, name: str) -> str | None:
-        """Return the value of an option, its default if no line sets it; None if unknown."""
-        option = self.catalog.get(name)
-        return self.values.get(name, option.default if option else None)
-
-    def number(self, name: str) -> int | None:
-        """Return the value as a non-negative whole number."""
-        return parse_digits(self.text(name))
-
-    @property
-    def tables(self) -> int:
-        """Return the number of open tables, by either option name; the compiled default if no line sets it."""
-        set_to = self.number("table_open_cache") or self.number("table_cache")
-        return set_to or (4000 if self.catalog.target.since("mysql", 8) else 2000)
-
-
-def is_binary_log_on(values: Values, lines: Lines) -> bool:
-    """Whether the binary log is on if a line sets it: 0 is also a base name, unless a prefix put it there."""
-    return values["log_bin"] != NO_DEFAULT and (values["log_bin"] != "0" or not has_prefix(lines["log_bin"]))
-
-
-def has_prefix(line: LineVerdict, *prefixes: str) -> bool:
-    """Whether a prefix before the option's name determines its value."""
-    name = (line.placed.line.name or "").lower().replace("-", "_")
-    return name.split("loose_")[-1].startswith(prefixes or ("skip_", "disable_", "enable_"))
-
-
-def is_switched_on(line: LineVerdict) -> bool:
-    """Whether the line switches its option on by its presence: without a value, or by a prefix."""
-    value = line.placed.line.value
-    if has_prefix(line, "skip_", "disable_"):
-        return value == "0"
-    return value != "0" if has_prefix(line) else value is None
-
-
-def is_increment(line: LineVerdict) -> bool:
-    """Whether the line has no value, and so increments log_warnings."""
-    return line.placed.line.value is None and not has_prefix(line)
-
-
-def move_value(settled: SettledValues, name: str, value: str, why: str) -> None:
-    """Change an option's value and record the reason; options that no line sets or with that value are unchanged."""
-    if settled.values.get(name, value) != value:
-        was, now = (ON_OFF.get(text, text) for text in (settled.values[name], value))
-        settled.why[name] = f"The server takes {now} instead of {was}: {why}."
-        settled.values[name] = value
+    from advisor.catalog import Catalog
+    from advisor.verdict.outcome import SettledValues, Values
 
 
 # MariaDB's set options with the switches for single members; True: ON adds the member, False: ON removes it.
@@ -152,15 +81,6 @@ def _settle_mariadb(settled: SettledValues, catalog: Catalog, connections: int) 
         _size_performance_schema(settled.values, connections)
 
 
-def ansi_values(catalog: Catalog) -> Values:
-    """Return the values that the option ansi sets, by option."""
-    from advisor.verdict.words import expand_modes
-
-    option = catalog.get("sql_mode")
-    modes = expand_modes(["ANSI"], option.values if option else (), catalog.target)
-    return {"sql_mode": modes, "transaction_isolation": "SERIALIZABLE"}
-
-
 def _apply_ansi(settled: SettledValues, catalog: Catalog, earlier: list[str]) -> None:
     """ansi sets its values when its line is read; only later lines change them."""
     for name, value in ansi_values(catalog).items():
@@ -221,8 +141,3 @@ def _size_performance_schema(values: Values, connections: int) -> None:
         end = next((end for end in SIZED if name.endswith(end)), None)
         if value == "-1" and end and name.startswith("performance_schema_"):
             values[name] = SIZED[end][connections > 2 * DEFAULT_CONNECTIONS]
-
-
-def is_too_long(socket: str | None, target: Target) -> bool:
-    """Whether no server on Linux can listen on the path; on Windows, it is the name of a pipe."""
-    return len((socket or "").encode("utf-8", "replace")) > LONGEST_SOCKET and not target.platform

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from advisor.core import NamedTuple
 from advisor.core.model import format_duration
-from advisor.core.value_types import NamedTuple
 from rules.core.advice import advise
 from rules.core.subject import written_name
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from advisor.core import NamedTuple
 from advisor.core.model import format_size
-from advisor.core.value_types import NamedTuple
 from advisor.report import plural
 
 TYPE_CHECKING = False
