@@ -1,7 +1,7 @@
 """The registry of formats: the command line, the configuration, the app, documentation and tests read FORMATS.
 
-To add a format, write its writer, add one Format, and a case to the loaders of its reports: a writer is imported when a
-report asks for it.
+To add a format, write its writer and add one Format, which names the writer of each kind of report: a writer is
+imported when a report asks for it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from advisor.core import NamedTuple
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import TypeVar
+    from typing import Any, TypeVar
 
     from advisor.analysis.audited import AuditResult
     from advisor.report import AuditWriter, CheckedFile, LintWriter, Page
@@ -110,132 +110,93 @@ def no_format(command: str, name: str) -> ValueError:
     return ValueError(f"mycnf {command} has no format {name!r}")
 
 
-def _lint(name: str) -> LintWriter:
-    match name:
-        case "text":
-            from advisor.report.lint import report as write
-        case "concise":
-            from advisor.report.lint import concise as write
-        case "json":
-            from advisor.report.findings_json import report as write
-        case "jsonl":
-            from advisor.report.findings_json import jsonl_report as write
-        case "csv":
-            from advisor.report.findings_csv import report as write
-        case "sarif":
-            from advisor.report.lint.sarif import report as write
-        case "github":
-            from advisor.report.lint.forges import github_report as write
-        case "gitlab":
-            from advisor.report.lint.forges import gitlab_report as write
-        case "junit":
-            from advisor.report.lint.junit import report as write
-        case "markdown":
-            from advisor.report.lint.markdown import report as write
-        case _:
-            raise no_format("lint", name)
-    return write
+def writer_in(module: str, function: str) -> Callable[[str], Any]:
+    """What loads the writer of that name from a module, when a report asks for it."""
+    return lambda _: getattr(__import__(module, fromlist=[function]), function)
 
 
-def _audit(name: str) -> AuditWriter:
-    match name:
-        case "text":
-            from advisor.report.audit.document import in_text as write
-        case "concise":
-            from advisor.report.audit.as_lint import concise as write
-        case "json":
-            from advisor.report.audit.as_lint import audit_as_json as write
-        case "jsonl":
-            from advisor.report.findings_json import jsonl_audit as write
-        case "csv":
-            from advisor.report.findings_csv import audit as write
-        case "markdown":
-            from advisor.report.audit.ticket import in_markdown as write
-        case "html":
-            from advisor.report.audit.ticket import in_html as write
-        case "prometheus":
-            from advisor.report.audit.prometheus import report as write
-        case _:  # an audit in a format of lint, its findings as those of one file
-            from advisor.report.audit.as_lint import written_as_lint
+def _as_lint(name: str) -> AuditWriter:
+    """The writer of an audit in a format of lint: its findings as those of one file."""
+    from advisor.report.audit.as_lint import written_as_lint
 
-            return written_as_lint(_lint(name))
-    return write
+    return written_as_lint(_writer("lint", name, lambda form: form.lint))
 
 
 def _bulk(name: str) -> BulkWriter:
-    if name == "parquet":
-        from advisor.report.bulk.parquet import PARQUET
-
-        return PARQUET
+    """The writer for many snapshots; as tables of counts, in a format of documents."""
     from advisor.report.bulk.streams import WRITERS, tables_in
 
-    return WRITERS.get(name) or tables_in(_document(name))  # as tables of counts, in a format of documents
-
-
-def _document(name: str) -> DocumentWriter:
-    match name:
-        case "text":
-            from advisor.report.render.text import write
-        case "markdown":
-            from advisor.report.render.markdown import write
-        case "html":
-            from advisor.report.render.html import write
-        case _:
-            raise no_format("document", name)
-    return write
+    return WRITERS.get(name) or tables_in(_writer("document", name, lambda form: form.document))
 
 
 FORMATS = [
     Format(
         "text", "text", "txt", "people", finding="the line, carets under the place, what is wrong, what to do",
-        lint=_lint, audit=_audit, report=_bulk, document=_document, others=BY_HAND,
+        lint=writer_in("advisor.report.lint", "report"), audit=writer_in("advisor.report.audit.document", "in_text"),
+        report=_bulk, document=writer_in("advisor.report.render.text", "write"), others=BY_HAND,
     ),
     Format(
         "concise", "one line a finding", "txt", "editors, grep, problem matchers",
         finding="`path:line:column: CODE name option: message`",
-        lint=_lint, audit=_audit, report=_bulk,
+        lint=writer_in("advisor.report.lint", "concise"), audit=writer_in("advisor.report.audit.as_lint", "concise"),
+        report=_bulk,
     ),
     Format(
         "json", "JSON", "json", "programs",
         finding="the fields of [lint.schema.json](../schemas/lint.schema.json)",
-        lint=_lint, audit=_audit, report=_bulk, others=BY_HAND | DOCUMENTS,
+        lint=writer_in("advisor.report.findings_json", "report"),
+        audit=writer_in("advisor.report.audit.as_lint", "audit_as_json"), report=_bulk, others=BY_HAND | DOCUMENTS,
     ),
     Format(
         "jsonl", "JSON lines", "jsonl", "jq, log shippers",
         finding="one object a line, as [lint-line.schema.json](../schemas/lint-line.schema.json)",
-        lint=_lint, audit=_audit, report=_bulk,
+        lint=writer_in("advisor.report.findings_json", "jsonl_report"),
+        audit=writer_in("advisor.report.findings_json", "jsonl_audit"), report=_bulk,
     ),
     Format(
         "csv", "CSV", "csv", "spreadsheets, databases", finding="a row, with the [columns below](#csv)",
-        lint=_lint, audit=_audit, report=_bulk,
+        lint=writer_in("advisor.report.findings_csv", "report"),
+        audit=writer_in("advisor.report.findings_csv", "audit"),
+        report=_bulk,
     ),
     Format(
         "sarif", "SARIF", "sarif", "code scanning, editors", finding="a result of SARIF 2.1.0",
-        lint=_lint, audit=_audit, report=_bulk,
+        lint=writer_in("advisor.report.lint.sarif", "report"), audit=_as_lint, report=_bulk,
     ),
     Format(
         "github", "GitHub Actions", "txt", "GitHub Actions",
-        finding="a workflow command: an annotation beside the line", lint=_lint,
+        finding="a workflow command: an annotation beside the line",
+        lint=writer_in("advisor.report.lint.forges", "github_report"),
     ),
     Format(
-        "gitlab", "GitLab code quality", "json", "GitLab", finding="an entry of the code quality report", lint=_lint,
+        "gitlab", "GitLab code quality", "json", "GitLab", finding="an entry of the code quality report",
+        lint=writer_in("advisor.report.lint.forges", "gitlab_report"),
     ),
     Format(
         "junit", "JUnit", "xml", "Jenkins, GitLab, other CI servers",
         finding="a test, failed where the finding fails the run",
-        lint=_lint, audit=_audit, report=_bulk,
+        lint=writer_in("advisor.report.lint.junit", "report"), audit=_as_lint, report=_bulk,
     ),
     Format(
         "markdown", "ticket (Markdown)", "md", "tickets, comments on merge requests",
         finding="a row of a table",
-        lint=_lint, audit=_audit, report=_bulk, document=_document, others=MARKDOWN_TOO,
+        lint=writer_in("advisor.report.lint.markdown", "report"),
+        audit=writer_in("advisor.report.audit.ticket", "in_markdown"),
+        report=_bulk, document=writer_in("advisor.report.render.markdown", "write"), others=MARKDOWN_TOO,
     ),
     Format(
         "html", "page (HTML)", "html", "browsers: one file that loads nothing",
-        audit=_audit, report=_bulk, document=_document,
+        audit=writer_in("advisor.report.audit.ticket", "in_html"),
+        report=_bulk, document=writer_in("advisor.report.render.html", "write"),
     ),
-    Format("prometheus", "Prometheus", "prom", "node_exporter's textfile collector", audit=_audit, report=_bulk),
-    Format("parquet", "Parquet", "parquet", "query engines, many servers at once", report=_bulk),
+    Format(
+        "prometheus", "Prometheus", "prom", "node_exporter's textfile collector",
+        audit=writer_in("advisor.report.audit.prometheus", "report"), report=_bulk,
+    ),
+    Format(
+        "parquet", "Parquet", "parquet", "query engines, many servers at once",
+        report=writer_in("advisor.report.bulk.parquet", "PARQUET"),
+    ),
     Format("svg", "drawing (SVG)", "svg", "web pages, documents", others=frozenset({"probe"})),
     Format(
         "terraform", "Terraform", "tf", "parameter groups, database flags and server parameters of managed services",

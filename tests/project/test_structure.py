@@ -61,6 +61,8 @@ def imports_of(name: str, tree: ast.Module, known: dict[str, ast.Module]) -> set
             imported.update(path if path in known else node.module for path in paths)
         elif isinstance(node, ast.Import):
             imported.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "writer_in":
+            imported.add(ast.literal_eval(node.args[0]))  # the registry of formats imports writers by name
     return {module for module in imported if module in known and module != name}
 
 
