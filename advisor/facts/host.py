@@ -4,8 +4,11 @@ Sizes are bytes and names are the kernel's own, unless a docstring says otherwis
 doesn't report it, never zero.
 """
 
+from typing import Annotated
+
 from msgspec import Struct
 
+from advisor.facts.marks import MOVES, Mark
 from advisor.facts.storage import BlockDevice, ServerFiles, ServerPath, Storage
 
 
@@ -23,20 +26,20 @@ class CpuKind(Struct, frozen=True):
     `books` may come from the firmware on s390. `max_mhz` is the highest of the kind.
     """
 
-    model_name: str | None
+    model_name: Annotated[str | None, Mark(unjudged="shown only")]
     vendor: str | None = None
     family: str | None = None
     model: str | None = None
-    stepping: str | None = None
-    cores: int = 0
-    sockets: int = 0
-    threads_per_core: int = 0
-    cores_per_socket: int = 0
-    sockets_per_book: int | None = None
-    books_per_drawer: int | None = None
-    books: int | None = None
-    drawers: int | None = None
-    max_mhz: float | None = None
+    stepping: Annotated[str | None, Mark(unjudged="shown only")] = None
+    cores: Annotated[int, Mark(unjudged="shown only")] = 0
+    sockets: Annotated[int, Mark(unjudged="shown only")] = 0
+    threads_per_core: Annotated[int, Mark(unjudged="shown only")] = 0
+    cores_per_socket: Annotated[int, Mark(unjudged="shown only")] = 0
+    sockets_per_book: Annotated[int | None, Mark(unjudged="shown only")] = None
+    books_per_drawer: Annotated[int | None, Mark(unjudged="shown only")] = None
+    books: Annotated[int | None, Mark(unjudged="shown only")] = None
+    drawers: Annotated[int | None, Mark(unjudged="shown only")] = None
+    max_mhz: Annotated[float | None, Mark(unjudged="shown; the governor is judged")] = None
 
 
 class Cache(Struct, frozen=True):
@@ -50,8 +53,8 @@ class Cache(Struct, frozen=True):
     level: int
     size: int
     total: int
-    instances: int | None = None
-    shared_by: int | None = None
+    instances: Annotated[int | None, Mark(unjudged="shown only")] = None
+    shared_by: Annotated[int | None, Mark(unjudged="shown only")] = None
 
 
 class NumaNode(Struct, frozen=True):
@@ -59,7 +62,7 @@ class NumaNode(Struct, frozen=True):
 
     number: int
     cpus: tuple[int, ...]
-    memory: int | None = None
+    memory: Annotated[int | None, MOVES] = None
 
 
 class Hypervisor(Struct, frozen=True):
@@ -76,18 +79,18 @@ class Cpu(Struct, frozen=True):
     `governor` chooses how fast the first of them runs, through `frequency_driver`; guests have neither as a rule.
     """
 
-    logical: int
-    online: tuple[int, ...]
-    kinds: tuple[CpuKind, ...]
-    cores: int
-    sockets: int
-    architecture: str | None = None
-    virtualization: str | None = None
+    logical: Annotated[int, Mark(unjudged="shown; the processors that the server may use are judged")]
+    online: Annotated[tuple[int, ...], Mark(unjudged="read through usable_cpus")]
+    kinds: Annotated[tuple[CpuKind, ...], Mark(unjudged="shown only")]
+    cores: Annotated[int, Mark(unjudged="shown only")]
+    sockets: Annotated[int, Mark(unjudged="shown only; memory nodes are judged")]
+    architecture: Annotated[str | None, Mark(unjudged="shown only")] = None
+    virtualization: Annotated[str | None, Mark(unjudged="shown only")] = None
     hypervisor: Hypervisor | None = None
-    caches: tuple[Cache, ...] = ()
+    caches: Annotated[tuple[Cache, ...], Mark(unjudged="shown, and used by probes of memory")] = ()
     nodes: tuple[NumaNode, ...] = ()
-    governor: str | None = None
-    frequency_driver: str | None = None
+    governor: Annotated[str | None, Mark(row="governor")] = None
+    frequency_driver: Annotated[str | None, Mark(row="driver")] = None
 
     @property
     def model_name(self) -> str | None:
@@ -107,29 +110,39 @@ class Memory(Struct, frozen=True):
     its `…_bytes` twin one is 0.
     """
 
-    total: int
-    available: int | None = None
-    free: int | None = None
-    swap_total: int = 0
-    swap_free: int = 0
+    total: Annotated[int, MOVES]  # a hypervisor resizes memory and swap
+    available: Annotated[int | None, MOVES] = None
+    free: Annotated[int | None, MOVES] = None
+    swap_total: Annotated[int, MOVES] = 0
+    swap_free: Annotated[int, Mark(moves=True, unjudged="shown; the server's own swapped-out memory is judged")] = 0
     huge_page: int | None = None
-    huge_pages_total: int = 0
-    huge_pages_free: int = 0
-    huge_pages_reserved: int | None = None
-    anonymous_huge: int | None = None
-    committed: int | None = None
-    commit_limit: int | None = None
+    huge_pages_total: Annotated[int, MOVES] = 0
+    huge_pages_free: Annotated[int, MOVES] = 0
+    huge_pages_reserved: Annotated[int | None, MOVES] = None
+    anonymous_huge: Annotated[
+        int | None, Mark(moves=True, unjudged="shown; what the kernel may do is judged by thp")
+    ] = None
+    committed: Annotated[int | None, MOVES] = None
+    commit_limit: Annotated[int | None, MOVES] = None
     thp: str | None = None
-    thp_defrag: str | None = None
+    thp_defrag: Annotated[str | None, Mark(unjudged="deliberate: it counts only where thp is on, which is judged")] = (
+        None
+    )
     swappiness: int | None = None
     dirty_ratio: int | None = None
-    dirty_background_ratio: int | None = None
+    dirty_background_ratio: Annotated[
+        int | None, Mark(unjudged="deliberate: the limit at which writers wait is judged (dirty_ratio)")
+    ] = None
     dirty_bytes: int | None = None
-    dirty_background_bytes: int | None = None
-    overcommit_memory: int | None = None
+    dirty_background_bytes: Annotated[
+        int | None, Mark(unjudged="deliberate: the limit at which writers wait is judged (dirty_ratio)")
+    ] = None
+    overcommit_memory: Annotated[int | None, Mark(unjudged="read through strict_commit_limit")] = None
     overcommit_ratio: int | None = None
     zone_reclaim_mode: int | None = None
-    numa_balancing: int | None = None
+    numa_balancing: Annotated[
+        int | None, Mark(unjudged="deliberate: the kernel does not scan interleaved memory; otherwise it may help")
+    ] = None
 
 
 STRICT = 2  # the value of overcommit_memory with which allocations beyond the commit limit fail
@@ -142,8 +155,12 @@ class IoLimit(Struct, frozen=True):
     number: str
     reads: int | None = None
     writes: int | None = None
-    read_bytes: int | None = None
-    write_bytes: int | None = None
+    read_bytes: Annotated[
+        int | None, Mark(unjudged="deliberate: bytes a second say nothing of pages without the size of the requests")
+    ] = None
+    write_bytes: Annotated[
+        int | None, Mark(unjudged="deliberate: bytes a second say nothing of pages without the size of the requests")
+    ] = None
 
 
 class Cgroup(Struct, frozen=True):
@@ -159,16 +176,18 @@ class Cgroup(Struct, frozen=True):
     version: int
     path: str
     limit: int | None = None
-    limit_at: str | None = None
+    limit_at: Annotated[str | None, Mark(unjudged="shown: which group sets the limit")] = None
     high: int | None = None
-    swap_limit: int | None = None
-    usage: int | None = None
-    oom_kills: int | None = None
+    swap_limit: Annotated[int | None, Mark(unjudged="shown; swapped-out memory itself is judged")] = None
+    usage: Annotated[
+        int | None, Mark(moves=True, unjudged="shown; it contains cached files, and the process's own memory is judged")
+    ] = None
+    oom_kills: Annotated[int | None, MOVES] = None
     cpus: float | None = None
-    cpus_at: str | None = None
-    periods: int | None = None
-    throttled: int | None = None
-    tasks: int | None = None
+    cpus_at: Annotated[str | None, Mark(unjudged="shown: which group sets the limit")] = None
+    periods: Annotated[int | None, MOVES] = None
+    throttled: Annotated[int | None, MOVES] = None
+    tasks: Annotated[int | None, Mark(row="thread limit")] = None
     swappiness: int | None = None
     io: tuple[IoLimit, ...] = ()
 
@@ -182,7 +201,9 @@ class Limit(Struct, frozen=True):
 
     name: str
     soft: int | None
-    hard: int | None
+    hard: Annotated[
+        int | None, Mark(unjudged="shown; the soft limit counts, and the server has already raised it as far as it can")
+    ]
 
 
 class Process(Struct, frozen=True):
@@ -197,24 +218,26 @@ class Process(Struct, frozen=True):
 
     pid: int
     name: str
-    executable: str | None = None
-    cwd: str | None = None
+    executable: Annotated[str | None, Mark(unjudged="shown only")] = None
+    cwd: Annotated[str | None, Mark(unjudged="used to find the data directory")] = None
     uid: int | None = None
-    resident: int | None = None
-    peak_resident: int | None = None
-    swapped: int | None = None
-    threads: int | None = None
+    resident: Annotated[int | None, MOVES] = None
+    peak_resident: Annotated[int | None, MOVES] = None
+    swapped: Annotated[int | None, MOVES] = None
+    threads: Annotated[int | None, Mark(unjudged="shown; connections are judged")] = None
     cpus: tuple[int, ...] = ()
     memory_nodes: tuple[int, ...] = ()
     oom_score_adj: int | None = None
-    allocator: str | None = None
-    limits: tuple[Limit, ...] = ()
+    allocator: Annotated[
+        str | None, Mark(unjudged="deliberate: measurements of allocators differ by workload (MALLOC-03)")
+    ] = None
+    limits: Annotated[tuple[Limit, ...], Mark(unjudged="read through limit()")] = ()
     huge_pages: int | None = None
     nice: int | None = None
-    policy: str | None = None
+    policy: Annotated[str | None, Mark(row="scheduler")] = None
     thp: bool | None = None
-    memory_policy: str | None = None
-    mapped_files: int | None = None
+    memory_policy: Annotated[str | None, Mark(row="memory policy")] = None
+    mapped_files: Annotated[int | None, MOVES] = None
 
     def limit(self, name: str) -> Limit | None:
         """The limit with this ulimit name."""
@@ -228,19 +251,21 @@ class OperatingSystem(Struct, frozen=True):
     """
 
     kernel: str | None = None
-    hostname: str | None = None
-    distribution: str | None = None
-    distribution_id: str | None = None
+    hostname: Annotated[str | None, Mark(unjudged="shown only")] = None
+    distribution: Annotated[str | None, Mark(unjudged="shown only")] = None
+    distribution_id: Annotated[str | None, Mark(unjudged="shown only")] = None
     version: str | None = None
-    time: int | None = None
-    uptime: int | None = None
+    time: Annotated[int | None, MOVES] = None
+    uptime: Annotated[int | None, MOVES] = None
     clocksource: str | None = None
-    product: str | None = None
-    cloud: str | None = None
+    product: Annotated[str | None, Mark(unjudged="shown only")] = None
+    cloud: Annotated[str | None, Mark(unjudged="shown only")] = None
     containers: tuple[str, ...] = ()
     aio_max: int | None = None
-    aio_used: int | None = None
-    open_files_max: int | None = None
+    aio_used: Annotated[int | None, MOVES] = None
+    open_files_max: Annotated[
+        int | None, Mark(unjudged="deliberate: the default grows with memory; the server's own limit is judged")
+    ] = None
     listen_backlog_max: int | None = None
 
 
@@ -258,7 +283,7 @@ class Host(Struct, frozen=True):
     storage: Storage | None = None
     process: Process | None = None
     os: OperatingSystem | None = None
-    skipped: tuple[SkippedPart, ...] = ()
+    skipped: Annotated[tuple[SkippedPart, ...], Mark(unjudged="reported as parts that were not read")] = ()
     places: tuple[ServerPath, ...] = ()
     files: tuple[ServerFiles, ...] | None = None
 

@@ -4,7 +4,11 @@ Sizes are bytes and names are the kernel's own, unless a docstring says otherwis
 doesn't report it, never zero.
 """
 
+from typing import Annotated
+
 from msgspec import Struct
+
+from advisor.facts.marks import Mark
 
 
 class Stripe(Struct, frozen=True):
@@ -16,7 +20,7 @@ class Stripe(Struct, frozen=True):
     """
 
     size: int
-    source: str
+    source: Annotated[str, Mark(unjudged="shown only")]
     device: str
     chunk: int | None = None
     data_disks: int | None = None
@@ -32,8 +36,8 @@ class Raid(Struct, frozen=True):
     level: str
     disks: int | None = None
     chunk: int | None = None
-    layout: int | None = None
-    state: str | None = None
+    layout: Annotated[int | None, Mark(unjudged="shown only")] = None
+    state: Annotated[str | None, Mark(unjudged="shown; degraded and action are judged")] = None
     degraded: int | None = None
     action: str | None = None
 
@@ -58,20 +62,29 @@ class BlockDevice(Struct, frozen=True):
     type: str
     size: int
     under: tuple[str, ...] = ()
-    start: int | None = None
-    read_only: bool | None = None
-    alignment_offset: int | None = None
+    start: Annotated[int | None, Mark(unjudged="shown; alignment is judged by the stripe")] = None
+    read_only: Annotated[
+        bool | None, Mark(unjudged="the mount option is judged: a read-only device cannot be mounted for writing")
+    ] = None
+    alignment_offset: Annotated[
+        int | None, Mark(unjudged="collected for reports on storage; alignment is judged by the stripe")
+    ] = None
     rotational: bool | None = None
     scheduler: str | None = None
-    requests: int | None = None
-    read_ahead: int | None = None
-    max_io: int | None = None
-    minimum_io: int | None = None
-    optimal_io: int | None = None
-    logical_sector: int | None = None
-    physical_sector: int | None = None
+    requests: Annotated[
+        int | None,
+        Mark(unjudged="deliberate: the best queue length depends on the device, and the default is adapted to it"),
+    ] = None
+    read_ahead: Annotated[
+        int | None, Mark(unjudged="deliberate: O_DIRECT bypasses it, and no measurement shows a best size")
+    ] = None
+    max_io: Annotated[int | None, Mark(unjudged="shown only")] = None
+    minimum_io: Annotated[int | None, Mark(unjudged="shown only; the stripe is judged")] = None
+    optimal_io: Annotated[int | None, Mark(unjudged="shown only; the stripe is judged")] = None
+    logical_sector: Annotated[int | None, Mark(unjudged="shown, and used by probes")] = None
+    physical_sector: Annotated[int | None, Mark(unjudged="shown only")] = None
     write_cache: str | None = None
-    discard_granularity: int | None = None
+    discard_granularity: Annotated[int | None, Mark(unjudged="shown only")] = None
     discard_max: int | None = None
     transport: str | None = None
     model: str | None = None
@@ -84,9 +97,9 @@ class Mount(Struct, frozen=True):
 
     point: str
     fs_type: str
-    source: str
+    source: Annotated[str, Mark(unjudged="shown only")]
     number: str = ""
-    root: str = "/"
+    root: Annotated[str, Mark(unjudged="shown only")] = "/"
     options: tuple[str, ...] = ()
 
 
@@ -110,7 +123,7 @@ class Storage(Struct, frozen=True):
     mount: Mount
     devices: tuple[BlockDevice, ...] = ()
     stripe: Stripe | None = None
-    untraced: str | None = None
+    untraced: Annotated[str | None, Mark(unjudged="shown: why the disks are not known")] = None
     space: Space | None = None
     errors: int | None = None
 

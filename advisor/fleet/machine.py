@@ -148,7 +148,7 @@ fi
 
 def command() -> str:
     """The script for a POSIX shell on the host."""
-    from advisor.collect.host.archive import host_tar_script
+    from advisor.collect.host.tar_script import host_tar_script
 
     return _WRAPPED.format(script=host_tar_script(), begin=BEGIN, end=END)
 

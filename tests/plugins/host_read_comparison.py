@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, get_args, get_type_hints
 
 from msgspec import Struct
+
+from advisor.facts.host import Host
+from advisor.facts.marks import Mark, marks_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.facts.host import Host
-
 Fields = dict[str, object]
 LACKING = "(not there)"
-# Fields that change without any action: memory and swap, also resized by a hypervisor (a node's total follows
-# hotplugged memory), asynchronous requests, counters of control groups, loop devices.
-MOVING = re.compile(
-    r"memory\.(available|free|swap_total|swap_free|huge_pages_(total|free|reserved)|anonymous_huge|committed"
-    r"|commit_limit|total)|cpu\.nodes\[\d+\]\.memory|os\.(time|uptime|aio_used)"
-    r"|cgroup\.(usage|oom_kills|periods|throttled)|process\.(resident|peak_resident|swapped|mapped_files)"
-    r"|devices\[loop\d+\].*"
-)
+# Devices that come and go without any action, beside the facts whose mark says that they move.
+MOVING_DEVICES = re.compile(r"devices\[loop\d+\].*")
 _KEYS = ("kernel_name", "name", "number", "variable")
 
 
@@ -77,4 +72,22 @@ def faults(rounds: list[Compared]) -> list[str]:
     lines = [
         f"{name}: live {live!r}, else {other!r}" for name, (live, other) in rounds[-1].differ.items() if name in always
     ]
-    return [*lines, *(f"{name}: moves by itself" for name in sorted(never) if not MOVING.fullmatch(name))]
+    return [*lines, *(f"{name}: moves by itself" for name in sorted(never) if not moves(name))]
+
+
+def moves(name: str) -> bool:
+    """Whether the field of a host at that place is known to change while the host runs."""
+    kind: type = Host
+    mark: Mark | None = None
+    for step in re.sub(r"\[[^]]*\]", "", name).split("."):
+        mark = marks_of(kind).get(step)
+        kind = next(structs_in(get_type_hints(kind).get(step)), Struct)
+    return (mark is not None and mark.moves) or bool(MOVING_DEVICES.fullmatch(name))
+
+
+def structs_in(hint: object) -> Iterator[type]:
+    """The classes of facts in a type such as `tuple[NumaNode, ...]` or `Cpu | None`."""
+    if isinstance(hint, type) and issubclass(hint, Struct):
+        yield hint
+    for part in get_args(hint):
+        yield from structs_in(part)

@@ -16,7 +16,7 @@ from advisor.analysis.context import build_context
 from advisor.collect.host import open_root, read_host
 from advisor.commands.collect import DEMO
 from advisor.facts import Facts, Unavailable
-from advisor.facts.host import Cgroup, Host, Memory, SkippedPart
+from advisor.facts.host import Cgroup, Cpu, Host, Memory, SkippedPart
 from advisor.facts.snapshot import load
 from advisor.facts.storage import BlockDevice, Mount, Raid, Storage, Stripe
 from advisor.tui.app import AuditApp
@@ -143,6 +143,15 @@ def test_every_missing_part_says_why() -> None:
     partly = sections(Host(memory=Memory(64 * G), skipped=(SkippedPart("cpu", "no processors in /sys"),)))
     assert partly["cpu"] == partly["numa"] == "not known: no processors in /sys"
     assert partly["memory"].startswith("total         64G, the machine's memory")
+
+
+def test_a_fact_with_a_label_at_its_field_has_a_row() -> None:
+    """What needs no words of its own is shown under the label of its mark, and an unknown fact is left out."""
+    cpu = Cpu(logical=1, online=(0,), kinds=(), cores=1, sockets=1, governor="powersave")
+    shown = sections(Host(cpu=cpu, cgroup=Cgroup(2, "/system.slice/mysqld.service", tasks=4915)))
+    assert re.search(r"^thread limit +4,915$", shown["cgroup"], re.MULTILINE)
+    assert re.search(r"^governor +powersave$", shown["cpu"], re.MULTILINE)
+    assert "driver" not in shown["cpu"]
 
 
 def test_a_control_group_is_what_memory_is_measured_against() -> None:

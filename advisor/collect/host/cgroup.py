@@ -22,6 +22,14 @@ if TYPE_CHECKING:
     from advisor.collect.host.root import Root
 
 
+# The files of a group that are read, of both versions; the tar of a host has them.
+GROUP_FILES = (
+    *("memory.max", "memory.high", "memory.swap.max", "memory.current", "memory.events"),
+    *("memory.limit_in_bytes", "memory.memsw.limit_in_bytes", "memory.usage_in_bytes", "memory.oom_control"),
+    *("memory.stat", "memory.swappiness", "cpu.max", "cpu.cfs_quota_us", "cpu.cfs_period_us", "cpu.stat"),
+    *("pids.max", "io.max", "blkio.throttle.read_iops_device", "blkio.throttle.write_iops_device"),
+    *("blkio.throttle.read_bps_device", "blkio.throttle.write_bps_device"),
+)
 _NO_LIMIT = 1 << 60
 """In version 1 "no limit" is the largest number of whole pages: slightly below 2^63, depending on the page size."""
 _SESSION = re.compile(

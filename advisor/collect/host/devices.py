@@ -21,6 +21,13 @@ SYS_BLOCK = "/sys/block"
 _SECTOR = 512
 """Sizes and starts in /sys are in sectors of 512 bytes, for any sector size of the device."""
 _RAM_DISK, _LOOP = "1", "7"
+# The files of a request queue and of an md array that are read; the tar of a host has them.
+QUEUE_FILES = (
+    *("rotational", "scheduler", "nr_requests", "read_ahead_kb", "max_sectors_kb", "minimum_io_size"),
+    *("optimal_io_size", "logical_block_size", "physical_block_size", "write_cache", "discard_granularity"),
+    "discard_max_bytes",
+)
+RAID_FILES = ("level", "raid_disks", "chunk_size", "layout", "array_state", "degraded", "sync_action")
 
 _SCSI_TYPES = {
     1: "tape", 2: "printer", 3: "processor", 4: "worm", 5: "rom", 6: "scanner", 7: "mo-disk", 8: "changer", 9: "comm",

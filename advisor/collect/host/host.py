@@ -38,7 +38,25 @@ if TYPE_CHECKING:
 
 
 _DMI = "/sys/class/dmi/id"
-_DMI_FIELDS = ("sys_vendor", "product_name", "board_vendor", "bios_vendor", "bios_version", "chassis_asset_tag")
+DMI_FILES = ("sys_vendor", "product_name", "board_vendor", "bios_vendor", "bios_version", "chassis_asset_tag")
+# Facts of Memory and of OperatingSystem that are a number in a file of their own, and that file; the tar has these too.
+MEMORY_SETTINGS = {
+    "swappiness": "/proc/sys/vm/swappiness",
+    "dirty_ratio": "/proc/sys/vm/dirty_ratio",
+    "dirty_background_ratio": "/proc/sys/vm/dirty_background_ratio",
+    "dirty_bytes": "/proc/sys/vm/dirty_bytes",
+    "dirty_background_bytes": "/proc/sys/vm/dirty_background_bytes",
+    "overcommit_memory": "/proc/sys/vm/overcommit_memory",
+    "overcommit_ratio": "/proc/sys/vm/overcommit_ratio",
+    "zone_reclaim_mode": "/proc/sys/vm/zone_reclaim_mode",
+    "numa_balancing": "/proc/sys/kernel/numa_balancing",
+}
+SYSTEM_SETTINGS = {
+    "aio_max": "/proc/sys/fs/aio-max-nr",
+    "aio_used": "/proc/sys/fs/aio-nr",
+    "open_files_max": "/proc/sys/fs/file-max",
+    "listen_backlog_max": "/proc/sys/net/core/somaxconn",
+}
 
 _CLOUDS = (
     ("Amazon EC2", "Amazon EC2"), ("amazon", "Amazon EC2"), ("Google Compute Engine", "Google Cloud"),
@@ -62,7 +80,7 @@ def read_system(root: Root) -> OperatingSystem | None:
     release = _release(root)
     if kernel is None and not release:
         return None
-    firmware = {field: read_line(root, f"{_DMI}/{field}") or "" for field in _DMI_FIELDS}
+    firmware = {field: read_line(root, f"{_DMI}/{field}") or "" for field in DMI_FILES}
     uptime = parse_number((root.read("/proc/uptime", 64) or "").partition(".")[0])
     return OperatingSystem(
         kernel=kernel,
@@ -76,10 +94,7 @@ def read_system(root: Root) -> OperatingSystem | None:
         product=" ".join(filter(None, (firmware["sys_vendor"], firmware["product_name"]))) or None,
         cloud=next((name for sign, name in _CLOUDS if any(sign in value for value in firmware.values())), None),
         containers=_containers(root),
-        aio_max=read_number(root, "/proc/sys/fs/aio-max-nr"),
-        aio_used=read_number(root, "/proc/sys/fs/aio-nr"),
-        open_files_max=read_number(root, "/proc/sys/fs/file-max"),
-        listen_backlog_max=read_number(root, "/proc/sys/net/core/somaxconn"),
+        **{fact: read_number(root, path) for fact, path in SYSTEM_SETTINGS.items()},
     )
 
 
@@ -123,10 +138,6 @@ def read_memory(root: Root) -> Memory | None:
     total = sizes.get("MemTotal")
     if not total:
         return None
-
-    def setting(name: str) -> int | None:
-        return read_number(root, f"/proc/sys/{name}")
-
     return Memory(
         total=total,
         available=sizes.get("MemAvailable"),
@@ -142,15 +153,7 @@ def read_memory(root: Root) -> Memory | None:
         commit_limit=sizes.get("CommitLimit"),
         thp=bracketed_choice(root.read(f"{_HUGE}/enabled", 256)),
         thp_defrag=bracketed_choice(root.read(f"{_HUGE}/defrag", 256)),
-        swappiness=setting("vm/swappiness"),
-        dirty_ratio=setting("vm/dirty_ratio"),
-        dirty_background_ratio=setting("vm/dirty_background_ratio"),
-        dirty_bytes=setting("vm/dirty_bytes"),
-        dirty_background_bytes=setting("vm/dirty_background_bytes"),
-        overcommit_memory=setting("vm/overcommit_memory"),
-        overcommit_ratio=setting("vm/overcommit_ratio"),
-        zone_reclaim_mode=setting("vm/zone_reclaim_mode"),
-        numa_balancing=setting("kernel/numa_balancing"),
+        **{fact: read_number(root, path) for fact, path in MEMORY_SETTINGS.items()},
     )
 
 

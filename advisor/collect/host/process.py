@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from advisor.collect.host.root import Root
 
 
+# The files of a process that are read whole, also for its group and its mounts; the tar of a host has them.
+PROCESS_FILES = ("comm", "stat", "status", "limits", "cgroup", "mountinfo", "oom_score_adj", "maps")
 _LIMITS = {
     "cpu time": "cpu", "file size": "fsize", "data size": "data", "stack size": "stack", "core file size": "core",
     "resident set": "rss", "processes": "nproc", "open files": "nofile", "locked memory": "memlock",

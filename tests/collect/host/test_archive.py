@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import shutil
 import subprocess
 import tarfile
@@ -14,7 +15,8 @@ from host_read_comparison import Compared, compared, faults
 from msgspec.structs import replace
 
 from advisor.collect.host import open_root, read_host, server_pids
-from advisor.collect.host.archive import host_tar_script
+from advisor.collect.host.root import MAX_READ, LiveRoot
+from advisor.collect.host.tar_script import host_tar_script
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,6 +82,27 @@ def test_tar_of_this_host_reads_as_this_host(tmp_path: Path, named_process: int)
     assert named_process in server_pids(recorded)
     assert after.cpu
     assert after.process.limits
+
+
+class RecordingRoot(LiveRoot):
+    """The live machine, and the names of the files that were read or looked for."""
+
+    def __init__(self) -> None:
+        self.names_read: set[str] = set()
+
+    def read(self, path: str, limit: int = MAX_READ) -> str | None:
+        """See Root."""
+        self.names_read.add(os.path.basename(path))
+        return super().read(path, limit)
+
+
+def test_script_packs_what_is_read(named_process: int) -> None:
+    """The script names each file that a reader looks for, there or not; udev's records of disks alone are left out."""
+    root = RecordingRoot()
+    read_host(root, named_process, "/")
+    packed = set(re.split(r"[\s\"'/=;]+", host_tar_script()))
+    left_out = {name for name in root.names_read - packed if not re.fullmatch(r"b\d+:\d+", name)}
+    assert left_out == set(), "name them beside their reader, in a table of tar_script.py"
 
 
 def test_fields_that_differ_are_named() -> None:

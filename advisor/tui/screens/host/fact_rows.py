@@ -6,6 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import format_size
+from advisor.facts.marks import marks_of
 from advisor.report import plural
 from advisor.report.audit import fact_lines
 from advisor.tui.text import bar, format_ranges
@@ -13,9 +14,12 @@ from advisor.tui.text import bar, format_ranges
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from msgspec import Struct
+
     from advisor.analysis.audited import AuditResult
     from advisor.facts import Host, Server
     from advisor.facts.host import Cache, Cgroup, Cpu, CpuKind, Limit, Memory, OperatingSystem, Process
+    from advisor.facts.marks import Mark
     from advisor.facts.storage import BlockDevice, Storage, Stripe
 
 
@@ -129,7 +133,23 @@ def process_rows(process: Process) -> Rows:
         ("processors", format_ranges(process.cpus)),
         ("allocator", process.allocator or ""),
         ("OOM score", "" if process.oom_score_adj is None else f"oom_score_adj {process.oom_score_adj}"),
+        *_marked_rows(process),
     ]
+
+
+def _marked_rows(part: Struct | None) -> Rows:
+    """The facts of a part of the host that are shown as they are: those whose mark has a label."""
+    marks = {} if part is None else marks_of(type(part))
+    return [(mark.row, _plain_text(getattr(part, name), mark)) for name, mark in marks.items() if mark.row]
+
+
+def _plain_text(value: object, mark: Mark) -> str:
+    """A value as it is shown without a row of its own; empty if it is unknown."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return format_size(value) if mark.size else f"{value:,}"
+    return "" if value is None else str(value)
 
 
 def limit_rows(process: Process, server: Server) -> Rows:
@@ -166,6 +186,7 @@ def cgroup_rows(cgroup: Cgroup) -> Rows:
             f"{cgroup.oom_kills:,}: processes of the group killed by the OOM killer" if cgroup.oom_kills else "",
         ),
         ("processors", "all" if cgroup.cpus is None else f"CPU quota of {cgroup.cpus:g} processors{cpus_at}"),
+        *_marked_rows(cgroup),
     ]
 
 
@@ -174,6 +195,8 @@ def kernel_rows(host: Host, server: Server) -> Rows:
     return [
         *(_memory_settings(host.memory) if host.memory else []),
         *(_kernel_limits(host.os, server) if host.os else []),
+        *_marked_rows(host.memory),
+        *_marked_rows(host.os),
     ]
 
 
@@ -233,6 +256,7 @@ def processor_rows(host: Host | None) -> Rows:
         ("for the server", "" if usable in (None, len(cpu.online)) else f"{usable:g} of {len(cpu.online)}"),
         ("hypervisor", f"{under.vendor}, {under.kind} virtualization" if under and under.vendor else ""),
         *((cache.name, _cache(cache)) for cache in cpu.caches),
+        *_marked_rows(cpu),
     ]
 
 
