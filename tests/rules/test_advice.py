@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import csv
 import functools
+import itertools
 import re
 from collections import defaultdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from mycnf_command import CHECKOUT
 from rule_cases import Case, all_cases, cases_by_rule, context_of_case
 
-from advisor.core.model import Action, Finding
+from advisor.core.model import Action, Confidence, Edit, Finding, Fix, Severity
 from advisor.verdict import Outcome, judge_value
 from rules import all_rules, find_rule
-from rules.core.advice import advise, default_number, help_line
+from rules.core.advice import advise, advised_value, default_number, help_line
 from rules.core.context import MissingFact, RuleContext
 from rules.core.subject import SAFE, UNSAFE, remove_line, replace_value
+
+if TYPE_CHECKING:
+    from advisor.catalog import Catalog
 
 CASES = all_cases()
 BY_RULE = cases_by_rule(CASES)
@@ -78,6 +84,77 @@ def option_and_value(action: Action) -> tuple[str, str]:
     return name.replace("-", "_"), value.strip("'")
 
 
+# An option with a value, as findings print it: in a statement, a line, an argument or a sentence.
+SETTING = re.compile(r"(?<![\w.-])(?:loose[_-])?([a-z][a-z0-9_-]*[a-z0-9]) ?= ?('[^']*'|[\w./:+%-]*[\w%])")
+KEEPS_EFFECT = "the correction writes what the server makes of the line, the other finding advises another value"
+# Pairs of rules that may name different values of one option in one report, and why both are right.
+BOTH_RIGHT = {
+    frozenset({"OPT001", "BIN001"}): KEEPS_EFFECT,
+    frozenset({"OPT006", "BIN008"}): KEEPS_EFFECT,
+    frozenset({"OPT006", "CON032"}): KEEPS_EFFECT,
+    frozenset({"OPT006", "DUR001"}): KEEPS_EFFECT,
+    frozenset({"OPT007", "BIN001"}): KEEPS_EFFECT,
+    frozenset({"OPT008", "BIN001"}): KEEPS_EFFECT,
+    frozenset({"OPT008"}): "each finding corrects a line of its own",
+}
+
+
+def named_values(finding: Finding, catalog: Catalog) -> dict[str, set[str]]:
+    """By option, the values that a finding says to set, as the server takes them: several are alternatives."""
+    texts = [finding.help, *(edit.text for edit in (finding.fix.edits if finding.fix else ()))]
+    for action in finding.actions:
+        texts += [action.option_line or "", action.argument or "", action.statement or ""]
+    pairs = [pair for text in texts for pair in SETTING.findall(text)]
+    corrected = advised_value(finding)
+    if corrected is not None and corrected.after != "remove the line" and catalog.get(corrected.after) is None:
+        pairs.append((corrected.option, corrected.after))  # no other name of the option
+    values: dict[str, set[str]] = defaultdict(set)
+    for name, value in pairs:
+        option = catalog.get(name.replace("-", "_")) or catalog.find_variable(name.replace("-", "_"))
+        if option is not None:
+            text = value.strip("'")
+            values[option.alias_of or option.name].add(judge_value(option.name, text, catalog).value or text)
+    return values
+
+
+def contradictions(findings: list[Finding], catalog: Catalog) -> list[tuple[str, str, str]]:
+    """The options with the codes of two findings that have no value for them in common."""
+    named = [(finding.code, named_values(finding, catalog)) for finding in findings]
+    return sorted(
+        (option, f"{code}: {values[option]}", f"{other}: {others[option]}")
+        for (code, values), (other, others) in itertools.combinations(named, 2)
+        for option in values.keys() & others.keys()
+        if values[option].isdisjoint(others[option]) and frozenset({code, other}) not in BOTH_RIGHT
+    )
+
+
+@pytest.mark.parametrize(
+    "target", ["mysql-5.7", "mysql-8.0", "mysql-8.4", "mysql-9.7", "mariadb-10.11", "mariadb-11.8"]
+)
+@pytest.mark.parametrize("name", ["bad.cnf", "refused.cnf"])
+def test_no_two_findings_name_different_values(name: str, target: str, tmp_path: Path) -> None:
+    """What findings of one report say to write agrees, also in their help and corrections; see the test below."""
+    text = (CHECKOUT / "examples" / name).read_text("utf-8")
+    known = context_of_case(Case("", "", target, text), tmp_path)
+    assert contradictions(run(known), known.catalog) == []
+
+
+def test_contradictions_are_noticed(tmp_path: Path) -> None:
+    """Two findings contradict each other if they name values of an option, but none that both name."""
+    catalog = known("mysql-9.7.4", tmp_path).catalog
+    finding = Finding("AAA001", "a", Severity.NOTE, Confidence.LIKELY, "m.", "write max_connections = 100")
+    same = finding._replace(code="AAA002", help="or max-connections=100, or max_connections = 200")
+    line = finding._replace(code="AAA003", help="", actions=(Action("max_connections = 300"),))
+    edit = finding._replace(
+        code="AAA004", help="", option="max_connections", fix=Fix("safe", (Edit(1, 1, 1, 4, "400"),))
+    )
+    assert contradictions([finding, same], catalog) == []
+    for other in (line, edit):
+        value = str(300 if other is line else 400)
+        expected = [("max_connections", "AAA001: {'100'}", f"{other.code}: {{'{value}'}}")]
+        assert contradictions([finding, other], catalog) == expected
+
+
 @pytest.mark.parametrize("rule", BY_RULE)
 def test_advice_of_a_run(rule: str, tmp_path: Path) -> None:
     """Each advised line is taken as written by its target, no two advise different values, and none is less durable."""
@@ -86,7 +163,9 @@ def test_advice_of_a_run(rule: str, tmp_path: Path) -> None:
         folder.mkdir()
         known = context_of_case(case, folder)
         advised: dict[str, set[str]] = defaultdict(set)
-        for action in actions(run(known)):
+        findings = run(known)
+        assert contradictions(findings, known.catalog) == [], str(case)
+        for action in actions(findings):
             if NO_OPTION.fullmatch(action.statement or ""):
                 continue
             name, value = option_and_value(action)
