@@ -31,6 +31,7 @@ KINDS = {
     "flag": "switch without a value",
 }
 LONG = 60  # a list that is longer than a line of the table is broken at its commas
+LIMITED_BY_FILES = ("max_connections", "table_open_cache", "table_cache")
 VERSIONS = 18  # columns of a version, at least
 ARGUMENTS = {"none": "takes no value", "optional": "value optional", "required": "value required"}
 FLAVOURS = {"mysql": "MySQL", "mariadb": "MariaDB"}
@@ -134,7 +135,18 @@ def _differs(everywhere: Mapping[Target, Option | None]) -> bool:
 def _default_of(version: Target, option: Option | None) -> str:
     """The default in one series, and whether it is known from documents, not from a server."""
     documented = option is not None and not lists_names(version)
-    return _default(option) + (" (from documents)" if documented else "")
+    usual = usual_default(option, version)
+    shown = f"{usual}, lower with a low limit of open files" if usual else _default(option)
+    return shown + (" (from documents)" if documented else "")
+
+
+def usual_default(option: Option | None, version: Target) -> str:
+    """The default that a low limit of open files lowers; empty for other options."""
+    if option is None or option.name not in LIMITED_BY_FILES:
+        return ""
+    from advisor.verdict.settled import DEFAULT_CONNECTIONS, default_tables
+
+    return str(DEFAULT_CONNECTIONS if option.name == LIMITED_BY_FILES[0] else default_tables(version))
 
 
 def _lacks(target: Target) -> str:

@@ -282,8 +282,12 @@ class StartupSettings(NamedTuple):
     @property
     def tables(self) -> int:
         """Return the number of open tables, by either option name; the compiled default if no line sets it."""
-        set_to = self.number("table_open_cache") or self.number("table_cache")
-        return set_to or (4000 if self.catalog.target.since("mysql", 8) else 2000)
+        return self.number("table_open_cache") or self.number("table_cache") or default_tables(self.catalog.target)
+
+
+def default_tables(target: Target) -> int:
+    """Return the compiled default of table_open_cache."""
+    return 4000 if target.since("mysql", 8) else 2000
 
 
 def is_binary_log_on(values: Values, lines: Lines) -> bool:

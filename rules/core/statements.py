@@ -321,7 +321,7 @@ def set_global_effect(
     option: Option, target: Target, value: str | None = None, running: str | None = None
 ) -> RuntimeEffect:
     """The effect of SET GLOBAL on the option's variable; without a value, its effect in general."""
-    if not option.dynamic or option.variable is None:
+    if not option.dynamic or option.variable is None or option.scope == "session":
         return RuntimeEffect(False)
     new, now = (value or "").upper(), (running or "").upper()
     refuses = REFUSED_AT_RUNTIME.get(option.variable)

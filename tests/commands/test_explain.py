@@ -92,6 +92,9 @@ def test_an_option_for_a_target(mycnf: Mycnf) -> None:
         ("performance_schema_instrument", "mysql-8.4", "none: only an option for the command line and option files"),
         ("innodb_status_file", "mysql-8.0", "none: only an option for the command line and option files"),
         ("innodb_purge_threads", "mariadb-10.6", "innodb_purge_threads, global since"),
+        ("tcp_nodelay", "mariadb-11.8", "tcp_nodelay, session, can be changed"),  # SET GLOBAL: error 1238
+        ("log_raw", "mysql-8.0.15", "none: only an option for the command line and option files"),
+        ("log_raw", "mysql-8.0.19", "log_raw, global, can be changed while the server runs"),
     ],
 )
 def test_the_variable_of_an_option(option: str, target: str, variable: str, mycnf: Mycnf) -> None:
@@ -109,6 +112,25 @@ def test_an_empty_default(mycnf: Mycnf) -> None:
     printed = " ".join(mycnf("explain", "init_connect").out.split())
     assert "MySQL 5.7.44 (empty)" in printed
     assert "MariaDB 12.3.2 (empty) (from documents)" in printed
+
+
+@pytest.mark.parametrize(
+    ("option", "rows"),
+    [
+        ("max_connections", ("MySQL 5.7.44 151, lower with", "MariaDB 11.8.9 151, lower with")),
+        ("table_open_cache", ("MySQL 5.7.44 2000, lower with", "MySQL 8.0.43 4000, lower with", "11.8.9 2000, lower")),
+    ],
+)
+def test_a_default_that_the_host_may_lower(option: str, rows: tuple[str, ...], mycnf: Mycnf) -> None:
+    """The number that a server takes where it may open enough files, and that it may be lower."""
+    printed = " ".join(mycnf("explain", option).out.split())
+    assert all(row in printed for row in rows)
+
+
+def test_the_new_name_has_the_default_of_the_old(mycnf: Mycnf) -> None:
+    """MySQL 8.0 logs what a replica applies, under both names of the option."""
+    for name in ("log_replica_updates", "log_slave_updates"):
+        assert "MySQL 8.0.43 TRUE" in " ".join(mycnf("explain", name).out.split())
 
 
 def test_an_option_that_differs_between_series(mycnf: Mycnf) -> None:

@@ -138,10 +138,10 @@ def add_variables(build: Build, name: str) -> None:
         if option in running:
             put(record, {"variable": option}, "asked")
         row = rows.get(option)
+        if option in settable:  # first: MariaDB reports tcp_nodelay as if it were global too
+            put(record, told_scope(settable[option]), "asked")
         if row:
             put(record, kinds.reported_kind(row) | told_range(row) | told_scope(row), "asked")
-        if option in settable:
-            put(record, told_scope(settable[option]), "asked")
 
 
 def told_range(row: Row) -> dict[str, object]:

@@ -58,10 +58,13 @@ def mysql_80() -> Merged:
             ),
         }
     )
+    no_variable = dict.fromkeys(("dynamic", "scope", "variable"), Fact(None, "documented"))
+    merged["log_raw"][1].append(((8, 0, 19), no_variable))  # an option alone until then, by the manual and 8.0.15
     newer = mysql_97()
     for option, (record, before) in merged.items():
         if option in newer:
-            lent = {f: v for f, v in weaken(newer[option][0]).items() if "arg" not in record or f in LENT}
+            lacking = LENT if "default" in record else (*LENT, "default")
+            lent = {f: v for f, v in weaken(newer[option][0]).items() if "arg" not in record or f in lacking}
             merged[option] = (history.complete([lent | record]), before)
     for option in newer.keys() - merged.keys():
         came = history.documented_versions(option, "introduced")
@@ -91,6 +94,8 @@ def after_full(full: Build, build: Build, at: Version, upto: Version) -> Build:
         elif option in RUNNING_97 or option in history.EVENTS or option in SUCCESSORS:
             masked = "#" in str(record["default"].value) if "default" in record else False
             completed[option] = record | ({"default": Fact(None, "inferred")} if masked else {})
+            if option in GIVEN_BY_TESTS:
+                completed[option] = {f: v for f, v in record.items() if f != "default"}
     for option in full.keys() - build.keys():
         completed[option] = history.with_documented_default(option, full[option], at, upto)
     return completed
