@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity, format_duration, format_size
+from advisor.verdict.number import parse_digits
 from rules.connections.threads import advised_thread_cache, uses_thread_pool
 from rules.core import Docs, rule
 from rules.core.advice import advise, help_line, present
@@ -171,12 +172,20 @@ def oversized_connection_limit(context: RuleContext) -> Iterator[Finding]:
         help_text, each = help_line(action), context.number("max_user_connections")
         if help_text and each and each >= enough:  # CON001 would follow
             help_text += ", and set max_user_connections below it"
+        if help_text and context.target.is_mariadb and (_threads_in_line(context) or 0) > enough:  # OPT006 would follow
+            help_text += f", and write thread_cache_size = {enough}, as MariaDB caches no more threads than that"
         yield oversized_connection_limit.finding(
             f"{limit:,} connections are allowed, and at most {peak:,} were in use at once{_peak_period(context)}.",
             variable_subject(context, LIMIT),
             help=help_text,
             actions=present(action),
         )
+
+
+def _threads_in_line(context: RuleContext) -> int | None:
+    """The thread_cache_size that a file's line sets; a running MariaDB shows it limited to max_connections."""
+    line = context.file_verdict.effective.get("thread_cache_size")
+    return parse_digits(line.value) if line is not None else None
 
 
 def _peak_period(context: RuleContext) -> str:

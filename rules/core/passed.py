@@ -9,7 +9,7 @@ from rules.connections.usage import CREATED_A_SECOND, NEAR_PERCENT
 from rules.core.context import MissingFact
 from rules.core.counters import REDO, busiest_period, steady_window
 from rules.durability import uses_innodb_binary_log
-from rules.innodb.io_capacity import checkpoint_age
+from rules.innodb.io_capacity import current_checkpoint_age, page_request_rate
 from rules.innodb.redo_log import FULL_PERCENT
 from rules.innodb.redo_log_size import redo_capacity
 from rules.memory.budget import MISSED_PERCENT, exceeds_memory, is_missing_much
@@ -83,7 +83,7 @@ def _memory(context: RuleContext) -> str | None:
 
 def _pool(context: RuleContext) -> str | None:
     window = steady_window(context)
-    asked, missed = (window.rate(f"innodb_buffer_pool_{what}") for what in ("read_requests", "reads"))
+    asked, missed = page_request_rate(context, window), window.rate("innodb_buffer_pool_reads")
     if asked is None or missed is None or is_missing_much(missed, asked):
         return None  # the rule also needs memory for a larger pool
     if missed * 100 >= asked * MISSED_PERCENT and missed:
@@ -93,7 +93,7 @@ def _pool(context: RuleContext) -> str | None:
 
 def _redo(context: RuleContext) -> str | None:
     (window, when, hour), capacity = busiest_period(context, REDO), redo_capacity(context)
-    rate, age = window.redo_rate, checkpoint_age(context.server.counter)
+    rate, age = window.redo_rate, current_checkpoint_age(context, capacity)
     if rate is None or not capacity or rate * HOUR > capacity:
         return None
     if age and age[0] * 100 >= age[1] * FULL_PERCENT:

@@ -109,12 +109,17 @@ def _remaining_pool(context: RuleContext, pool: int) -> int:
 def many_buffer_pool_instances(context: RuleContext) -> Iterator[Finding]:
     """Report more buffer pool instances than gigabytes."""
     wanted, pool = _requested_instances(context), context.number(POOL)
-    if wanted is None or pool is None or pool < LEAST_INSTANCE or wanted * LEAST_INSTANCE <= pool:
+    if wanted is None or pool is None or pool < LEAST_INSTANCE:
         return
-    most = max(_remaining_pool(context, pool) // LEAST_INSTANCE, 1)
+    left = _remaining_pool(context, pool)
+    most = max(left // LEAST_INSTANCE, 1)
+    if wanted <= most:
+        return
+    enough = wanted * LEAST_INSTANCE <= pool  # until the pool is lowered to what fits
+    size, where = (left, f" in a pool of {format_size(left)}, which fits in memory") if enough else (pool, "")
     action = advise(context, INSTANCES, most, risk="more contention for locks with many sessions")
     yield many_buffer_pool_instances.finding(
-        f"{wanted} instances of {format_size(pool // wanted)} each; MySQL's manual recommends 1 GB or more per "
+        f"{wanted} instances of {format_size(size // wanted)} each{where}; MySQL's manual recommends 1 GB or more per "
         "instance.",
         variable_subject(context, INSTANCES),
         help=help_line(action),

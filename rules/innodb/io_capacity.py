@@ -29,6 +29,9 @@ WRITTEN = 100  # pages a second, our choice: below, background writes cost a dis
 AT_MAXIMUM_PERCENT = 80
 FLUSHED = "innodb_buffer_pool_pages_flushed"
 LOW_MARK, LOW_PERCENT = "innodb_max_dirty_pages_pct_lwm", 10  # MySQL's default since 8.0
+REQUESTS = "innodb_buffer_pool_read_requests"
+# Releases of MariaDB that do not count all page requests (INNV-33).
+MISCOUNTED = frozenset({(10, 6, 13), (10, 8, 8), (10, 9, 6), (10, 10, 4), (10, 11, 3)})
 DIRTY, ALL_PAGES = "innodb_buffer_pool_pages_dirty", "innodb_buffer_pool_pages_total"
 # Sessions wait before the redo log is full: on MySQL 8.0.30 and later at 84 percent of its capacity; before, at nine
 # tenths of the files without a margin of a tenth, which is 16M at most since 8.0 (INNA-41).
@@ -226,16 +229,29 @@ def _checkpoint_ages(context: RuleContext, window: Workload, capacity: int | Non
         window.first.status.get,
         window.last.status.get,
     )
-    for age in map(checkpoint_age, moments):
+    for age in (*map(checkpoint_age, moments), _age_in_status_text(context, capacity)):
         if age is not None and age[1] > 0:
             yield CheckpointAge(*age)
-    text = context.server.innodb_status
+
+
+def current_checkpoint_age(context: RuleContext, capacity: int | None) -> tuple[int, int] | None:
+    """The server's checkpoint age and its maximum, in bytes; None if it shows neither.
+
+    MySQL before 8.0.30 has no counters of them: its status text has the age, and the size of its files the maximum.
+    """
+    return checkpoint_age(context.server.counter) or _age_in_status_text(context, capacity)
+
+
+def _age_in_status_text(context: RuleContext, capacity: int | None) -> tuple[int, int] | None:
+    if not capacity or not context.target.is_mysql or context.target.since("mysql", 8, 0, 30):
+        return None
     import re  # lint has no status text
 
+    text = context.server.innodb_status
     position, checkpoint = re.search(POSITION, text), re.search(CHECKPOINT, text)
-    if position and checkpoint and capacity and context.target.is_mysql and not context.target.since("mysql", 8, 0, 30):
-        limit = _limit_of_files(context, capacity)
-        yield CheckpointAge(max(0, int(position[1]) - int(checkpoint[1])), limit)
+    if not position or not checkpoint:
+        return None
+    return max(0, int(position[1]) - int(checkpoint[1])), _limit_of_files(context, capacity)
 
 
 def _limit_of_files(context: RuleContext, capacity: int) -> int:
@@ -244,6 +260,11 @@ def _limit_of_files(context: RuleContext, capacity: int) -> int:
     if context.target.since("mysql", 8, 0):
         margin = min(margin, LARGEST_MARGIN)
     return max(1, (capacity - margin) * OLD_LIMIT_PERCENT // 100)
+
+
+def page_request_rate(context: RuleContext, window: Workload) -> float | None:
+    """The page requests a second; None if they were not counted, or not all of them."""
+    return None if context.target.is_mariadb and context.target.version in MISCOUNTED else window.rate(REQUESTS)
 
 
 def dirty_percent(window: Workload) -> float | None:

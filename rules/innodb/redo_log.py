@@ -279,9 +279,10 @@ def _background_write_help(context: RuleContext, capacity: int) -> tuple[tuple[A
 
 
 def _checkpoint_ages(context: RuleContext) -> Iterator[tuple[tuple[int, int] | None, str]]:
-    from rules.innodb.io_capacity import checkpoint_age
+    from rules.innodb.io_capacity import checkpoint_age, current_checkpoint_age
 
-    hour, now = context.sampled.hour("redo") if context.has("sampled") else None, checkpoint_age(context.server.counter)
+    hour = context.sampled.hour("redo") if context.has("sampled") else None
+    now = current_checkpoint_age(context, redo_capacity(context))
     if hour is not None:
         from rules.core.counters import hour_text
 
@@ -439,12 +440,13 @@ def _is_judged_by_rate(context: RuleContext, capacity: int) -> bool:
 def redo_log_beyond_buffer_pool(context: RuleContext) -> Iterator[Finding]:
     """Report an explicitly configured redo log above 16G that is larger than the buffer pool."""
     name = next((name for name in SIZES if context.is_set(name)), None)
-    pool, capacity = context.number(POOL), capacity_of_files(context) or redo_capacity(context)
+    pool, capacity = _pool_that_fits(context), capacity_of_files(context) or redo_capacity(context)
     if name is None or pool is None or capacity is None or capacity <= max(LARGEST, pool):
         return
+    fits = "" if pool == context.number(POOL) else " that fits in memory"
     yield redo_log_beyond_buffer_pool.finding(
-        f"The redo log of {format_size(capacity)} is larger than the buffer pool of {format_size(pool)}; recovery "
-        "after a crash may read all of it, at a minute or more per gigabyte.",
+        f"The redo log of {format_size(capacity)} is larger than the buffer pool of {format_size(pool)}{fits}; "
+        "recovery after a crash may read all of it, at a minute or more per gigabyte.",
         variable_subject(context, name),
         help="measure the writes with mycnf audit, and size it for the busiest hour",
     )
