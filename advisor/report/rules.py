@@ -144,7 +144,7 @@ def usual_default(option: Option | None, version: Target) -> str:
     """The default that a low limit of open files lowers; empty for other options."""
     if option is None or option.name not in LIMITED_BY_FILES:
         return ""
-    from advisor.verdict.settled import DEFAULT_CONNECTIONS, default_tables
+    from advisor.verdict.settings import DEFAULT_CONNECTIONS, default_tables
 
     return str(DEFAULT_CONNECTIONS if option.name == LIMITED_BY_FILES[0] else default_tables(version))
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from advisor.verdict.outcome import NameMatch
 
 __all__ = [
-    "FIRST_WINS", "LISTS", "REFUSED", "FileVerdict", "LineVerdict", "Outcome", "accepted_parts", "judge_file",
-    "judge_value",
+    "FIRST_WINS", "LISTS", "OF_INDEX", "REFUSED", "FileVerdict", "LineVerdict", "Outcome", "accepted_parts",
+    "judge_file", "judge_value",
 ]  # fmt: skip
 
 # Options that add to a list: a later line does not replace an earlier one.
@@ -45,6 +45,8 @@ LISTS = frozenset(
 )
 # Every server takes the first of these lines, and logs a warning for each further one.
 FIRST_WINS = frozenset({"user"})
+# Options whose values the servers look up in a list of their own, Index.xml.
+OF_INDEX = frozenset({"character_set_filesystem", "character_set_server", "collation_server"})
 # Options with a list of which the server takes some parts; their separators.
 TLS_LISTS = {
     **dict.fromkeys(("tls_version", "admin_tls_version"), ","),
@@ -62,9 +64,9 @@ def judge_file(resolved: ResolvedFiles, catalog: Catalog) -> FileVerdict:
     """
     groups = groups_read(catalog.target)
     lines = _judge_lines([p for p in resolved.options if (p.line.group or "").lower() in groups], catalog)
-    lines = _accept_replaced(lines)
+    lines = _accept_replaced(_accept_of_index(lines))
     effective, overridden = _split_by_effect(lines)
-    settled = _settle_lines(effective, catalog)
+    settled = _settle_lines(effective, catalog, {line.canonical for line in lines if line.outcome in REFUSED})
     if startup.may_stop(effective, catalog.target):
         _apply_stops(settled, effective, catalog, plugins_loaded_by(line.placed for line in lines))
     lines = [settled.get(id(line), line) for line in lines]
@@ -191,6 +193,19 @@ def _judge_template_line(placed: PlacedLine, catalog: Catalog) -> LineVerdict:
     )  # fmt: skip
 
 
+def _accept_of_index(lines: list[LineVerdict]) -> list[LineVerdict]:
+    """Refuse no name of a character set or collation where a line names another directory with their list."""
+    if not any(line.canonical == "character_sets_dir" and line.outcome not in REFUSED for line in lines):
+        return lines
+    unless = ", unless the Index.xml in character_sets_dir adds it."
+    return [
+        line._replace(outcome=Outcome.UNEXAMINED, certain=False, reason=line.reason.removesuffix(".") + unless)
+        if line.outcome is Outcome.INVALID and line.canonical in OF_INDEX
+        else line
+        for line in lines
+    ]
+
+
 def _accept_replaced(lines: list[LineVerdict]) -> list[LineVerdict]:
     """Accept values that fail a check after parsing if a later line replaces them: the check sees only the last one."""
     good: set[str] = set()
@@ -233,10 +248,17 @@ def _only_bounds(line: LineVerdict) -> bool:
     return is_bound(line)
 
 
-def _settle_lines(effective: dict[str, LineVerdict], catalog: Catalog) -> dict[int, LineVerdict]:
-    """Return the effective lines by `id()`, with their values after all options have affected each other."""
+def _settle_lines(
+    effective: dict[str, LineVerdict], catalog: Catalog, refused: set[str | None]
+) -> dict[int, LineVerdict]:
+    """Return the effective lines by `id()`, with their values after all options have affected each other.
+
+    `refused` are the options with a line that the server refuses.
+    """
     given = {name: line.value for name, line in effective.items() if line.value is not None}
     after = effects.settle_values(given, catalog, effective)
+    if "server_id" in refused and after.refused.get("log_bin") == effects.NO_SERVER_ID:
+        del after.refused["log_bin"]  # it is set, to a value that is refused
     up = startup.find_running_values(after.values, effective, catalog)
     settled = {}
     for name, line in effective.items():

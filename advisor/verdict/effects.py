@@ -60,6 +60,7 @@ CLASHING = frozenset(
 )
 ENDLESS = "With log_slave_updates its own events would return endlessly."
 NO_FILE = "This is the name of a directory: write a file name."
+NO_SERVER_ID = "The binary log is on but server_id is not set: set server_id too."
 OFF_WITHOUT_NEW = {
     "automatic_sp_privileges": "FALSE",
     "concurrent_insert": "NEVER",
@@ -107,7 +108,7 @@ def find_refusals(values: Values, catalog: Catalog, lines: Lines) -> dict[str, s
     """Return the options that make the server refuse to start because of other options, each with the reason."""
     refusals, target = {}, catalog.target
     if _before_8(target) and "log_bin" in values and is_binary_log_on(values, lines) and "server_id" not in lines:
-        refusals["log_bin"] = "The binary log is on but server_id is not set: set server_id too."
+        refusals["log_bin"] = NO_SERVER_ID
     if not CLASHING.isdisjoint(values):
         clashes = _find_clashes(values, catalog, lines) if target.is_mysql else _clashes_of_mariadb(values, lines)
         refusals.update(clashes)

@@ -57,6 +57,7 @@ CONVERTIBLE = frozenset(
         *("innodb_undo_tablespaces", "wsrep_causal_reads", "wsrep_replicate_myisam", "wsrep_strict_ddl"),
     )
 )
+KEEPS_TLS_OFF = "remove the line to offer TLS, or write {} to leave it off"
 NUMBERS = ("int", "uint", "double")
 _UNQUOTED = frozenset("_.:/+-")  # besides letters and digits, what needs no quotes in an option file
 
@@ -117,7 +118,8 @@ def help_removed(line: LineVerdict, fix: Fix | None, otherwise: str, context: Ru
     name = bare_name(line)
     equivalent = _find_successor(line, context) if line.option is None or name in CONVERTIBLE else None
     if equivalent is not None and equivalent.lines and _are_accepted(equivalent.lines, context.catalog):
-        return f"use {' and '.join(f'{name} = {value}'.rstrip() for name, value in equivalent.lines)} instead"
+        lines = " and ".join(f"{name} = {value}".rstrip() for name, value in equivalent.lines)
+        return (KEEPS_TLS_OFF if name.endswith("ssl") else "use {} instead").format(lines)
     if fix is not None and fix.edits[0].text:
         return f"use {' = '.join(edit.text for edit in fix.edits)} instead"
     if fix is not None and line.outcome is Outcome.IGNORED:
@@ -215,10 +217,8 @@ def _fix_switch(line: LineVerdict, catalog: Catalog) -> Fix | None:
     placed, name = line.placed.line, line.placed.line.name or ""
     # An accepted value was changed by another option, so no other spelling helps.
     accepted = judge_value(name, placed.value, catalog).outcome is Outcome.ACCEPTED
-    meant, used = (
-        "" if accepted else _intended_switch(placed.value or ""),
-        SWITCH_WORDS.get(line.value or ""),
-    )
+    meant = "" if accepted else _intended_switch(placed.value or "")
+    used = SWITCH_WORDS.get(line.value or "")
     for word in (meant, used):
         taken = judge_value(name, word, catalog)
         if word and word.lower() != (placed.value or "").lower():

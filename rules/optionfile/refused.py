@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity
 from advisor.redaction import quote_value
-from advisor.verdict import REFUSED, Outcome, judge_value
+from advisor.verdict import OF_INDEX, REFUSED, Outcome, judge_value
 from advisor.verdict.names import NOT_LOADED, is_component_option
 from advisor.verdict.words import MAX_SHOWN, named_members
 from rules.core import Docs, rule
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 ASKED = ("ASK-01",)
 # The values that are still valid for options that servers parse in their own way.
-VALID_VALUES = dict.fromkeys(("admin_tls_version", "tls_version"), "TLSv1.2,TLSv1.3") | {
-    "old_passwords": "0",
-    "secure_auth": "ON",
-}
+VALID_VALUES = {"old_passwords": "0", "secure_auth": "ON"}
+VALID_VALUES |= dict.fromkeys(("admin_tls_version", "tls_version"), "TLSv1.2,TLSv1.3")
 # What to write for a value at which a start stops. Without bind_address the server listens on every address.
 HELP_AT_START = {
     "admin_address": "write one address of this host, such as 127.0.0.1",
     "bind_address": "write an address of this host, 127.0.0.1 for the host alone, or * for all",
     "default_time_zone": "write an offset such as +02:00, or SYSTEM", "socket": "write a shorter path",
+    "innodb_thread_concurrency": "write 0, which is no limit, or enlarge the redo log",
+    **dict.fromkeys(("admin_port", "extra_port", "port"), "write another number, or remove the line"),
 }  # fmt: skip
 OF_SESSIONS = ("foreign_key_checks", "unique_checks", "sql_big_selects", "sql_log_bin", "sql_select_limit")
 NO_INCLUDE = "Without its ! this line is not an include but an unknown option."
@@ -135,7 +135,8 @@ def unknown_option(context: RuleContext) -> Iterator[Finding]:
         from rules.core import fixes
         from rules.optionfile import groups
 
-        include = groups.intended_include(line.placed.line) if _is_include(line) else None
+        named = written_name(line.placed.line).startswith("include")
+        include = groups.intended_include(line.placed.line) if named else None
         written = include or groups.intended_assignment(line.placed.line, context.catalog)
         fix = written or fixes.fix_unknown(line, context)
         meant = written.edits[0].text if written else _intended_option(line, context)
@@ -155,10 +156,6 @@ def _intended_option(line: LineVerdict, context: RuleContext) -> str:
     return other.describe(name) if other else name
 
 
-def _is_include(line: LineVerdict) -> bool:
-    return written_name(line.placed.line).startswith("include")
-
-
 def _unexamined_findings(speaker: Rule, context: RuleContext, *, of_value: bool) -> Iterator[Finding]:
     """Report, without a fix, names and values that the examined server lacks but another server may have.
 
@@ -172,17 +169,20 @@ def _unexamined_findings(speaker: Rule, context: RuleContext, *, of_value: bool)
     from rules.optionfile.groups import first_of_each_owner
 
     for line, more in first_of_each_owner(lines, context.catalog):
+        meant = _intended_option(line, context)
         others = f" and {more:,} more option{'s' if more > 1 else ''} belong to "
         yield speaker.finding(
             line.reason.replace(" belongs to ", others, 1) if more else line.reason,
             verdict_subject(line),
             severity=Severity.WARNING if by_documents else Severity.NOTE,
             confidence=Confidence.LIKELY,
-            help=f"did you mean {meant}?" if (meant := _intended_option(line, context)) else _unexamined_help(context),
+            help=f"did you mean {meant}?" if meant else _unexamined_help(context, line.canonical),
         )
 
 
-def _unexamined_help(context: RuleContext) -> str:
+def _unexamined_help(context: RuleContext, name: str | None = None) -> str:
+    if name in OF_INDEX:
+        return "make sure that the Index.xml in character_sets_dir defines it"
     if not context.catalog.whole:
         return f"check it in the manual of {context.target.label}"
     return "keep the line for a server that has it; loose_ before the name lets the others start"
@@ -242,9 +242,8 @@ def ambiguous_option(context: RuleContext) -> Iterator[Finding]:
         names = ", ".join(line.candidates)
         fix = fixes.fix_ambiguous(line, context)
         words = f"write the full name: {names}" if names else "write the full name"
-        yield _refusal(
-            ambiguous_option, context, line, replacement_help(line, fix, words, context) if fix else words, fix
-        )
+        words = replacement_help(line, fix, words, context) if fix else words
+        yield _refusal(ambiguous_option, context, line, words, fix)
 
 
 @rule(

@@ -30,6 +30,7 @@ CLIENT_GROUPS = frozenset(
     (
         *("client", "client-mariadb", "mysql", "mysqladmin", "mysqlcheck", "mysqldump", "mysqlimport", "mysqlshow"),
         *("mariadb-client", "mariadb-admin", "mariadb-check", "mariadb-dump", "mariadb-import", "mariadb-show"),
+        *("mysqlhotcopy", "mysqlpump", "mysqlslap", "mysql_upgrade", "mariadb-slap", "mariadb-upgrade"),
     )
 )
 # Prefixes of option names that no client program has.
@@ -94,13 +95,14 @@ def _consequence(context: RuleContext, path: str, line: int) -> str:
     "OPT010",
     "syntax-error",
     severity=Severity.ERROR,
-    summary="Syntax error: no program that reads the option file starts.",
-    evidence=ASKED,
+    summary="Syntax error: no program that reads the option file starts, or it ignores the rest of the line.",
+    evidence=(*ASKED, "ASK-OPT-04"),
     fix=UNSAFE,
     docs=Docs(
         why="The server and its tools share one reader. A group header without its closing bracket, or an "
-        "include line without a path, stops all of them.",
-        fix="Correct the line, or comment it out with #.",
+        "include line without a path, stops all of them. Text after the closing bracket is ignored without a warning: "
+        "in `[mysqld] max_connections = 500` the option has no effect.",
+        fix="Correct the line, or comment it out with #. Write an option on a line of its own below the header.",
         risk="None.",
         restart=True,
         exceptions="None.",
@@ -108,7 +110,7 @@ def _consequence(context: RuleContext, path: str, line: int) -> str:
     ),
 )
 def syntax_error(context: RuleContext) -> Iterator[Finding]:
-    """Report lines that are neither option, group, include, comment nor blank."""
+    """Report lines that are neither option, group, include, comment nor blank, and text after a group header."""
     for file in context.file_verdict.resolved.files:
         for line in file.lines:
             if line.kind is LineKind.REJECTED:
@@ -121,6 +123,25 @@ def syntax_error(context: RuleContext) -> Iterator[Finding]:
                     help="correct the line, or put # before it",
                     fix=fixes.close_header(line),
                 )
+            elif line.kind is LineKind.GROUP and not line.templated and (rest := _text_after_header(line)):
+                yield syntax_error.finding(
+                    f"Servers and clients ignore the text after [{line.name}]: an option there has no effect.",
+                    _file_subject(line_location(file.path, line)),
+                    severity=Severity.WARNING if _may_be_option(rest, context) else Severity.NOTE,
+                    help="write each option on a line of its own, or put # before a comment",
+                )
+
+
+def _text_after_header(line: Line) -> str:
+    """The text after the closing bracket of a group header; empty for a comment."""
+    rest = line.text[line.end_column - 1 :].partition("\0")[0].strip()
+    return "" if rest[:1] in ("#", ";") else rest
+
+
+def _may_be_option(text: str, context: RuleContext) -> bool:
+    """Whether a text is a setting, or begins with the name of an option."""
+    first = text.partition("=")[0].split()[:1]
+    return "=" in text or any(word.lower().replace("-", "_") in context.catalog.options for word in first)
 
 
 @rule(

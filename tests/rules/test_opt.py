@@ -85,7 +85,7 @@ SLOW = "slow_query_log_file=/s.log\nslow_query_log=ON"
         ("mariadb-10.11", "old_alter_table = DEFAULT", "plan to remove the line", None),
         ("mysql-8.0.43", f"{SEMI}master.so\nrpl_semi_sync_master_enabled = 1", "load semisync_source.so instead", None),
         ("mysql-8.4.8", f"{SEMI}slave.so\nrpl_semi_sync_slave_enabled = 1", "load semisync_replica.so instead", None),
-        ("mysql-8.4.8", "skip-ssl", "use tls_version = instead", "tls-version="),
+        ("mysql-8.4.8", "skip-ssl", "remove the line to offer TLS, or write tls_version = to leave", "tls-version="),
         ("mysql-9.7.4", "rpl_semi_sync_master_enabled = 1", "load semisync_source.so instead", None),
         ("mysql-9.7.4", "rpl_semi_sync_slave_enabled = 1", "load semisync_replica.so instead", None),
         ("mysql-8.4.8", "keyring_file_data = /k", "move the keys to component_keyring_file", None),

@@ -1,13 +1,18 @@
-"""Start-up values that depend on the host or on storage engines."""
+"""Start-up values that depend on the host or on storage engines, and the addresses at which a server listens."""
 
 from __future__ import annotations
 
+from advisor.core.model import exact_size
+from advisor.redaction import quote_value
+from advisor.verdict.number import PORT, parse_digits
 from advisor.verdict.settings import DEFAULT_CONNECTIONS, StartupSettings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from advisor.catalog import Catalog
+    from advisor.core.model import Target
     from advisor.verdict.outcome import FileVerdict, Values
 
     Note = Callable[[StartupSettings, str], str | None]
@@ -248,3 +253,145 @@ def _size_class(start: StartupSettings) -> int:
     connections = start.number("max_connections") or DEFAULT_CONNECTIONS
     load = max(connections / DEFAULT_CONNECTIONS, definitions / DEFINITIONS, tables / default)
     return (load > 1) + (load > 2)  # noqa: PLR2004 - twice the defaults
+
+
+# None of these is in an address or a host name, but % in front of an IPv6 address's interface, and / in front of the
+# network namespace that MySQL takes since 8.0.22.
+NEVER_IN_NAMES = frozenset(" \t%/[]()<>\"',;")
+EVERY_ADDRESS = frozenset({"*", "0.0.0.0", "::"})  # noqa: S104 - compared, never listened on
+OCTETS, LARGEST_OCTET, IPV6 = 4, 255, frozenset("0123456789abcdef:.")
+
+
+def find_address_fault(written: str, target: Target, *, listens: bool) -> str:
+    """Return why the server stops at this bind_address, empty if it may start; tested by starting five servers.
+
+    Names are resolved only by a server that listens. Lists, which MySQL takes since 8.0.13, are checked in any case.
+    """
+    lists = target.since("mysql", 8, 0, 13)
+    addresses = written.split(",")
+    if not written.strip():
+        return "It contains no address." if listens or lists else ""
+    if lists and len(addresses) > 1 and not EVERY_ADDRESS.isdisjoint(addresses):
+        return f"A list cannot contain {', '.join(sorted(EVERY_ADDRESS))}, which already mean all addresses."
+    if not listens:
+        return ""
+    if target.is_mariadb and written.lower().startswith("::ffff:"):
+        return "MariaDB opens an IPv6 socket for IPv6 alone: write the IPv4 address without ::ffff:."
+    if len(addresses) > 1 and target.is_mysql and not lists:
+        return "This version accepts one address, not a list."
+    wrong = next((address for address in addresses if _is_no_address(address, target)), None)
+    return "" if wrong is None else f"{quote_value(wrong)} is neither an IP address nor a host name."
+
+
+def find_admin_fault(written: str, target: Target) -> str:
+    """Return why the server cannot listen on this admin_address, empty if it may."""
+    address = written.partition("/")[0]
+    if any(wildcard.startswith(address) for wildcard in EVERY_ADDRESS):
+        return "The administrative port takes one address of this host, not one that means all of them."
+    return f"{quote_value(written)} is not one IP address or host name." if _is_no_address(written, target) else ""
+
+
+def _is_no_address(written: str, target: Target) -> bool:
+    """Whether no host resolves this; names that only a name server can resolve are not refused."""
+    allowed = {"%"} if ":" in written else set()
+    if target.since("mysql", 8, 0, 22):
+        allowed.add("/")
+    address = written.partition("/")[0].partition("%")[0].lower()
+    if ":" in address and (address.count(":") == 1 or not IPV6.issuperset(address)):
+        return True  # a port after the address
+    parts = written.split(".")
+    numbers = len(parts) == OCTETS and all(part.isdecimal() for part in parts)
+    too_large = numbers and any(int(part[:10]) > LARGEST_OCTET for part in parts)
+    return too_large or bool(NEVER_IN_NAMES.intersection(written) - allowed)
+
+
+BIND, ADMIN, ADMIN_PORT = "bind_address", "admin_address", "33062"
+BITS = {4: 32, 6: 128}  # of an address, by its version
+OF_IPV4 = 96  # leading bits of an IPv6 address that contains one of IPv4
+TAKES_WORDS = (11, 4, 5)
+
+
+def find_networks_fault(written: str, target: Target) -> str:
+    """Return why MariaDB stops at this proxy_protocol_networks, empty if it starts; tested by starting servers.
+
+    11.4.5 takes any word without a dot or colon; 10.11.19 and 11.8.9 take localhost alone.
+    """
+    networks = [] if written == "*" else written.replace(",", " ").split(" ")
+    if (11, 4) <= target.version <= TAKES_WORDS:
+        networks = [network for network in networks if {".", ":"} & set(network)]
+    wrong = next((network for network in networks if network and not _is_network(network)), None)
+    if wrong is None:
+        return ""
+    return f"{quote_value(wrong)} is no network: write addresses, networks such as 192.168.0.0/16, or localhost."
+
+
+def _is_network(text: str) -> bool:
+    """Whether MariaDB reads an address, with or without a number of bits, or the word for local connections."""
+    from ipaddress import AddressValueError, IPv4Address, IPv6Address
+
+    address, slash, bits = text.partition("/")
+    if not {".", ":"} & set(text):
+        return text == "localhost"
+    try:
+        parsed = IPv6Address(address) if ":" in text else IPv4Address(address)
+    except AddressValueError:
+        return False
+    if "%" in address:
+        return False
+    if not slash:
+        return True
+    holds_ipv4 = isinstance(parsed, IPv6Address) and (parsed.ipv4_mapped or 1 < int(parsed) < 1 << BITS[4])
+    least = OF_IPV4 if holds_ipv4 else 0
+    return bits.isascii() and bits.isdecimal() and least <= int(bits[:4]) <= BITS[parsed.version]
+
+
+def find_port_fault(values: Values, unread: frozenset[str]) -> str:
+    """Return why MySQL cannot open its administrative port beside its port, empty if it can.
+
+    `values` has an admin_address, and the server listens; options in `unread` are set by templates.
+    """
+    if not unread.isdisjoint(("admin_port", "port", BIND)):
+        return ""
+    port, address = values.get("admin_port", ADMIN_PORT), values[ADMIN]
+    everywhere = values.get(BIND, "*").split(",")
+    if port == "0" or port != values.get("port", PORT) or EVERY_ADDRESS.union((address,)).isdisjoint(everywhere):
+        return ""
+    return "The server cannot open the port and the administrative port at one number: use another one."
+
+
+THREADS = "innodb_thread_concurrency"
+REDO_SIZES = ("innodb_redo_log_capacity", "innodb_log_file_size", "innodb_log_files_in_group")
+# Pages of redo that InnoDB reserves for each thread, the number of its own threads, and more pages before 8.0.30.
+THREAD_PAGES, OWN_THREADS, MORE_PAGES = 4, 10, 8
+LOG_HEADER, USUAL_PAGE = 2048, 16 << 10  # bytes of a redo log file, and of a page
+
+
+def find_threads_fault(values: Values, catalog: Catalog) -> str:
+    """Return why MySQL's redo log is too small for this limit of threads, empty if it is not; tested on servers."""
+    page = parse_digits(values.get("innodb_page_size")) or USUAL_PAGE
+    threads, usable = parse_digits(values[THREADS]), _usable_redo(values, catalog, page)
+    if not threads or not usable or values.get("innodb_dedicated_server") == "TRUE":
+        return ""
+    each = THREAD_PAGES * page
+    most = usable // 2 // each - OWN_THREADS
+    if threads <= most:
+        return ""
+    return f"The redo log has space for about {most:,} threads: InnoDB reserves {exact_size(each)} for each."
+
+
+def _usable_redo(values: Values, catalog: Catalog, page: int) -> int:
+    """The bytes of the redo log of which half may be reserved for threads; 0 if its size is unknown."""
+    target = catalog.target
+    capacity, size, files = (
+        parse_digits(values.get(name) or (option.default if (option := catalog.get(name)) else None)) or 0
+        for name in REDO_SIZES
+    )
+    if target.since("mysql", 8, 0, 30):
+        if not set(REDO_SIZES[1:]).isdisjoint(values) and REDO_SIZES[0] not in values:
+            capacity = size * files
+        return capacity * 30 // 32 * 95 // 100 * 9656 // 10000  # somewhat more than it is: by the source of 9.7
+    real = (size - LOG_HEADER) * files
+    if target.since("mysql", 8):
+        usable = real - min(real // 10, 256 * THREAD_PAGES * page)
+        return usable - 2 * (usable // 20 + MORE_PAGES * page)
+    return real - real // 10 - 2 * MORE_PAGES * page

@@ -8,6 +8,17 @@ from advisor.redaction import quote_value
 from advisor.verdict.number import PORT, parse_digits
 from advisor.verdict.settings import LONGEST_SOCKET, is_switched_on, is_too_long
 from advisor.verdict.special import NO_DEFAULT
+from advisor.verdict.startup.host import (
+    ADMIN,
+    BIND,
+    REDO_SIZES,
+    THREADS,
+    find_address_fault,
+    find_admin_fault,
+    find_networks_fault,
+    find_port_fault,
+    find_threads_fault,
+)
 from advisor.verdict.words import split_flags
 
 TYPE_CHECKING = False
@@ -112,7 +123,7 @@ METHODS_OF_UNIX = ("FSYNC", "O_DSYNC", "LITTLESYNC", "NOSYNC", "O_DIRECT", "O_DI
 SESSION_MEMORY, TOO_LITTLE_MEMORY = "max_session_mem_used", 32 << 10  # with 40K MariaDB starts
 DATA_FILES = ("innodb_data_file_path", "innodb_temp_data_file_path")
 FILES_OF_STATEMENTS = "secure_file_priv"
-BIND, ADMIN, SOCKET = "bind_address", "admin_address", "socket"
+SOCKET, ADMIN_PORT, NETWORKS = "socket", "admin_port", "proxy_protocol_networks"
 RECOVER, EXTRA = "tc_heuristic_recover", "extra_port"
 NO_NAMES = ("", "0", NO_DEFAULT)  # values of log_bin that may mean none
 
@@ -157,27 +168,41 @@ def find_stops(
     if ADMIN in values and ADMIN not in unread and _listens(values, target):
         fault = find_admin_fault(values[ADMIN], target)
         stops.update({ADMIN: StartupStop(fault, certain=True)} if fault else {})
+        fault = find_port_fault(values, unread)
+        at = ADMIN_PORT if ADMIN_PORT in values else "port"
+        stops.update({at: StartupStop(fault, certain=True)} if fault else {})
     if is_too_long(values.get(SOCKET), target):
         stops[SOCKET] = StartupStop(f"The path of a socket has at most {LONGEST_SOCKET} bytes.", certain=True)
     stops.update(_engines(values, target))
     stops.update(_data_files(values, target))
+    if THREADS in values and target.is_mysql and unread.isdisjoint(REDO_SIZES):
+        fault = find_threads_fault(values, catalog)
+        stops.update({THREADS: StartupStop(fault, certain=True)} if fault else {})
     if target.is_mysql and target.platform == "windows":
         stops.update(_on_windows(values))
     if target.is_mariadb:
-        stops.update(_too_little(values, catalog))
-        stops.update(_without_provider(values, loaded, target))
-        stops.update(_without_keys(values, loaded))
-        stops.update(_nodes(values, unread))
-        if (parse_digits(values.get(SESSION_MEMORY)) or 1 << 20) <= TOO_LITTLE_MEMORY:
-            why = "With 32K or less per session the server cannot read its own tables at start-up."
-            stops[SESSION_MEMORY] = StartupStop(why, certain=False)
-        if values.get(FILES_OF_STATEMENTS, "").upper() == "NULL":
-            why = (
-                "Only MySQL supports NULL: MariaDB looks for a directory of that name. Use an empty directory instead."
-            )
-            stops[FILES_OF_STATEMENTS] = StartupStop(why, certain=False)
+        stops.update(_of_mariadb(values, loaded, catalog, unread))
     maybe_off = target.is_mariadb and ("innodb" in values or LEFT_OUT in values)
     return {name: stop for name, stop in stops.items() if not (maybe_off and name.startswith("innodb_"))}
+
+
+def _of_mariadb(
+    values: Values, loaded: frozenset[str], catalog: Catalog, unread: frozenset[str]
+) -> dict[str, StartupStop]:
+    """Find what stops MariaDB alone."""
+    stops = _too_little(values, catalog)
+    stops.update(_without_provider(values, loaded, catalog.target))
+    stops.update(_without_keys(values, loaded))
+    stops.update(_nodes(values, unread))
+    if (parse_digits(values.get(SESSION_MEMORY)) or 1 << 20) <= TOO_LITTLE_MEMORY:
+        why = "With 32K or less per session the server cannot read its own tables at start-up."
+        stops[SESSION_MEMORY] = StartupStop(why, certain=False)
+    if values.get(FILES_OF_STATEMENTS, "").upper() == "NULL":
+        why = "Only MySQL supports NULL: MariaDB looks for a directory of that name. Use an empty directory instead."
+        stops[FILES_OF_STATEMENTS] = StartupStop(why, certain=False)
+    if fault := find_networks_fault(values.get(NETWORKS, ""), catalog.target):
+        stops[NETWORKS] = StartupStop(fault, certain=True)
+    return stops
 
 
 def _too_little(values: Values, catalog: Catalog) -> dict[str, StartupStop]:
@@ -396,53 +421,3 @@ def find_node_faults(values: Values, unread: frozenset[str]) -> dict[str, str]:
     if values.get("memlock") == "TRUE":
         return {"memlock": "A node of a cluster does not start with its memory locked: remove the line."}
     return {}
-
-
-# None of these is in an address or a host name, but % in front of an IPv6 address's interface, and / in front of the
-# network namespace that MySQL takes since 8.0.22.
-NEVER_IN_NAMES = frozenset(" \t%/[]()<>\"',;")
-EVERY_ADDRESS = frozenset({"*", "0.0.0.0", "::"})  # noqa: S104 - compared, never listened on
-OCTETS, LARGEST_OCTET, IPV6 = 4, 255, frozenset("0123456789abcdef:.")
-
-
-def find_address_fault(written: str, target: Target, *, listens: bool) -> str:
-    """Return why the server stops at this bind_address, empty if it may start; tested by starting five servers.
-
-    Names are resolved only by a server that listens. Lists, which MySQL takes since 8.0.13, are checked in any case.
-    """
-    lists = target.since("mysql", 8, 0, 13)
-    addresses = written.split(",")
-    if not written.strip():
-        return "It contains no address." if listens or lists else ""
-    if lists and len(addresses) > 1 and not EVERY_ADDRESS.isdisjoint(addresses):
-        return f"A list cannot contain {', '.join(sorted(EVERY_ADDRESS))}, which already mean all addresses."
-    if not listens:
-        return ""
-    if target.is_mariadb and written.lower().startswith("::ffff:"):
-        return "MariaDB opens an IPv6 socket for IPv6 alone: write the IPv4 address without ::ffff:."
-    if len(addresses) > 1 and target.is_mysql and not lists:
-        return "This version accepts one address, not a list."
-    wrong = next((address for address in addresses if _is_no_address(address, target)), None)
-    return "" if wrong is None else f"{quote_value(wrong)} is neither an IP address nor a host name."
-
-
-def find_admin_fault(written: str, target: Target) -> str:
-    """Return why the server cannot listen on this admin_address, empty if it may."""
-    address = written.partition("/")[0]
-    if any(wildcard.startswith(address) for wildcard in EVERY_ADDRESS):
-        return "The administrative port takes one address of this host, not one that means all of them."
-    return f"{quote_value(written)} is not one IP address or host name." if _is_no_address(written, target) else ""
-
-
-def _is_no_address(written: str, target: Target) -> bool:
-    """Whether no host resolves this; names that only a name server can resolve are not refused."""
-    allowed = {"%"} if ":" in written else set()
-    if target.since("mysql", 8, 0, 22):
-        allowed.add("/")
-    address = written.partition("/")[0].partition("%")[0].lower()
-    if ":" in address and (address.count(":") == 1 or not IPV6.issuperset(address)):
-        return True  # a port after the address
-    parts = written.split(".")
-    numbers = len(parts) == OCTETS and all(part.isdecimal() for part in parts)
-    too_large = numbers and any(int(part[:10]) > LARGEST_OCTET for part in parts)
-    return too_large or bool(NEVER_IN_NAMES.intersection(written) - allowed)
