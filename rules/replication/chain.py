@@ -241,7 +241,7 @@ def _shorten_text(text: str) -> str:
     summary="Two servers of one replication chain have the same server_id or server_uuid.",
     needs=("server",),
     options=("server_id",),
-    evidence=("ASK-REP-12",),
+    evidence=("ASK-REP-12", "REPL-18"),
     docs=Docs(
         why="A replica ignores events with its own server_id, so it misses the changes of a server that has the same "
         "id. Two MariaDB replicas of one source with the same server_id disconnect each other again and again, and so "
@@ -250,7 +250,8 @@ def _shorten_text(text: str) -> str:
         fix="Give each server its own server_id. After copying a MySQL data directory, remove auto.cnf so that the "
         "server generates a new server_uuid.",
         risk="Replication of that server stops for the restart; server_id can be changed at run time.",
-        exceptions="A server that is in the inventory under two names is not reported.",
+        exceptions="A server that is in the inventory under two names is not reported. Nor are two Galera nodes that "
+        "replicate neither from each other nor from one source: with wsrep_gtid_mode a cluster has one server_id.",
         reconsider_when="Servers that never replicate with each other.",
     ),
 )
@@ -270,7 +271,7 @@ def duplicate_server_id(context: RuleContext) -> Iterator[Finding]:
             help="stop one of them, remove auto.cnf from its data directory, and start it: it generates a server_uuid",
         )
     others = [other for other in chain.others if other not in twins and not _is_same_server(own, other)]
-    numbered = [other for other in others if other.server_id == own.server_id]
+    numbered = [other for other in others if other.server_id == own.server_id and not _are_nodes(chain, other)]
     if same := numbered if own.server_id not in {"", "0"} else []:
         refused = _is_linked(chain, same) if context.target.is_mariadb else any(map(chain.sources().__contains__, same))
         yield duplicate_server_id.finding(
@@ -283,6 +284,12 @@ def duplicate_server_id(context: RuleContext) -> Iterator[Finding]:
             severity=Severity.ERROR if refused else None,
             help="give each server of the chain its own server_id, with SET GLOBAL and in its option file",
         )
+
+
+def _are_nodes(chain: Chain, other: ChainServer) -> bool:
+    """Whether both are Galera nodes without replication between them: those of one cluster may share an id."""
+    own = chain.own
+    return own.target.is_mariadb and own.clustered and other.clustered and not _is_linked(chain, (other,))
 
 
 def _is_linked(chain: Chain, servers: Iterable[ChainServer]) -> bool:

@@ -39,22 +39,23 @@ def _database_name(line: LineVerdict) -> str:
 @rule(
     "REP001",
     "filter-list-in-one-name",
-    summary="A filter lists several databases or tables on one line, which the server reads as one name.",
+    summary="A filter with a comma or an asterisk, which the server reads as part of one name.",
     options=(*LOGGED, *APPLIED, *TABLES),
-    evidence=("ASK-REP-01", "ASK-REP-23"),
+    evidence=("ASK-REP-01", "ASK-REP-23", "ASK-REP-26"),
     docs=Docs(
         why="The comma is part of the name. With binlog_do_db = a,b six servers logged no changes of the database a "
         "and all changes of a database named a,b; replicate_do_db did the same on a replica. Table filters also treat "
-        "the comma as part of the table's name or pattern.",
+        "the comma as part of the table's name or pattern. An asterisk is no wildcard in any of these filters: in the "
+        "patterns of replicate_wild_do_table and replicate_wild_ignore_table, % stands for any text.",
         fix="Write one line for each database or table. binlog_do_db and binlog_ignore_db need a restart. A replica's "
         "filter can be changed while its applier is stopped: CHANGE REPLICATION FILTER (MySQL), SET GLOBAL (MariaDB).",
         risk="From then on the filter works as intended; changes that were lost before stay lost.",
-        exceptions="A database whose name contains a comma.",
+        exceptions="A database whose name contains a comma or an asterisk.",
         reconsider_when="A server that logs the changes of one of the databases.",
     ),
 )
 def filter_list_in_one_name(context: RuleContext) -> Iterator[Finding]:
-    """Report filter lines with commas, which the server reads as part of one database name."""
+    """Report filter lines with commas or asterisks, which the server reads as part of one name."""
     for line in filter_lines(context, (*LOGGED, *APPLIED, *TABLES)):
         name = _database_name(line)
         if "," in name:
@@ -65,6 +66,22 @@ def filter_list_in_one_name(context: RuleContext) -> Iterator[Finding]:
                 verdict_subject(line),
                 help=f"write one {line.canonical} line for each {what}",
             )
+        elif "*" in name:
+            yield filter_list_in_one_name.finding(
+                f"The server reads the * in {quote_value(name)} as a character of the name, not as a wildcard, so the "
+                "filter matches nothing.",
+                verdict_subject(line),
+                help=_wildcard_help(line.canonical or ""),
+            )
+
+
+def _wildcard_help(name: str) -> str:
+    """What to write for an asterisk that was meant as a wildcard."""
+    if "_wild_" in name:
+        return "write % in place of *"
+    if name in TABLES:
+        return f"use {name.replace('replicate_', 'replicate_wild_')} with % in place of *"
+    return "name the databases one by one, a line for each, or remove the line"
 
 
 @rule(

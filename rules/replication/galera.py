@@ -185,9 +185,11 @@ def galera_not_in_rows(context: RuleContext) -> Iterator[Finding]:
             context, "binlog_format", "ROW", risk="sessions that are open keep their format",
             watch="Binlog_cache_disk_use",
         )  # fmt: skip
+        node = "a Galera node needs" if _joins(context) else "once wsrep_on is ON, this Galera node needs"
         yield galera_not_in_rows.finding(
-            f"binlog_format is {value}; a Galera node needs ROW.",
+            f"binlog_format is {value}; {node} ROW.",
             variable_subject(context, "binlog_format" if context.is_set("binlog_format") else _galera_option(context)),
+            severity=None if _joins(context) else Severity.NOTE,
             help=help_line(action),
             actions=present(action),
         )
@@ -197,6 +199,11 @@ def _is_refused_already(context: RuleContext) -> bool:
     """Whether a verdict on the file already says that the server does not start."""
     lines = (context.file_verdict.effective.get(name) for name in ("binlog_format", WSREP_PROVIDER))
     return any(line is not None and line.outcome is Outcome.STOPS for line in lines)
+
+
+def _joins(context: RuleContext) -> bool:
+    """Whether the server joins a cluster; with a provider but without wsrep_on it does not, as GAL001 says."""
+    return context.text(WSREP_ON) == "ON"
 
 
 def _galera_option(context: RuleContext) -> str:
@@ -231,7 +238,8 @@ def galera_locks_auto_increment(context: RuleContext) -> Iterator[Finding]:
             watch="Innodb_row_lock_waits",
         )  # fmt: skip
         yield galera_locks_auto_increment.finding(
-            f"{name} is {mode}; the vendor requires {INTERLEAVED} on Galera nodes.",
+            f"{name} is {mode}; the vendor requires {INTERLEAVED} on Galera nodes"
+            + ("." if _joins(context) else ", and this server is one once wsrep_on is ON."),
             variable_subject(context, name if context.is_set(name) else _galera_option(context)),
             help=help_line(action),
             actions=present(action),
@@ -258,8 +266,7 @@ def galera_locks_auto_increment(context: RuleContext) -> Iterator[Finding]:
 )
 def galera_logs_half(context: RuleContext) -> Iterator[Finding]:
     """Report a binary log that contains only the node's own writes."""
-    joins = context.text(WSREP_ON) == "ON"  # without it nothing comes from other nodes, as GAL001 says
-    if joins and writes_binary_log(context) and context.settings.on("log_slave_updates") is False:
+    if _joins(context) and writes_binary_log(context) and context.settings.on("log_slave_updates") is False:
         action = advise(
             context, "log_slave_updates", "ON", risk="all changes are written to the binary log",
             watch="Binlog_cache_use",

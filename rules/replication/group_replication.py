@@ -293,7 +293,8 @@ def _member_counts(members: int, states: dict[str, int]) -> str:
         "has it OFF, and accepts writes that reach no other member.",
         fix="Find the reason in the error log, then run START GROUP_REPLICATION. In the state ERROR it is still "
         "running and must be stopped first. Clients can connect again after SET GLOBAL offline_mode = OFF.",
-        risk="The group refuses a member that has transactions the group does not have.",
+        risk="The group refuses a member that has transactions the group does not have, until its data is replaced, "
+        "for example with the clone plugin.",
         exceptions="A member that was removed for maintenance.",
         reconsider_when="MEMBER_STATE ONLINE on this server.",
     ),
@@ -309,7 +310,8 @@ def member_outside_its_group(context: RuleContext) -> Iterator[Finding]:
         + ("OFF, so it accepts writes that reach no other member." if writable else "ON, so it accepts no writes."),
         variable_subject(context, GROUP),
         severity=Severity.ERROR if writable else None,
-        help=f"find the reason in the error log, then run {_start_statements(context, part.group_state)}",
+        help="find the reason in the error log; if this member has more executed transactions than the group, replace "
+        f"its data with another member's; then run {_start_statements(context, part.group_state)}",
     )
 
 

@@ -266,7 +266,7 @@ def _replica_variable(context: RuleContext) -> str | None:
         "relay_log_recovery, the data can be inconsistent after a crash.",
         fix="Set relay_log_purge to ON.",
         risk="Relay logs that were applied are removed at once; tools that read them to repair another replica fail.",
-        exceptions="Failover tools that compare relay logs and purge them with their own job.",
+        exceptions="Failover tools such as MHA, which compare relay logs, with a job of their own that purges them.",
         reconsider_when="A job that purges relay logs, and its schedule.",
     ),
 )
@@ -277,7 +277,7 @@ def relay_logs_never_purged(context: RuleContext) -> Iterator[Finding]:
         yield relay_logs_never_purged.finding(
             "Relay logs are kept after they were applied and eventually fill the disk.",
             variable_subject(context, "relay_log_purge"),
-            help=help_line(action),
+            help=f"{help_line(action) or 'set it to ON'}, unless a failover tool such as MHA needs and purges them",
             actions=present(action),
         )
 

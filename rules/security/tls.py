@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 WEAK = frozenset({"NULL", "ENULL", "ANULL", "EXP", "EXPORT", "LOW", "RC4", "DES", "3DES", "MD5", "ADH", "AECDH"})
 # MySQL: lists that leave the server without TLS if they allow nothing; those of ciphers from 8.0 on (SSL-08).
 EMPTIED = ("tls_version", "ssl_cipher", "tls_ciphersuites")
+BEYOND_YASSL, WITHOUT_YASSL = frozenset({"TLSV1.2", "TLSV1.3"}), (5, 7, 28)  # as SEC006 says
 MAKES_ITS_OWN = (11, 4)  # MariaDB: from this version on a server without a certificate generates one at startup
 
 
@@ -53,11 +54,12 @@ def names_file(context: RuleContext, name: str) -> bool:
     "tls-switched-off",
     summary="TLS is switched off on a server that other hosts can reach.",
     options=("ssl", "tls_version", "ssl_cipher", "tls_ciphersuites"),
-    evidence=("SSL-03", "SSL-08", "SSL-01"),
+    evidence=("SSL-03", "SSL-08", "SSL-09", "SSL-01"),
     docs=Docs(
         why="Without TLS, passwords, statements and rows cross the network in clear text, and anyone on the path can "
         "read and change them. With TLS off, clients cannot encrypt even if they want to. On MySQL an empty "
-        "tls_version switches it off too, and so does a cipher list that is empty or only excludes ciphers.",
+        "tls_version switches it off too, and so does a cipher list that is empty or only excludes ciphers. "
+        "MySQL 5.7.22 as built by its vendor, with yaSSL, ran without TLS where tls_version allowed only TLSv1.2.",
         fix="Remove the line, and restart; MySQL, and MariaDB from 11.4 on, create their own certificate; others need "
         "ssl_cert and ssl_key. From MySQL 8.0.16 on tls_version and the ciphers can also be set with SET GLOBAL, then "
         "ALTER INSTANCE RELOAD TLS.",
@@ -80,6 +82,23 @@ def tls_switched_off(context: RuleContext) -> Iterator[Finding]:
             variable_subject(context, name),
             help="remove the line and restart",
         )
+    elif name is None and _is_beyond_yassl(context) and listens_to_other_hosts(context):
+        off = context.has("server") and offers_tls(context) is False
+        yield tls_switched_off.finding(
+            "The vendor's builds of this version have yaSSL, which lacks TLS 1.2: with this line they offer no TLS.",
+            variable_subject(context, "tls_version"),
+            confidence=None if off else Confidence.LIKELY,
+            help="update to MySQL 5.7.28 or later, which the vendor builds with OpenSSL",
+        )
+
+
+def _is_beyond_yassl(context: RuleContext) -> bool:
+    """Whether MySQL's own build of this version lacks all versions that tls_version allows (SSL-09)."""
+    allowed = set((context.text("tls_version") or "").replace(" ", "").split(","))
+    if not context.target.is_mysql or not allowed <= BEYOND_YASSL or not context.is_set("tls_version"):
+        return False
+    other = context.target.build or context.target.is_managed or (context.has("server") and offers_tls(context))
+    return context.target.version < WITHOUT_YASSL and not other
 
 
 @rule(

@@ -154,13 +154,14 @@ def unused_slow_log_settings(context: RuleContext) -> Iterator[Finding]:
 @rule(
     "OBS004",
     "log-output-none",
-    summary="A log is enabled, but log_output = NONE or the file /dev/null discards it.",
+    summary="A log is enabled, but nothing is kept: log_output is NONE, or its file is /dev/null or a directory.",
     options=(OUTPUT, *SWITCH, "general_log", *DISCARDED),
-    evidence=("OBS-04",),
+    evidence=("OBS-04", "OBS-12"),
     docs=Docs(
         why="NONE among the values of log_output overrides FILE and TABLE: with the slow log on, 4,000 statements that "
         "qualified left nothing in the file and nothing in mysql.slow_log. An error log in /dev/null leaves no trace "
-        "of a crash, of corruption or of a failed start.",
+        "of a crash, of corruption or of a failed start. A slow or general log whose file is a directory is not "
+        "written, with an error in the error log.",
         fix="Set log_output to FILE and name a file that is kept, or switch the logs off. The error log has no switch.",
         risk="The logs are written, and take disk space.",
         exceptions="None: to disable a log, use its own switch.",
@@ -197,6 +198,12 @@ def _discarded_files(context: RuleContext) -> Iterator[Finding]:
     }
     for name, log in DISCARDED.items():
         line = context.file_verdict.effective.get(name)
+        if line is not None and log != "error" and (line.value or "").endswith("/") and written[log]:
+            yield log_output_none.finding(
+                f"The {log} log has a directory in place of a file, so the server does not write it.",
+                variable_subject(context, name),
+                help="write the name of a file in it",
+            )
         if line is not None and line.placed.line.value == NOWHERE and written[log]:
             yield log_output_none.finding(
                 f"The {log} log is written to {NOWHERE}, which discards it.",

@@ -316,11 +316,11 @@ def temporary_tables_without_rollback(context: RuleContext) -> Iterator[Finding]
         "table not with 2M. The thresholds, a million rows and 16M of memory, are our choice. A max_execution_time "
         "below 2 seconds ends SELECT statements such as reports, and a max_statement_time below 10 seconds also ALTER "
         "TABLE and other maintenance: these are notes.",
-        fix="Remove the line. To end runaway statements set max_execution_time (MySQL) or max_statement_time "
-        "(MariaDB).",
+        fix="Remove the line. To end runaway statements, set max_execution_time (MySQL) or max_statement_time "
+        "(MariaDB) in the sessions that run them; MariaDB also has a limit for accounts.",
         risk="Statements that were refused before will run.",
         exceptions="Servers that are meant to refuse large statements of certain accounts, such as for training.",
-        reconsider_when="No statement that failed with error 1104, 1290 or 1461 over a week.",
+        reconsider_when="No statement that failed with error 1104, 1290, 1461, 1969 or 3024 over a week.",
     ),
 )
 def statements_refused_by_limit(context: RuleContext) -> Iterator[Finding]:
@@ -336,10 +336,8 @@ def statements_refused_by_limit(context: RuleContext) -> Iterator[Finding]:
     ):
         value = context.number(name)
         if value is not None and value < least and context.is_set(name):
-            usual = default_number(context, name)
-            action = (
-                advise(context, name, usual, risk="statements that were refused before will run") if usual else None
-            )
+            usual, risk = default_number(context, name), "statements that were refused before will run"
+            action = advise(context, name, usual, risk=risk) if usual else None
             yield statements_refused_by_limit.finding(
                 refused.format(value=f"{value:,}"),
                 variable_subject(context, name),
@@ -363,12 +361,13 @@ def _short_time_limits(context: RuleContext) -> Iterator[Finding]:
         if limit is not None and 0 < limit < least and context.is_set(name):
             seconds = limit / 1000 if name == SELECT_TIME else limit
             action = advise(context, name, 0, risk="statements run as long as they need")
+            limited = "sessions" if name == SELECT_TIME else "sessions or for the accounts"  # MariaDB alone has those
             yield statements_refused_by_limit.finding(
                 message.format(time=format_duration(seconds)),
                 variable_subject(context, name),
                 severity=Severity.NOTE,
                 confidence=Confidence.LIKELY,
-                help=f"{help_line(action)}, and set a limit in the sessions or for the accounts that need one",
+                help=f"{help_line(action)}, and set a limit in the {limited} that need one",
                 actions=present(action),
             )
 
