@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.core.model import Action, Confidence, Severity, format_duration, format_size
+from advisor.core.model import Action, Confidence, Origin, Severity, format_duration, format_size
 from advisor.verdict.number import parse_digits
 from rules.core import Docs, Span, rule
 from rules.core.advice import advise, help_line, present
@@ -371,7 +371,8 @@ def galera_transfer_without_script(context: RuleContext) -> Iterator[Finding]:
     evidence=("ASK-GAL-14",),
     docs=Docs(
         why="Nodes communicate on a separate port, 4567 by default. At 3306, the client port, a node reaches no "
-        "cluster: it tries for half a minute and stops. A node announces its wsrep_node_address to the others. With a "
+        "cluster: it tries for half a minute and stops; set with SET GLOBAL, it "
+        "leaves the node disconnected. A node announces its wsrep_node_address to the others. With a "
         "loopback address, they look for it on their own hosts, even for state transfers.",
         fix="Remove the port from wsrep_cluster_address, or write 4567. Set wsrep_node_address to an address that the "
         "other nodes can reach, or remove it.",
@@ -391,10 +392,13 @@ def galera_unreachable_address(context: RuleContext) -> Iterator[Finding]:
     listens = provider_options(context).get("GMCAST.LISTEN_ADDR", "")
     of_clients = f":{SQL_PORT}" not in listens and any(node.rpartition(":")[2] == SQL_PORT for node in nodes)
     if context.is_set(ADDRESS) and of_clients:
+        setting = context.settings.get(ADDRESS)
+        runs = setting is not None and setting.origin is Origin.RUNTIME  # SET GLOBAL leaves the node disconnected
         yield galera_unreachable_address.finding(
-            "3306 is the client port: nodes communicate on 4567, so this node finds no other node and stops.",
+            "3306 is the client port: nodes communicate on 4567, so this node finds no other node"
+            + ("." if runs else " and stops."),
             variable_subject(context, ADDRESS),
-            help="write the addresses without a port: gcomm://first,second,third",
+            help=f"{'set' if runs else 'write'} the addresses without a port: gcomm://first,second,third",
         )
     local = (context.text(NODE) or "").startswith(LOOPBACK)
     if context.is_set(NODE) and local and not any(node.startswith(LOOPBACK) for node in nodes):
