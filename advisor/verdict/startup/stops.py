@@ -170,14 +170,15 @@ def find_stops(
         stops.update({ADMIN: StartupStop(fault, certain=True)} if fault else {})
         fault = find_port_fault(values, unread)
         at = ADMIN_PORT if ADMIN_PORT in values else "port"
-        stops.update({at: StartupStop(fault, certain=True)} if fault else {})
+        stops.update({at: StartupStop(fault, certain={ADMIN_PORT, "port"} <= values.keys())} if fault else {})
     if is_too_long(values.get(SOCKET), target):
         stops[SOCKET] = StartupStop(f"The path of a socket has at most {LONGEST_SOCKET} bytes.", certain=True)
     stops.update(_engines(values, target))
     stops.update(_data_files(values, target))
     if THREADS in values and target.is_mysql and unread.isdisjoint(REDO_SIZES):
         fault = find_threads_fault(values, catalog)
-        stops.update({THREADS: StartupStop(fault, certain=True)} if fault else {})
+        known = not set(REDO_SIZES).isdisjoint(values)  # another file may set the size
+        stops.update({THREADS: StartupStop(fault, certain=known)} if fault else {})
     if target.is_mysql and target.platform == "windows":
         stops.update(_on_windows(values))
     if target.is_mariadb:
