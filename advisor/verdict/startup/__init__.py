@@ -48,7 +48,6 @@ STOPPING = frozenset(
         "innodb_encrypt_temporary_tables",
         "innodb_page_size",
         "innodb_temp_data_file_path",
-        "innodb_thread_concurrency",
         "max_session_mem_used",
         "proxy_protocol_networks",
         "secure_file_priv",
@@ -65,7 +64,8 @@ def may_stop(effective: dict[str, LineVerdict], target: Target) -> bool:
     socket, pool = effective.get("socket"), effective.get("innodb_buffer_pool_size")
     long = socket is not None and is_too_long(socket.value, target)
     small = target.is_mariadb and pool is not None and len(pool.value or "") < ENOUGH_DIGITS
-    return long or small or not STOPPING.isdisjoint(effective) or target.platform == "windows"
+    threads = target.is_mysql and "innodb_thread_concurrency" in effective
+    return long or small or threads or not STOPPING.isdisjoint(effective) or target.platform == "windows"
 
 
 def find_running_values(values: Values, lines: dict[str, LineVerdict], catalog: Catalog) -> Values:
