@@ -251,7 +251,7 @@ def ambiguous_option(context: RuleContext) -> Iterator[Finding]:
     "invalid-value",
     severity=Severity.ERROR,
     summary="The server refuses the value and will not start.",
-    evidence=ASKED,
+    evidence=(*ASKED, "ASK-OPT-06"),
     fix=UNSAFE,
     docs=Docs(
         why="Servers silently adjust many values, but refuse those that they cannot read at all: a name that is not in "
@@ -259,7 +259,7 @@ def ambiguous_option(context: RuleContext) -> Iterator[Finding]:
         fix="Write a value that the option accepts; `mycnf explain OPTION --target T` lists them.",
         risk="The line has never worked on this version: check what the other lines expect of it.",
         restart=True,
-        exceptions="None.",
+        exceptions="Names that an own Index.xml may add, where the file sets character_sets_dir, are notes.",
         reconsider_when="A server of this version that starts with the line.",
     ),
 )
@@ -279,7 +279,7 @@ def invalid_value(context: RuleContext) -> Iterator[Finding]:
     "refused-start",
     severity=Severity.ERROR,
     summary="The server accepts the value, but refuses to start with it.",
-    evidence=ASKED,
+    evidence=(*ASKED, "ASK-OPT-05"),
     docs=Docs(
         why="Some values pass the option file reader, `--verbose --help` and `--validate-config`, and stop the server "
         "only when it really starts: values that need another option or a plugin, a storage engine that does not "
