@@ -23,6 +23,7 @@ STATUS, SIZE = "wsrep_cluster_status", "wsrep_cluster_size"
 OPTIONS, NEW_CLUSTER = "wsrep_provider_options", "wsrep_new_cluster"
 USED = (WSREP_ON, WSREP_PROVIDER)
 SCHEME = "GCOMM://"
+ALONE = "the server refuses to start (safe_to_bootstrap), or bootstraps a cluster of its own"
 # Provider options that let a partition of the cluster continue without quorum.
 WITHOUT_QUORUM = ("PC.IGNORE_SB", "PC.IGNORE_QUORUM")
 YES = frozenset({"TRUE", "YES", "ON", "1"})
@@ -90,13 +91,15 @@ def galera_half_configured(context: RuleContext) -> Iterator[Finding]:
 @rule(
     "GAL002",
     "galera-founds-itself-anew",
-    summary="Each start of the node bootstraps a new cluster instead of joining the existing one.",
+    summary="A restarted node does not rejoin its cluster: its start is refused, or it bootstraps another cluster.",
     targets=MARIADB,
     options=(ADDRESS, NEW_CLUSTER),
-    evidence=("GAL-02",),
+    evidence=("GAL-02", "ASK-GAL-15"),
     docs=Docs(
-        why="An address without members, or wsrep_new_cluster in an option file, takes effect at every restart. The "
-        "node then accepts writes in its own cluster while the others continue without it, and the data diverges.",
+        why="An address without members, or wsrep_new_cluster in an option file, takes effect at every restart. A node "
+        "that left others behind is refused then: its grastate.dat has safe_to_bootstrap: 0, and the server stops with "
+        "'It may not be safe to bootstrap the cluster from this node'. A node without that file, such as one whose "
+        "data directory is new, bootstraps a cluster of its own: both accept writes, and the data diverges.",
         fix="Name all nodes in wsrep_cluster_address, before the next start; bootstrap a cluster only once, with "
         "galera_new_cluster.",
         risk="A node that finds no other waits for one.",
@@ -105,18 +108,18 @@ def galera_half_configured(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def galera_founds_itself_anew(context: RuleContext) -> Iterator[Finding]:
-    """Report an address without nodes, or wsrep_new_cluster, in a file: each start bootstraps a new cluster."""
+    """Report an address without nodes, or wsrep_new_cluster, in a file: no start joins the other nodes."""
     address, setting = context.text(ADDRESS) or "", context.settings.get(ADDRESS) if context.is_set(ADDRESS) else None
     at_start = setting is not None and setting.origin is not Origin.RUNTIME  # SET GLOBAL does not last until a start
     if uses_galera(context) and at_start and address.startswith(SCHEME) and not node_addresses(context):
         yield galera_founds_itself_anew.finding(
-            "The address lists no node, so each start bootstraps a new cluster although one exists.",
+            f"The address lists no node, so a restart does not rejoin the other nodes: {ALONE}.",
             variable_subject(context, ADDRESS),
             help="name all nodes: gcomm://first,second,third",
         )
     elif uses_galera(context) and NEW_CLUSTER in context.file_verdict.effective and context.settings.on(NEW_CLUSTER):
         yield galera_founds_itself_anew.finding(
-            "wsrep_new_cluster in an option file bootstraps a new cluster at each start.",
+            f"With wsrep_new_cluster in an option file a restart does not rejoin the other nodes: {ALONE}.",
             variable_subject(context, NEW_CLUSTER),
             help="remove the line; galera_new_cluster bootstraps a cluster once",
         )
