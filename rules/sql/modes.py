@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from advisor.core.model import Action, Finding
     from rules.core.context import RuleContext
 
-MODE = "sql_mode"
+MODE, ENGINE = "sql_mode", "default_storage_engine"
 NO_SUBSTITUTE = "NO_ENGINE_SUBSTITUTION"
-CHARSET = "character_set_server"
-COLLATION = "collation_server"
+TABLES = {"INNODB": "an InnoDB table", "MYISAM": "a MyISAM table", "ARIA": "an Aria table"}
+CHARSET, COLLATION = "character_set_server", "collation_server"
 HANDSHAKE = "character_set_client_handshake"
 TIMESTAMPS = "explicit_defaults_for_timestamp"
 PRUNE = "optimizer_prune_level"
@@ -43,8 +43,8 @@ OF_BOTH = frozenset({"general_ci", "unicode_ci", "unicode_520_ci", "bin"})
     evidence=("ENG-11",),
     docs=Docs(
         why="Without NO_ENGINE_SUBSTITUTION a statement that names a missing engine succeeds with a warning and "
-        "creates an InnoDB table, so restored or migrated tables differ from the originals. Every version that mycnf "
-        "knows has the mode by default.",
+        "creates a table of the default engine, so restored or migrated tables differ from the originals. Every "
+        "version that mycnf knows has the mode by default.",
         fix="Add NO_ENGINE_SUBSTITUTION to sql_mode.",
         risk="Statements that name a missing engine fail with error 1286.",
         exceptions="Dumps of old servers with engines that no longer exist, while they are loaded.",
@@ -54,10 +54,11 @@ OF_BOTH = frozenset({"general_ci", "unicode_ci", "unicode_520_ci", "bin"})
 def substituted_engine(context: RuleContext) -> Iterator[Finding]:
     """Report an explicitly configured sql_mode without NO_ENGINE_SUBSTITUTION."""
     value = context.text(MODE)
+    made = TABLES.get(context.text(ENGINE) or "", "a table of the default engine")
     if value is None or not context.is_set(MODE) or NO_SUBSTITUTE in value.replace(" ", "").split(","):
         return
     yield substituted_engine.finding(
-        "CREATE TABLE with an engine that the server lacks creates an InnoDB table instead, with only a warning.",
+        f"CREATE TABLE with an engine that the server lacks creates {made} instead, with only a warning.",
         variable_subject(context, MODE),
         help="add NO_ENGINE_SUBSTITUTION",
     )
@@ -410,8 +411,7 @@ def ignored_auto_increment_offset(context: RuleContext) -> Iterator[Finding]:
     )
 
 
-READ_ONLY = "transaction_read_only"
-INNODB_READ_ONLY = "innodb_read_only"
+READ_ONLY, INNODB_READ_ONLY = "transaction_read_only", "innodb_read_only"
 
 
 @rule(
