@@ -265,7 +265,7 @@ WITH_CCM = ("ECDHE-ECDSA-", "DHE-RSA-", "")
 CODE = r"(?i)(?:MY-)?(\d+)|ER_\w+"
 # Error numbers in the error log: system errors below SYSTEM, the server's own from FIRST on.
 SYSTEM, FIRST = 1000, 10000
-LAST: dict[tuple[int, ...], int] = {(8, 0): 13300, (9, 7): 15999}
+LAST_ON_8_0_15, LAST = 13300, 15999
 FACTORS = 3
 # Plugins that store passwords; only the first factor may name them.
 BUILT_IN = ("caching_sha2_password", "sha256_password", "mysql_native_password")
@@ -314,7 +314,7 @@ def _is_code(text: str, case: ValueContext) -> bool:
     match = re.fullmatch(CODE, text)
     if not match or not match[1]:
         return match is not None
-    last = LAST.get(case.target.version[:2], max(LAST.values()))
+    last = LAST if case.target.since("mysql", 8, 0, 16) else LAST_ON_8_0_15  # later releases of 8.0 were not asked
     return 0 < int(match[1]) < SYSTEM or FIRST <= int(match[1]) <= last
 
 

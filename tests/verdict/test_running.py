@@ -108,6 +108,7 @@ log_slow_filter=admin
 log_slow_query_time=7
 long_query_time=3
 sync_binlog=4294967295
+slave_skip_errors=ddl_exist_errors,1062
 """
 FILES = {"sizes": SIZES, "words": WORDS, "small": SMALL}
 

@@ -23,6 +23,8 @@ TAKEN = [
     (M97, "log_error_services=log_filter_internal,log_sink_internal", "log_filter_internal,log_sink_internal"),
     (M97, "log_error_suppression_list=MY-000012", "MY-000012"),
     (M80, "log_error_suppression_list=ER_SERVER_SHUTDOWN_COMPLETE", "ER_SERVER_SHUTDOWN_COMPLETE"),
+    (M97, "log_error_suppression_list=MY-013360", "MY-013360"),
+    ("mysql-8.0.36", "log_error_suppression_list=MY-013360", "MY-013360"),
     (
         M97,
         "ssl_cipher=DHE-RSA-AES128-CCM:ECDHE-RSA-AES256-GCM-SHA384",
@@ -105,6 +107,7 @@ MOVED = [
     (M97, "protocol_compression_algorithms=zlib, zstd", "zlib,zstd,uncompressed"),
     (M97, "log_error_services=abc", "log_filter_internal; log_sink_internal"),
     (M97, "log_error_suppression_list=2000", ""),
+    (M80, "log_error_suppression_list=MY-013360", ""),
     (M97, "log_error_suppression_list=ER ABC", ""),
 ]
 
@@ -136,3 +139,19 @@ def test_moved(target: str, line: str, value: str) -> None:
     (found,) = judge_lines(line, load(parse_target(target))).lines
     assert (found.outcome, found.value) == (Outcome.ADJUSTED, value)
     assert found.reason
+
+
+@pytest.mark.parametrize(
+    ("target", "text", "runs"),
+    [
+        (M57, "ddl_exist_errors,1062", "1007,1008,1050,1051,1054,1060,1061,1062,1068,1091,1146"),
+        (M97, "ddl_exist_errors", "1007,1008,1050,1051,1054,1060,1061,1068,1091,1146"),
+        (M97, "1062,ddl_exist_errors", "1062"),
+        (M97, "all,1062", "OFF"),
+        (A118, "ddl_exist_errors,1062", "OFF"),
+    ],
+)
+def test_errors_that_a_replica_skips(target: str, text: str, runs: str) -> None:
+    """Numbers may follow ddl_exist_errors, which only MySQL knows; other words end the list."""
+    line = judge_lines(f"slave_skip_errors={text}", load(parse_target(target))).effective["slave_skip_errors"]
+    assert runs == (line.value if line.running is None else line.running)

@@ -63,10 +63,10 @@ def skipped_errors(start: StartupSettings, name: str) -> str | None:
     text = start.values[name].strip(" ")
     if text.lower() in ("all", "off", ""):
         return text.upper() or None
-    if text.lower() == "ddl_exist_errors":
-        return DDL_EXIST_ERRORS
-    digits = "".join(c if c.isdigit() and c.isascii() else " " for c in text)
-    numbers = sorted({int(word) for word in digits.split() if len(word) <= MAX_DIGITS and int(word) <= MAX_ERROR})
+    ddl = text.lower().startswith("ddl_exist_errors")  # numbers may follow; other text must begin with a number
+    digits = "".join(c if c.isdigit() and c.isascii() else " " for c in text) if ddl or text[0].isdigit() else ""
+    words = [*digits.split(), *(DDL_EXIST_ERRORS.split(",") if ddl else ())]
+    numbers = sorted({int(word) for word in words if len(word) <= MAX_DIGITS and int(word) <= MAX_ERROR})
     return ",".join(map(str, numbers)) or "OFF"
 
 
