@@ -201,7 +201,7 @@ def help_adjusted(line: LineVerdict, fix: Fix | None) -> str:
         return "remove the line to leave it off"
     if is_misread(line) or (text and is_switch(line) and text != SWITCH_WORDS.get(line.value or "")):
         word = _intended_switch(line.placed.line.value or "")
-        return f"did you mean {word}? write ON or OFF" if word == text else "write ON or OFF"
+        return f"did you mean {word}? write ON or OFF" if word and word == text else "write ON or OFF"
     if text:
         return f"write {text} (the value in use), or the value that you meant"
     if line.canonical == "port" and line.value == "0":
@@ -264,7 +264,7 @@ def fix_invalid(line: LineVerdict, context: RuleContext) -> Fix | None:
         or (_without_obsolete_mode(value) if line.canonical == "sql_mode" else None)
         or accepted_parts(line.canonical or "", value, context.catalog)
     )
-    text = text or _intended_switch(value) or None
+    text = text or (_intended_switch(value) if line.canonical != "log_bin" else None) or None  # it takes a file name
     comment = ""
     if text is None:
         text, comment = split_comment(value)

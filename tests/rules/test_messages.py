@@ -290,3 +290,40 @@ def test_counts_of_a_log_that_was_read_from_its_middle_on(rule: str, kind: str, 
     assert "t least" not in first(rule, whole).message
     whole.unavailable = (Unavailable("server.error_log.older", "its last 2M were read"),)
     assert first(rule, whole).message.startswith(says)
+
+
+@pytest.mark.parametrize(
+    ("lines", "made"),
+    [
+        ("", "an InnoDB table"),
+        ("default_storage_engine = MyISAM", "a MyISAM table"),
+        ("default_storage_engine = {{ engine }}", "a table of the default engine"),
+    ],
+)
+def test_a_missing_engine_is_replaced_by_the_default_engine(lines: str, made: str, tmp_path: Path) -> None:
+    """Without NO_ENGINE_SUBSTITUTION a table of a missing engine gets default_storage_engine, InnoDB or not."""
+    found = first("substituted-engine", known("mysql-5.7.22", tmp_path, file=f"sql_mode =\n{lines}"))
+    assert f"creates {made} instead" in found.message
+
+
+@pytest.mark.parametrize(
+    "lines", ["wsrep_cluster_address = gcomm://", "wsrep_cluster_address = gcomm://a\nwsrep_new_cluster"]
+)
+def test_a_bootstrapping_file_may_keep_its_node_from_starting(lines: str, tmp_path: Path) -> None:
+    """A node that left others behind is refused by grastate.dat, so not every start bootstraps a new cluster."""
+    found = first("galera-founds-itself-anew", known("mariadb-10.11", tmp_path, file=f"wsrep_on = ON\n{lines}"))
+    assert "refuses to start (safe_to_bootstrap)" in found.message
+
+
+def test_a_word_that_is_no_switch_has_no_suggestion(tmp_path: Path) -> None:
+    """The help of a word that means neither ON nor OFF suggests no empty value."""
+    lines = "plugin_load_add = group_replication.so\ngroup_replication_start_on_boot = PLACEHOLDER"
+    found = first("adjusted-value", known("mysql-8.0.15", tmp_path, file=lines))
+    assert found.help == "write ON or OFF"
+
+
+def test_a_binary_log_named_zero_is_not_named_off_instead(tmp_path: Path) -> None:
+    """log_bin takes a file name: OFF would name the log OFF, and the missing server_id still stops 5.7."""
+    found = first("invalid-value", known("mysql-5.7.22", tmp_path, file="log_bin = 0"))
+    assert "OFF" not in found.help
+    assert found.fix is None
