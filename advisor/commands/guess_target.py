@@ -99,9 +99,10 @@ def _guess_flavour(resolved: ResolvedFiles, names: Sequence[str]) -> tuple[Targe
     built = _build_target(names)
     if built:
         return built
-    if only["mysql"]:
-        return newest_target("mysql"), f"{only['mysql'][0]} is known to MySQL only"
     galera = next((name for name in names if name.startswith("wsrep_")), None)
+    if only["mysql"]:
+        cluster = f", and {galera} to builds with Galera" if galera else ""  # MySQL Community is none of these
+        return newest_target("mysql", "pxc" if galera else ""), f"{only['mysql'][0]} is known to MySQL only{cluster}"
     if galera:  # PXC has Galera too, and nothing distinguishes the two
         return newest_target("mariadb"), f"{galera} is known only to builds with Galera"
     return newest_target("mysql"), UNDECIDED

@@ -25,7 +25,6 @@ CASES = [
     ("[mysqld]\naria_pagecache_buffer_size=1G\n", "mariadb", "aria_pagecache_buffer_size"),
     ("[mysqld]\nskip-aria_log_purge_type\n", "mariadb", "aria_log_purge_type"),
     ("[mysqld]\nwsrep_on=1\n", "mariadb", "wsrep_on is known only to builds with Galera"),
-    ("[mysqld]\nwsrep_provider=none\nmysqlx_port=33060\n", "mysql", "mysqlx_port"),
     ("[mysqld]\nmysqlx_port=33060\n", "mysql", "mysqlx_port"),
     ("[mysqld]\nloose-mysqlx-port=33060\n", "mysql", "mysqlx_port"),
     # MySQL 5.7 had the query cache: it proves nothing.
@@ -40,6 +39,13 @@ def test_flavour(mycnf: Mycnf, text: str, flavour: str, why: str) -> None:
     assert ended.code == 0
     assert newest_target(flavour).label in ended.err
     assert why in ended.err
+
+
+def test_a_cluster_with_an_option_of_mysql_is_perconas(mycnf: Mycnf) -> None:
+    """MySQL Community has no Galera: beside its options those of a cluster are Percona XtraDB Cluster's."""
+    ended = mycnf("lint", "--exit-zero", "-", stdin=b"[mysqld]\nwsrep_on=1\nmysqlx_port=33060\n")
+    assert newest_target("mysql", "pxc").label in ended.err
+    assert "mysqlx_port is known to MySQL only, and wsrep_on to builds with Galera" in ended.err
 
 
 def test_removed_options_choose_no_old_series(mycnf: Mycnf) -> None:
