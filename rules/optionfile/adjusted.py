@@ -38,6 +38,7 @@ PORTS = ("port", "extra_port")  # adjusted to 0 if skip_networking disables TCP
 NUMBER_STARTS = "0123456789+-"
 QUOTES = ("'", '"', *"\u201c\u201d\u201e\u2018\u2019")
 KEEP_ONE = "keep one of the two lines"
+MONITORS = dict.fromkeys(("innodb_monitor_enable", "innodb_monitor_disable"), "write all in one line, with commas")
 LOAD_BOTH = ("write plugin_load_add in both lines to load both", "write both libraries in one line, separated by ;")
 ROUNDING = 0.01  # a smaller relative adjustment is an insignificant rounding
 
@@ -365,8 +366,8 @@ def duplicate_option(context: RuleContext) -> Iterator[Finding]:
                 verdict_subject(line),
                 severity=Severity.WARNING if _contradicts(line, winner, context) else None,
                 help=KEEP_ONE
-                if line.canonical not in LOADERS or _agrees(line, winner, context)
-                else LOAD_BOTH[line.canonical == LOADS_EARLY],
+                if line.canonical not in (*LOADERS, *MONITORS) or _agrees(line, winner, context)
+                else MONITORS.get(line.canonical) or LOAD_BOTH[line.canonical == LOADS_EARLY],
                 fix=remove_line(line.placed.line, SAFE if _in_same_group(line, winner) else UNSAFE),
             )
 

@@ -327,3 +327,10 @@ def test_a_binary_log_named_zero_is_not_named_off_instead(tmp_path: Path) -> Non
     found = first("invalid-value", known("mysql-5.7.22", tmp_path, file="log_bin = 0"))
     assert "OFF" not in found.help
     assert found.fix is None
+
+
+def test_modules_of_metrics_belong_in_one_line(tmp_path: Path) -> None:
+    """Only the last innodb_monitor_enable counts, and it takes a list: the help does not ask to give one up."""
+    lines = "innodb_monitor_enable = module_dml\ninnodb_monitor_enable = module_os"
+    found = first("duplicate-option", known("mysql-9.7.4", tmp_path, file=lines))
+    assert found.help == "write all in one line, with commas"
