@@ -19,6 +19,7 @@ from rules.core.subject import (
     replace_value,
     rewrite_line,
     sets_value,
+    unit_help,
     written_name,
 )
 
@@ -179,7 +180,7 @@ def fix_adjusted(line: LineVerdict, context: RuleContext) -> Fix | None:
         return None
     if is_switch(line):
         return _fix_switch(line, context.catalog)
-    if is_misread(line) or option.name in DECIDED_ELSEWHERE:
+    if is_misread(line) or option.name in DECIDED_ELSEWHERE or unit_help(line):
         return None
     for text in _notations(line.value, placed.raw, option):
         taken = judge_value(placed.name or "", text, context.catalog)
@@ -206,7 +207,7 @@ def help_adjusted(line: LineVerdict, fix: Fix | None) -> str:
         return f"write {text} (the value in use), or the value that you meant"
     if line.canonical == "port" and line.value == "0":
         return "remove skip_networking if clients should connect over TCP"
-    return DECIDED_ELSEWHERE.get(line.canonical or "", "")
+    return DECIDED_ELSEWHERE.get(line.canonical or "", "") or unit_help(line)
 
 
 def _fix_switch(line: LineVerdict, catalog: Catalog) -> Fix | None:
@@ -265,9 +266,7 @@ def fix_invalid(line: LineVerdict, context: RuleContext) -> Fix | None:
         or accepted_parts(line.canonical or "", value, context.catalog)
     )
     text = text or (_intended_switch(value) if line.canonical != "log_bin" else None) or None  # it takes a file name
-    comment = ""
-    if text is None:
-        text, comment = split_comment(value)
+    text, comment = (text, "") if text is not None else split_comment(value)
     if not text or judge_value(placed.name or "", text, context.catalog).outcome is not Outcome.ACCEPTED:
         return None
     return replace_value(placed, f"{text}{comment}", UNSAFE)

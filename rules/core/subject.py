@@ -22,6 +22,18 @@ if TYPE_CHECKING:
 
 
 OUTRANKING = frozenset({Origin.PERSISTED, Origin.COMMAND_LINE})
+FEW_BYTES = 10_000  # a smaller number for a size was meant with a unit
+SIZES = (
+    "_buffer_size",
+    "_pool_size",
+    "_cache_size",
+    "_file_size",
+    "_packet",
+    "thread_stack",
+    "_table_size",
+    "_capacity",
+)
+NOT_IN_BYTES = ("thread_cache_size", "host_cache_size", "metadata_locks_cache_size", "innodb_io_capacity")
 # Options that set the same thing in different units; the later line wins.
 LINKED = {
     "binlog_expire_logs_seconds": ("expire_logs_days",),
@@ -240,3 +252,16 @@ def _is_part(line: Line) -> bool:
     if line.text[line.column - 1 : line.column - 1 + len(name)] != name:
         return True
     return not line.text.endswith("\n") and len(line.text.encode("utf-8", "surrogateescape")) == LINE_BYTES
+
+
+def unit_help(line: LineVerdict) -> str:
+    """Help for a size whose unit is missing, such as 64 for 64M, of which 0 or the minimum is left; otherwise empty."""
+    text, name = line.placed.line.value or "", line.canonical or ""
+    if not (text.isdecimal() and 0 < int(text) < FEW_BYTES and name.endswith(SIZES)) or name in NOT_IN_BYTES:
+        return ""
+    least = line.option.min if line.option else None
+    if line.outcome is not Outcome.ADJUSTED or line.value not in ("0", str(least)):
+        return ""
+    return (
+        f"write the size with its unit, such as {text}M: {text} is a number of bytes, and the server uses {line.value}"
+    )

@@ -334,3 +334,30 @@ def test_modules_of_metrics_belong_in_one_line(tmp_path: Path) -> None:
     lines = "innodb_monitor_enable = module_dml\ninnodb_monitor_enable = module_os"
     found = first("duplicate-option", known("mysql-9.7.4", tmp_path, file=lines))
     assert found.help == "write all in one line, with commas"
+
+
+@pytest.mark.parametrize(
+    ("target", "line", "uses"),
+    [
+        ("mysql-9.7.4", "innodb_buffer_pool_size = 1536", "5242880"),
+        ("mysql-5.7.22", "key_buffer_size = 64", "0"),
+        ("mariadb-11.8.9", "max_allowed_packet = 16", "1024"),
+    ],
+)
+def test_a_size_without_its_unit_is_not_fixed_to_what_is_left_of_it(
+    target: str, line: str, uses: str, tmp_path: Path
+) -> None:
+    """64 for 64M becomes 0 or the minimum: a fix that writes this would hide what was meant."""
+    found = first("adjusted-value", known(target, tmp_path, file=line))
+    number = line.rpartition(" ")[2]
+    assert found.help.startswith(f"write the size with its unit, such as {number}M: {number} is a number of bytes")
+    assert found.help.endswith(f"the server uses {uses}")
+    assert found.fix is None
+
+
+@pytest.mark.parametrize("line", ["table_open_cache = 0", "thread_cache_size = 16385", "sort_buffer_size = 16384"])
+def test_other_numbers_are_fixed_to_the_value_in_use(line: str, tmp_path: Path) -> None:
+    """A number that is no size, or that is a plausible number of bytes, gets the value that the server uses."""
+    found = first("adjusted-value", known("mysql-9.7.4", tmp_path, file=line))
+    assert "the value in use" in found.help
+    assert found.fix is not None
