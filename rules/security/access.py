@@ -154,15 +154,16 @@ def local_infile(context: RuleContext) -> Iterator[Finding]:
     "SEC005",
     "files-anywhere",
     confidence=Confidence.LIKELY,
-    summary="Accounts with the FILE privilege may read and write files anywhere on the host.",
+    summary="Accounts with the FILE privilege may read and write files anywhere on the host, or in the data directory.",
     options=("secure_file_priv",),
-    evidence=("SEC-01", "SRV-01"),
+    evidence=("SEC-01", "SRV-01", "ASK-SEC-13"),
     docs=Docs(
         why="An empty secure_file_priv lets LOAD DATA, LOAD_FILE and SELECT INTO OUTFILE access every file that the "
         "server's system account can access, including option files and web roots. It is MariaDB's default. An audit "
         "names the accounts that have FILE. The finding is a warning if one without SUPER may connect from another "
         "host, and a note if others have it, or if the value is set explicitly and only administrators on the host "
-        "have it. Privileges granted through a role are not checked.",
+        "have it. Privileges granted through a role are not checked. With the data directory, or a directory above it, "
+        "these accounts read InnoDB's files, or write files beside those of tables; MySQL warns of that at its start.",
         fix="Set a directory for such files, or NULL on MySQL to forbid them.",
         risk="Programs that read or write elsewhere fail.",
         restart=True,
@@ -175,6 +176,13 @@ def files_anywhere(context: RuleContext) -> Iterator[Finding]:
 
     An empty default is reported if other accounts than the local administrator's have the FILE privilege.
     """
+    if _holds_data(context):
+        yield files_anywhere.finding(
+            "Accounts with the FILE privilege may write files into the data directory, and read those that it holds.",
+            variable_subject(context, "secure_file_priv"),
+            severity=Severity.NOTE,
+            help="set a directory outside the data directory that contains nothing else",
+        )
     if context.text("secure_file_priv") != "":
         return
     chosen = context.is_set("secure_file_priv")
@@ -187,6 +195,13 @@ def files_anywhere(context: RuleContext) -> Iterator[Finding]:
             severity=weight,
             help="set a directory that contains nothing else, or revoke FILE from accounts that need no files",
         )
+
+
+def _holds_data(context: RuleContext) -> bool:
+    """Whether secure_file_priv is the data directory or one above it, both set explicitly."""
+    place, data = ((context.text(name) or "").rstrip("/") + "/" for name in ("secure_file_priv", "datadir"))
+    explicit = context.is_set("secure_file_priv") and context.is_set("datadir")
+    return explicit and place.startswith("/") and place != "/" and data.startswith(place)
 
 
 def _file_privilege_accounts(context: RuleContext) -> tuple[Severity | None, str]:
