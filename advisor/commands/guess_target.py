@@ -112,7 +112,8 @@ def _build_target(names: Sequence[str]) -> tuple[Target, str] | None:
     """Return the newest series of Percona's server that documents the options which only it has; None without any."""
     mysql = newest_target("mysql")
     vendors = {name: vendor for name in names if (vendor := vendor_of_option(name, mysql)) and vendor.series}
-    own = {name: vendor for name, vendor in vendors.items() if "mariadb" not in _flavours(name)}
+    community = load(mysql).options  # Percona documents options that MySQL has too, where it added a value
+    own = {name: v for name, v in vendors.items() if name not in community and "mariadb" not in _flavours(name)}
     if not own:
         return None
     build = "pxc" if any(vendor.build == BUILDS["pxc"] for vendor in own.values()) else "percona"

@@ -48,6 +48,13 @@ def test_a_cluster_with_an_option_of_mysql_is_perconas(mycnf: Mycnf) -> None:
     assert "mysqlx_port is known to MySQL only, and wsrep_on to builds with Galera" in ended.err
 
 
+def test_an_option_of_every_mysql_is_no_sign_of_percona(mycnf: Mycnf) -> None:
+    """Percona documents a value of flow control that only it has; the option is MySQL's."""
+    ended = mycnf("lint", "--exit-zero", "-", stdin=b"[mysqld]\nloose_group_replication_flow_control_mode=DISABLED\n")
+    assert newest_target("mysql").label in ended.err
+    assert "Percona" not in ended.err
+
+
 def test_removed_options_choose_no_old_series(mycnf: Mycnf) -> None:
     """An option that only old series have stays an error of the newest one: a guess must not hide it."""
     ended = mycnf("lint", "-", stdin=b"[mysqld]\nmysqlx_port=33060\ninnodb_file_format=Barracuda\n")
