@@ -93,7 +93,7 @@ def _guess_flavour(resolved: ResolvedFiles, names: Sequence[str]) -> tuple[Targe
     )
     if named:
         return newest_target("mariadb"), f"its group [{named}] is MariaDB's"
-    only = {flavour: [n for n in names if _flavours(n) == {flavour}] for flavour in ("mysql", "mariadb")}
+    only = {flavour: [n for n in names if _is_only_of(flavour, n)] for flavour in ("mysql", "mariadb")}
     if len(only["mariadb"]) > len(only["mysql"]):
         return newest_target("mariadb"), f"{only['mariadb'][0]} is known to MariaDB only"
     built = _build_target(names)
@@ -211,6 +211,18 @@ def _flavours(name: str) -> set[str]:
     if seen == {"mariadb"}:
         seen |= {"mysql"} if vendor_of_option(name, newest_target("mysql")) else set()
     return seen
+
+
+def _is_only_of(flavour: str, name: str) -> bool:
+    """Whether an option shows the flavour: only that one knows it, in its newest series or since a known one.
+
+    Other options, such as myisam_recover, are of the time before the two parted, or of clients, which share them.
+    """
+    if _flavours(name) != {flavour}:
+        return False
+    presence = find_presence(name)
+    span = presence.span(flavour) if presence else None
+    return bool(span and span.came) or name in load(newest_target(flavour)).options
 
 
 def _without_prefix(name: str) -> str:

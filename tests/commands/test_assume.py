@@ -27,6 +27,10 @@ CASES = [
     ("[mysqld]\nwsrep_on=1\n", "mariadb", "wsrep_on is known only to builds with Galera"),
     ("[mysqld]\nmysqlx_port=33060\n", "mysql", "mysqlx_port"),
     ("[mysqld]\nloose-mysqlx-port=33060\n", "mysql", "mysqlx_port"),
+    # Clients of both have it, and so had both servers what is older than MariaDB.
+    ("[client]\ndefault-character-set=utf8mb4\n[mysqld]\nport=3306\n", "mysql", "no option or group shows"),
+    ("[mysqld]\nmyisam-recover=BACKUP\ninnodb_additional_mem_pool_size=2M\n", "mysql", "no option or group shows"),
+    ("[mysqld]\nlog_slow_queries=/a\nwsrep_on=1\n", "mariadb", "wsrep_on is known only to builds with Galera"),
     # MySQL 5.7 had the query cache: it proves nothing.
     ("[mysqld]\nquery_cache_size=0\n", "mysql", "no option or group shows"),
 ]
