@@ -358,14 +358,16 @@ def tables_without_transactions(context: RuleContext) -> Iterator[Finding]:
 )
 def redundant_indexes(context: RuleContext) -> Iterator[Finding]:
     """Report the indexes that the server's own view names."""
-    indexes = context.schema.redundant_indexes
-    if indexes is None:
+    rows = context.schema.redundant_indexes
+    if rows is None:
         raise MissingFact(context.reason_unread("schema.redundant_indexes"))
-    if not indexes:
+    if not rows:
         return
+    # The view has a row for each index that covers another one.
+    indexes = tuple({(row.schema, row.table, row.index): row for row in reversed(rows)}.values())[::-1]
     first = indexes[0]
     count = len(indexes)
-    least = "At least " if count >= MOST_INDEXES else ""
+    least = "At least " if len(rows) >= MOST_INDEXES else ""
     also = f" {least}{count - 1:,} more {'is' if count == 2 else 'are'} redundant." if count > 1 else ""  # noqa: PLR2004
     yield redundant_indexes.finding(
         f"Index `{_tick(first.index)}` of {quoted_name(first.schema, first.table)} repeats the first columns of "

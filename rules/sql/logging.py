@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.core.model import Finding
+    from advisor.core.model import Action, Finding
     from rules.core.context import RuleContext
 
 MYSQL = Span("mysql")
@@ -53,6 +53,12 @@ def _is_sampled(context: RuleContext) -> bool:
     """Whether only some of the qualifying statements are logged."""
     examined = any(context.number(name) for name in EXAMINED)
     return examined or (context.number(SAMPLED) or 1) > 1
+
+
+def _logs_everything(context: RuleContext) -> bool:
+    """Whether the settings of the slow log let it hold every statement, once it is on."""
+    name = _explicit_name(context, THRESHOLD)
+    return name is not None and context.settings.real(name) == 0 and not _is_sampled(context)
 
 
 @rule(
@@ -107,7 +113,7 @@ def performance_schema_off(context: RuleContext) -> Iterator[Finding]:
 def every_statement_in_slow_log(context: RuleContext) -> Iterator[Finding]:
     """Report long_query_time = 0 with an enabled slow log."""
     name = _explicit_name(context, THRESHOLD)
-    if name is None or context.settings.real(name) != 0 or not _is_slow_log_written(context) or _is_sampled(context):
+    if name is None or not _is_slow_log_written(context) or not _logs_everything(context):
         return
     action = advise(context, name, USUAL_THRESHOLD, risk="statements below are no longer logged", watch="Slow_queries")
     yield every_statement_in_slow_log.finding(
@@ -142,13 +148,29 @@ def unused_slow_log_settings(context: RuleContext) -> Iterator[Finding]:
     unknown = all(context.settings.on(switch) is None for switch in SWITCH)
     if name is None or unknown or _slow_log_on(context) or _explicit_name(context, SWITCH):
         return
-    action = advise(context, SWITCH[0], "ON", risk="the log takes disk space and needs rotation", watch="Slow_queries")
+    action, first = None, _before_slow_log(context)
+    if not first:
+        risk = "the log takes disk space and needs rotation"
+        action = advise(context, SWITCH[0], "ON", risk=risk, watch="Slow_queries")
+    limit = f", and {_index_limit(context)}" if _is_index_log_unlimited(context) else ""
     yield unused_slow_log_settings.finding(
         f"{name} is set, but it has no effect: no slow log is written while slow_query_log is OFF.",
         variable_subject(context, name),
-        help=help_line(action),
+        help=first or f"{help_line(action)}{limit}",
         actions=present(action),
     )
+
+
+def _before_slow_log(context: RuleContext) -> str:
+    """Help where a slow log that is switched on would hold every statement, or be discarded; empty otherwise."""
+    if _logs_everything(context):
+        return "remove the line, or write a threshold above 0 and slow_query_log = ON: with 0 all statements are logged"
+    lines = [context.file_verdict.effective.get(name) for name in FILE]
+    if any(line is not None and line.placed.line.value == NOWHERE for line in lines):
+        return f"remove the line, or name a file that is kept and write slow_query_log = ON: {NOWHERE} discards the log"
+    if "NONE" in (context.text(OUTPUT) or "").split(","):
+        return f"remove the line, or {OUTPUT} = {context.text(OUTPUT)}, which discards the log, before you switch it on"
+    return ""
 
 
 @rule(
@@ -162,7 +184,8 @@ def unused_slow_log_settings(context: RuleContext) -> Iterator[Finding]:
         "qualified left nothing in the file and nothing in mysql.slow_log. An error log in /dev/null leaves no trace "
         "of a crash, of corruption or of a failed start. A slow or general log whose file is a directory is not "
         "written, with an error in the error log.",
-        fix="Set log_output to FILE and name a file that is kept, or switch the logs off. The error log has no switch.",
+        fix="Set log_output to FILE and name a file that is kept, or switch the logs off. The general log, and a slow "
+        "log with long_query_time = 0, then hold every statement: switch these off. The error log has no switch.",
         risk="The logs are written, and take disk space.",
         exceptions="None: to disable a log, use its own switch.",
         reconsider_when="An entry in one of the two logs.",
@@ -178,14 +201,27 @@ def log_output_none(context: RuleContext) -> Iterator[Finding]:
     ]
     if not on or _is_slow_log_written(context) or "NONE" not in (context.text(OUTPUT) or "").split(","):
         return
-    action = advise(context, OUTPUT, "FILE", risk="the log is written, and takes disk space", watch="Slow_queries")
+    actions = _instead_of_discarding(context, on)
     yield log_output_none.finding(
         f"The {' and the '.join(on)} log {'are' if len(on) > 1 else 'is'} on, but log_output = {context.text(OUTPUT)} "
         f"discards {'them' if len(on) > 1 else 'it'}.",
         variable_subject(context, OUTPUT),
-        help=help_line(action),
-        actions=present(action),
+        help=" and ".join(map(help_line, actions)),
+        actions=actions,
     )
+
+
+def _instead_of_discarding(context: RuleContext, on: list[str]) -> tuple[Action, ...]:
+    """Switch off a log that would hold every statement if it were written, and write the others."""
+    everything = {"general": "general_log", "slow": _explicit_name(context, SWITCH) or SWITCH[0]}
+    if not _logs_everything(context):
+        del everything["slow"]
+    names = [everything[log] for log in on if log in everything]
+    off = [advise(context, name, "OFF", risk="none: nothing is written now") for name in names]
+    if len(names) == len(on):
+        return present(*off)
+    risk = "the log is written, and takes disk space"
+    return present(*off, advise(context, OUTPUT, "FILE", risk=risk, watch="Slow_queries"))
 
 
 def _discarded_files(context: RuleContext) -> Iterator[Finding]:
@@ -235,19 +271,27 @@ def _discarded_files(context: RuleContext) -> Iterator[Finding]:
 )
 def unlimited_index_log(context: RuleContext) -> Iterator[Finding]:
     """Report log_queries_not_using_indexes without a limit."""
-    if not context.is_set(INDEXES) or not context.settings.on(INDEXES) or not _is_slow_log_written(context):
-        return
-    name = _explicit_name(context, THRESHOLD)
-    everything = name is not None and context.settings.real(name) == 0
-    if not everything and not _is_sampled(context) and not context.number(THROTTLE):
-        mysql = "set log_throttle_queries_not_using_indexes (statements a minute), or min_examined_row_limit"
+    if _is_slow_log_written(context) and _is_index_log_unlimited(context):
         yield unlimited_index_log.finding(
             "Each statement that reads a whole table is logged, however small the table and fast the statement.",
             variable_subject(context, INDEXES),
-            help="set min_examined_row_limit to the rows that are worth an index"
-            if context.target.is_mariadb
-            else mysql,
+            help=_index_limit(context),
         )
+
+
+def _is_index_log_unlimited(context: RuleContext) -> bool:
+    """Whether a slow log, once it is on, holds all statements without an index, and not every statement anyway."""
+    name = _explicit_name(context, THRESHOLD)
+    everything = name is not None and context.settings.real(name) == 0
+    limited = everything or _is_sampled(context) or bool(context.number(THROTTLE))
+    return bool(context.explicit_switch(INDEXES)) and not limited
+
+
+def _index_limit(context: RuleContext) -> str:
+    """What limits the statements without an index that are logged."""
+    if context.target.is_mariadb:
+        return "set min_examined_row_limit to the rows that are worth an index"
+    return "set log_throttle_queries_not_using_indexes (statements a minute), or min_examined_row_limit"
 
 
 @rule(

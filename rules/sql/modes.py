@@ -75,8 +75,8 @@ def substituted_engine(context: RuleContext) -> Iterator[Finding]:
         why="utf8 in these servers is utf8mb3, with at most three bytes per character. Emoji, many Chinese characters "
         "and other scripts need four: an insert is refused with error 1366, and without a strict mode each becomes a "
         "question mark.",
-        fix="Set character_set_server to utf8mb4, with a collation of that set. Existing databases and tables keep "
-        "theirs; convert them one by one.",
+        fix="Set character_set_server to utf8mb4, with a collation of that set. Existing databases keep theirs, which "
+        "their new tables get too (ALTER DATABASE), and so do tables; convert them one by one.",
         risk="New long columns may exceed the maximum length of an index or a row.",
         exceptions="Programs that send no such characters and were never tested with utf8mb4.",
         reconsider_when="A program that can't be changed.",
@@ -98,7 +98,7 @@ def three_byte_unicode(context: RuleContext) -> Iterator[Finding]:
 
 def _four_bytes(context: RuleContext) -> tuple[Action, ...]:
     """Actions for utf8mb4 and, if a collation is set, for the matching collation; empty if there is no matching one."""
-    risk = "only new databases and tables use it"
+    risk = "only new databases use it: new tables of other databases get the character set of their database"
     charset = advise(context, CHARSET, "utf8mb4", risk=risk)
     if not context.is_set(COLLATION):
         return present(charset)

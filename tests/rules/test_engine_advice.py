@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rule_cases import Case, context_of_case
 
+from advisor.analysis import run_rules
 from rules import find_rule
 
 if TYPE_CHECKING:
@@ -120,3 +121,47 @@ def key_blocks(read: int, memory: float, tmp_path: Path) -> Finding:
         server={"status": {"key_reads": read}}, host={"memory": {"total": int(memory * (1 << 30))}},
         workload={"rises": {"key_reads": 5000}, "gauges": {"key_blocks_unused": [0, 0]}},
     )  # fmt: skip
+
+
+UNIT = "[Service]\nExecStart=/usr/sbin/mysqld --sync-binlog=0 --skip-grant-tables\n"
+OF_UNIT: dict[str, Any] = {
+    "unit": UNIT,
+    "variables": {"log_bin": "ON", "sync_binlog": "0", "skip_grant_tables": "ON"},
+    "origins": {"sync_binlog": "COMMAND_LINE", "skip_grant_tables": "COMMAND_LINE"},
+}
+
+
+def test_a_unit_that_was_changed_is_read_again_before_the_restart(tmp_path: Path) -> None:
+    """A restart alone starts the server with the command line that systemd read before the unit was edited."""
+    synced = first(tmp_path, "unsynced-binary-log", "mysql-8.0.15", "", server=OF_UNIT)
+    (action,) = synced.actions
+    assert action.argument == "--sync-binlog=1"
+    assert "run systemctl daemon-reload before the restart" in action.risk
+    known = context_of_case(Case("no-access-control", "", "mysql-8.0.15", "", server=OF_UNIT), tmp_path)
+    rule = find_rule("no-access-control")
+    assert rule is not None
+    (refused,) = run_rules(known, [rule]).findings
+    assert refused.help == (
+        "remove --skip-grant-tables from /usr/lib/systemd/system/mysqld.service:2, and run systemctl daemon-reload and "
+        "restart"
+    )
+
+
+def test_an_index_that_two_others_cover_is_hidden_once(tmp_path: Path) -> None:
+    """The view of the sys schema has a row for each index that covers another: each index is counted and hidden once."""
+    pairs = (("c", "a"), ("c", "b"), ("b", "a"))
+    rows = [
+        {"schema": "shop", "table": "t", "index": index, "columns": "x", "covered_by": by, "covering_columns": "x"}
+        for index, by in pairs
+    ]
+    found = first(tmp_path, "redundant-indexes", "mysql-9.7.4", "", server={}, schema={"redundant_indexes": rows})
+    assert found.message == "Index `c` of `shop`.`t` repeats the first columns of `a`. 1 more is redundant."
+    assert [action.statement for action in found.actions] == [
+        f"ALTER TABLE `shop`.`t` ALTER INDEX `{index}` INVISIBLE;" for index in "cb"
+    ]
+
+
+def test_a_new_character_set_does_not_reach_existing_databases(tmp_path: Path) -> None:
+    """On three servers a new table of a database from before SET GLOBAL character_set_server had the database's."""
+    (action,) = first(tmp_path, "three-byte-unicode", "mysql-5.7.22", "character_set_server = utf8", server={}).actions
+    assert "new tables of other databases get the character set of their database" in action.risk
