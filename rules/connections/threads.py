@@ -18,10 +18,11 @@ MARIADB = (Span("mariadb"),)
 PERCONA = Span("mysql", build="percona")
 MOST_THREADS = 256  # MariaDB's default thread_cache_size
 AMPLE_THREADS = 500  # threads; it is rare that so many sessions wait at once
+MOST_OF_POOL = "thread_pool_max_threads"
 POOLED = "POOL-OF-THREADS"
 OF_THE_POOL = (
     "thread_pool_size",
-    "thread_pool_max_threads",
+    MOST_OF_POOL,
     "thread_pool_stall_limit",
     "thread_pool_oversubscribe",
     "thread_pool_idle_timeout",
@@ -114,8 +115,16 @@ def unused_thread_pool(context: RuleContext) -> Iterator[Finding]:
             f"{' and '.join(sized)} {'have' if len(sized) > 1 else 'has'} no effect: each connection has its own "
             "thread, and there is no thread pool.",
             variable_subject(context, sized[0]),
-            help="set thread_handling = pool-of-threads, or remove the line",
+            help=f"set thread_handling = pool-of-threads{_enough_threads(context)}, or remove the line",
         )
+
+
+def _enough_threads(context: RuleContext) -> str:
+    """What else a pool needs that may have fewer threads than connections, which starved-thread-pool reports."""
+    threads, connections = context.number(MOST_OF_POOL), connection_limit(context)
+    if not context.target.is_mariadb or not context.is_set(MOST_OF_POOL) or not threads or not connections:
+        return ""
+    return f" and {MOST_OF_POOL} = {connections}" if threads < connections else ""
 
 
 @rule(

@@ -212,7 +212,9 @@ def kernel_place(context: RuleContext) -> str:
 
 def remount_command(context: RuleContext, mount: Mount, option: str) -> str:
     """The command that changes a mount; where a container's host has the file system is not known inside."""
-    return f"mount -o remount,{option} {mount.source if kernel_place(context) else mount.point}"
+    from shlex import quote  # lazily: lint sees no mounts
+
+    return f"mount -o remount,{option} {quote(mount.source if kernel_place(context) else mount.point)}"
 
 
 def group_swappiness(context: RuleContext) -> int | None:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 
 COMMAND = "the server's command line"
+UNITS = ("/etc/systemd/", "/run/systemd/", "/lib/systemd/", "/usr/lib/systemd/", "/usr/local/lib/systemd/")
 REMOVE_LINE = "remove the line"
 REFUSAL = "the server refused "  # begins the reason for a part for which no privilege is missing
 
@@ -70,13 +71,19 @@ def removal_step(decided: ValueSource | None, option: Option) -> str:
     if decided is not None and decided.origin is Origin.PERSISTED:
         return f"run RESET PERSIST {option.variable or option.name}"
     if decided is not None and decided.origin is Origin.COMMAND_LINE:
-        return f"remove {decided.text or 'the option'} from {source_place(decided)}"
+        return f"remove {decided.text or 'the option'} from {source_place(decided)}{reload_step(decided)}"
     return REMOVE_LINE
 
 
 def source_place(decided: ValueSource) -> str:
     """The source's location, `/etc/systemd/system/mysql.service.d/a.conf:3`, or a phrase for the command line."""
     return f"{decided.place.path}:{decided.place.line}" if decided.place else COMMAND
+
+
+def reload_step(decided: ValueSource) -> str:
+    """The step after a change of a systemd unit, which a restart does not read; empty for other places."""
+    of_unit = decided.place is not None and decided.place.path.startswith(UNITS)
+    return ", and run systemctl daemon-reload" if of_unit else ""
 
 
 NOT_ASKED = AbsentPart("a running server (mycnf audit)")

@@ -12,7 +12,7 @@ from advisor.optionfile import groups_read
 from advisor.redaction import MASK, name_control_characters
 from advisor.verdict import judge_value
 from advisor.verdict.number import SUFFIXES, parse_digits
-from rules.core.context import COMMAND
+from rules.core.context import COMMAND, reload_step
 from rules.core.subject import find_value_source
 
 TYPE_CHECKING = False
@@ -179,9 +179,8 @@ def server_action(
 
 def _mentions_effect(risk: str, does: RuntimeEffect) -> bool:
     """Whether the rule's own text on the risk already covers the runtime effect."""
-    if not does.works:
-        return does.words in risk
-    return does.words in risk or ("session" in does.words and "session" in risk) or ("stall" in risk)
+    of_live = ("session" in does.words and "session" in risk) or "stall" in risk
+    return does.words in risk or (does.works and of_live)
 
 
 def _with_permanent_place(
@@ -192,7 +191,10 @@ def _with_permanent_place(
     if decided is None:
         return done._replace(option_line=line, place=server_option_file(context))
     if decided.origin is Origin.COMMAND_LINE:
-        return done._replace(argument=argument_for(decided, option, shown), place=decided.place, replaces=decided.text)
+        first = "run systemctl daemon-reload before the restart" if reload_step(decided) else ""
+        risk = "; ".join(filter(None, (done.risk, first)))
+        argument = argument_for(decided, option, shown)
+        return done._replace(argument=argument, place=decided.place, replaces=decided.text, risk=risk)
     own = decided.name.lower().replace("-", "_") in context.catalog.spellings(option.name)
     held = own and decided.value is not None and decided.value == judge_value(option.name, shown, context.catalog).value
     if held and done.statement:
@@ -298,13 +300,14 @@ TLS = frozenset(
         *("tls_ciphersuites", "tls_version"),
     )
 )
+WAITS_FOR_WRITES = "it waits for writes and LOCK TABLES that are under way, and later writes wait behind it"
 STALLS = {
     "innodb_adaptive_hash_index": "switching it waits for its latches, which can stall statements",
     "innodb_buffer_pool_size": "resizing the pool can stall statements for seconds",
     "query_cache_size": "statements wait for the cache's lock meanwhile",
     "query_cache_type": "statements wait for the cache's lock meanwhile",
     "sync_binlog": "commits wait for a sync, which can stall sessions on slow storage",
-}
+} | dict.fromkeys(("read_only", "super_read_only"), WAITS_FOR_WRITES)
 
 
 class RuntimeEffect(NamedTuple):
@@ -337,10 +340,7 @@ def set_global_effect(
 
 
 def _refuses_doublewrite(target: Target, new: str, now: str) -> bool:
-    """Whether the server refuses to change innodb_doublewrite at run time.
-
-    MySQL allows only changes between ON and DETECT_ONLY; MariaDB allows all from 11.4 on.
-    """
+    """Whether innodb_doublewrite cannot be set so: MySQL changes ON and DETECT_ONLY alone, MariaDB all from 11.4 on."""
     return target.is_mysql and bool(new) and (new in OFF or now in OFF)
 
 

@@ -8,7 +8,7 @@ from advisor.optionfile.reader import LINE_BYTES, SPACE
 from advisor.redaction import redact_name, redact_value
 from advisor.verdict import LineVerdict, Outcome
 from advisor.verdict.names import find_name
-from rules.core.context import REMOVE_LINE, ValueSource, removal_step, source_of_line, source_place
+from rules.core.context import REMOVE_LINE, ValueSource, reload_step, removal_step, source_of_line, source_place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,7 +94,8 @@ def _adapt_help(text: str, decided: ValueSource, option: Option) -> str:
     if decided.origin is Origin.PERSISTED:
         how = "SET PERSIST" if option.dynamic else "SET PERSIST_ONLY"
         return f"{text}; the value is persisted: change it by {how}, or {taken}"
-    return f"{text}; the value is set by {source_place(decided)}: change {decided.text or 'it'} there"
+    step = f"change {decided.text or 'it'} there{reload_step(decided)}"
+    return f"{text}; the value is set by {source_place(decided)}: {step}"
 
 
 SAFE = "safe"

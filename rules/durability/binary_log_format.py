@@ -32,6 +32,8 @@ WITHOUT_EFFECT = {
     "init_rpl_role": "semi-synchronous replication, which it belongs to, is not supported",
 }
 
+REPLICAS_FIRST = "; change replicas first: with STATEMENT and a binary log they stop at a row (error 1666)"
+
 
 def level_without_statements(context: RuleContext) -> str:
     """The default isolation level if InnoDB refuses writes at it while statements are logged; else empty."""
@@ -41,7 +43,8 @@ def level_without_statements(context: RuleContext) -> str:
 
 def row_format_action(context: RuleContext) -> Action | None:
     """The action that sets binlog_format = ROW; MySQL 8.0 and later refuse it while a replica's threads run."""
-    action = advise(context, "binlog_format", "ROW", risk="sessions that are open keep their format; larger logs")
+    risk = "sessions that are open keep their format; larger logs" + (REPLICAS_FIRST if context.target.is_mysql else "")
+    action = advise(context, "binlog_format", "ROW", risk=risk)
     return with_replica_stopped(context, action) if context.target.since("mysql", 8) else action
 
 
@@ -51,15 +54,17 @@ def row_format_action(context: RuleContext) -> Action | None:
     confidence=Confidence.LIKELY,
     summary="Changes are replicated as statements, which may have a different effect on a replica.",
     options=("binlog_format",),
+    triggers=ISOLATION,
     quiet={"binlog_format": ("ROW", "MIXED")},
-    evidence=("ASK-14", "ASK-BIN-03"),
+    evidence=("ASK-14", "ASK-BIN-03", "ASK-BIN-35"),
     docs=Docs(
         why="Nondeterministic statements, and all with LIMIT without ORDER BY, can change other rows on a replica or "
         "in a restore. MySQL made ROW its default in 5.7.7; MariaDB's default MIXED logs rows where it knows that a "
         "statement is unsafe. At READ-COMMITTED and READ-UNCOMMITTED InnoDB needs row-based logging, and refuses all "
         "writes without it.",
         fix="Set ROW, or remove the line.",
-        risk="Changes of many rows make larger binary logs.",
+        risk="Changes of many rows make larger binary logs. A MySQL replica that has STATEMENT and logs what it "
+        "applies stops at the first row (error 1666): change replicas first.",
         exceptions="Replicas with other table definitions, which rely on statements.",
         reconsider_when="A topology in which each statement is known to be safe.",
     ),

@@ -98,7 +98,7 @@ def _drift_help(context: RuleContext, line: LineVerdict, setting: Setting) -> st
     """Help text: how to apply the file's value, and how to keep the running one."""
     from advisor.verdict.settings import as_variable
     from rules.core.advice import as_replica_takes
-    from rules.core.context import source_place
+    from rules.core.context import removal_step
     from rules.core.statements import runtime_effect, set_statement
     from rules.core.subject import find_value_source
 
@@ -119,7 +119,7 @@ def _drift_help(context: RuleContext, line: LineVerdict, setting: Setting) -> st
     if decided.origin is Origin.PERSISTED:
         return f"to use the line, run RESET PERSIST {variable}, then {now}; {keep}"
     if decided.origin is Origin.COMMAND_LINE:
-        return f"to use the line, remove {decided.text} from {source_place(decided)} and restart; {keep}"
+        return f"to use the line, {removal_step(decided, option)} and restart; {keep}"
     return f"to use the line, {'run ' if now != 'restart' else ''}{now}; {keep}"
 
 

@@ -49,7 +49,8 @@ def _database_name(line: LineVerdict) -> str:
         "patterns of replicate_wild_do_table and replicate_wild_ignore_table, % stands for any text.",
         fix="Write one line for each database or table. binlog_do_db and binlog_ignore_db need a restart. A replica's "
         "filter can be changed while its applier is stopped: CHANGE REPLICATION FILTER (MySQL), SET GLOBAL (MariaDB).",
-        risk="From then on the filter works as intended; changes that were lost before stay lost.",
+        risk="From then on the filter works as intended; changes that were lost before stay lost, and a replica stops "
+        "at the first row or table that it lacks: copy the data first.",
         exceptions="A database whose name contains a comma or an asterisk.",
         reconsider_when="A server that logs the changes of one of the databases.",
     ),
@@ -95,8 +96,9 @@ def _wildcard_help(name: str) -> str:
         why="Changes that are not in the binary log reach no replica, and after a point-in-time restore these "
         "databases are as they were in the backup. For changes that are logged as statements, as DDL always is, the "
         "session's default database decides whether they are logged.",
-        fix="Log everything, and filter on the replica that needs less.",
-        risk="Larger binary logs.",
+        fix="Filter on the replicas that need less first (replicate_wild_ignore_table), or copy these databases to "
+        "them. Then log everything.",
+        risk="Larger binary logs. A replica without the filter stops at the first change of a table that it lacks.",
         restart=True,
         exceptions="Databases whose content can be recreated at any time.",
         reconsider_when="A test restore in which nothing was missing.",
@@ -112,7 +114,7 @@ def filtered_binary_log(context: RuleContext) -> Iterator[Finding]:
         yield filtered_binary_log.finding(
             f"The binary log contains {some}; other changes reach no replica and cannot be restored from it.",
             verdict_subject(lines[0]),
-            help="log everything, and filter on the replica that needs less",
+            help="filter on the replicas that need less, or copy these databases to them; then remove the filter here",
         )
 
 

@@ -78,7 +78,8 @@ def galera_half_configured(context: RuleContext) -> Iterator[Finding]:
         yield galera_half_configured.finding(
             "wsrep_provider is set, but wsrep_on is OFF: the server loads no provider and joins no cluster.",
             variable_subject(context, WSREP_PROVIDER),
-            help="write wsrep_on = ON as well, or remove wsrep_provider",
+            help="write wsrep_on = ON as well, with which the node joins and replaces its data with the cluster's, or "
+            "remove wsrep_provider",
         )
     if context.text(WSREP_ON) == "ON" and context.is_set(WSREP_ON) and not has_provider(context):
         yield galera_half_configured.finding(

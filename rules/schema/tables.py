@@ -184,7 +184,8 @@ def _can_require(context: RuleContext) -> bool:
         why="A member certifies changes by their keys. It refuses inserts, updates and deletes on tables that have "
         "neither a primary key nor a unique key of columns that are NOT NULL, with error 3098. Such tables date from "
         "before the server joined the group.",
-        fix="Add a primary key, with group replication stopped if the ALTER is refused. From 8.0.30 "
+        fix="Add a primary key on the primary: the group accepts the ALTER and replicates it. On a member whose group "
+        "replication is stopped it would be a transaction that the group lacks. From 8.0.30 "
         "sql_generate_invisible_primary_key = ON gives new tables an invisible one.",
         risk="ALTER TABLE … ADD PRIMARY KEY rebuilds the table. A new column changes SELECT * unless it is invisible "
         "(8.0.23 and later).",
@@ -198,7 +199,7 @@ def unkeyed_table_in_group(context: RuleContext) -> Iterator[Finding]:
     if tables and _in_group(context):
         yield unkeyed_table_in_group.finding(
             f"Group Replication refuses writes to {_list_tables(tables)}: there is no primary key.",
-            help=f"add a primary key to each{_prevention(context)}",
+            help=f"add a primary key to each, on the primary{_prevention(context)}",
         )
 
 

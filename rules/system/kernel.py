@@ -373,7 +373,8 @@ def slow_clock_source(context: RuleContext) -> Iterator[Finding]:
             f"The kernel's clock is {clock}, read from {SLOW_CLOCKS[clock]}: each reading "
             f"{'usually ' if clock == 'xen' else ''}takes a system call.",
             help=f"{kernel_place(context)}if {CLOCKS}/available_clocksource lists tsc, run echo tsc > "
-            f"{CLOCKS}/current_clocksource; if not, look for the reason with dmesg | grep -i tsc",
+            f"{CLOCKS}/current_clocksource, and put clocksource=tsc on the kernel's command line, which keeps it after "
+            "a reboot; if not, look for the reason with dmesg | grep -i tsc",
         )
 
 

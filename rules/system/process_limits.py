@@ -289,7 +289,8 @@ def first_to_be_killed(context: RuleContext) -> Iterator[Finding]:
         why="A process with a nice value above 0 gets a smaller share of a processor that several processes need: "
         "about 10 percent less per step. A process of the class batch does not preempt others when it wakes up, and "
         "one of the class idle runs only when no other process needs the processor.",
-        fix="Remove Nice, CPUSchedulingPolicy or nice= of mysqld_safe, and restart.",
+        fix="Set Nice=0 and CPUSchedulingPolicy=other in the unit (systemctl edit SERVICE), which overrides the lines "
+        "of a packaged unit, remove nice from [mysqld_safe], and restart.",
         risk="Other programs on the host get less processor time.",
         restart=True,
         exceptions="A server that must not disturb other programs on the host.",
@@ -301,12 +302,15 @@ def low_priority_server(context: RuleContext) -> Iterator[Finding]:
     process = context.host.process
     if process is None:
         return
-    words = [f"the class {process.policy}"] if process.policy in YIELDING else []
-    words += [f"the nice value {process.nice}"] if (process.nice or 0) > 0 else []
+    yielding, nice = process.policy in YIELDING, (process.nice or 0) > 0
+    words = [f"the class {process.policy}"] if yielding else []
+    words += [f"the nice value {process.nice}"] if nice else []
     if words:
+        usual = (("CPUSchedulingPolicy=other",) if yielding else ()) + (("Nice=0",) if nice else ())
+        safe = ", remove nice from [mysqld_safe] if it is there," if nice else ""
         yield low_priority_server.finding(
             f"The server runs with {' and '.join(words)}, so it gives way to other processes.",
-            help="remove Nice and CPUSchedulingPolicy from the service's unit, and restart",
+            help=f"{service_setting_help(context, *usual)}{safe} and restart",
         )
 
 

@@ -9,6 +9,7 @@ from rule_cases import Case, context_of_case
 
 from advisor.analysis import run_rules
 from rules import find_rule
+from rules.core.advice import advise
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -148,7 +149,7 @@ def test_a_unit_that_was_changed_is_read_again_before_the_restart(tmp_path: Path
 
 
 def test_an_index_that_two_others_cover_is_hidden_once(tmp_path: Path) -> None:
-    """The view of the sys schema has a row for each index that covers another: each index is counted and hidden once."""
+    """The view of the sys schema has a row for each index that covers another: each is counted and hidden once."""
     pairs = (("c", "a"), ("c", "b"), ("b", "a"))
     rows = [
         {"schema": "shop", "table": "t", "index": index, "columns": "x", "covered_by": by, "covering_columns": "x"}
@@ -165,3 +166,23 @@ def test_a_new_character_set_does_not_reach_existing_databases(tmp_path: Path) -
     """On three servers a new table of a database from before SET GLOBAL character_set_server had the database's."""
     (action,) = first(tmp_path, "three-byte-unicode", "mysql-5.7.22", "character_set_server = utf8", server={}).actions
     assert "new tables of other databases get the character set of their database" in action.risk
+
+
+@pytest.mark.parametrize(("target", "warned"), [("mysql-8.0.15", True), ("mariadb-10.11.19", False)])
+def test_replicas_that_log_statements_are_changed_first(target: str, warned: bool, tmp_path: Path) -> None:
+    """A replica of MySQL that logs statements stops at the first row of its source; one of MariaDB goes on."""
+    file = "log_bin = b\nserver_id = 1\nbinlog_format = STATEMENT"
+    (action,) = first(tmp_path, "statement-based-log", target, file, server={"variables": {"log_bin": "ON"}}).actions
+    assert ("change replicas first" in action.risk) is warned
+
+
+@pytest.mark.parametrize(
+    ("target", "name", "value"),
+    [("mysql-9.7.4", "super_read_only", "ON"), ("mariadb-11.8.9", "read_only", "ON")],
+)
+def test_read_only_waits_for_the_writes_that_are_under_way(target: str, name: str, value: str, tmp_path: Path) -> None:
+    """On five servers SET GLOBAL waited behind LOCK TABLES ... WRITE, and an INSERT into another table behind it."""
+    known = context_of_case(Case("writable-replica", "", target, "", server={}), tmp_path)
+    action = advise(known, name, value, risk="clients that write here get errors")
+    assert action is not None
+    assert "later writes wait behind it" in action.risk
