@@ -360,7 +360,7 @@ def client_socket_elsewhere(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="Servers ignore an option file that is world-writable, with a warning on the terminal that a service "
         "manager hides. The server then runs on its defaults.",
-        fix="Remove the write permission with chmod 644, after a review of the file.",
+        fix="Remove the write permission with chmod o-w, after a review of the file.",
         risk="At the next start all its settings take effect, and any user may have written them.",
         restart=True,
         exceptions="A checkout on a file system without modes, where the file's mode says nothing about the server's "
@@ -375,10 +375,12 @@ def ignored_option_file(context: RuleContext) -> Iterator[Finding]:
         {copy.path for copy in context.files.files if copy.mode & WRITTEN_BY_OTHERS} if context.has("files") else set()
     )
     for path in sorted(reported | writable_paths):
+        from shlex import quote  # lazily: few files are world-writable
+
         yield ignored_option_file.finding(
             f"{path} is world-writable, so the server ignores it.",
             _file_subject(Location(path, 1)),
-            help=f"check its contents, then run chmod 644 {path}",
+            help=f"check its contents, then run chmod o-w {quote(path)}",
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Location, Severity
+from advisor.optionfile import groups_read
 from advisor.optionfile.lines import LineKind
 from advisor.redaction import is_secret, names_place
 from rules.core import Docs, rule
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
+    from advisor.facts import FileCopy
+    from advisor.optionfile.lines import Line
     from rules.core.context import RuleContext
 
 READ_BY_OTHERS = 0o004
@@ -87,7 +90,7 @@ def plaintext_secret(context: RuleContext) -> Iterator[Finding]:
                     if line.group
                     else "This line holds a secret in plain text, which each copy of this file exposes.",
                     line_subject(file.path, line),
-                    help="keep it in a separate file with mode 600, outside the repository",
+                    help=f"keep it in a separate file with mode {_own_mode(context, line)}, outside the repository",
                 )
 
 
@@ -100,7 +103,8 @@ def plaintext_secret(context: RuleContext) -> Iterator[Finding]:
     evidence=("SEC-02",),
     docs=Docs(
         why="Every account on the host, including that of a web application, can read the password and log in with it.",
-        fix="chmod 600 for the file (640 where the server's group must read it), and change the password.",
+        fix="chmod 600 for the file, or 640 with the server's group where it has lines for the server, and change the "
+        "password. A server that may not read a file in one of the usual places starts without its lines.",
         risk="Programs under other accounts that read the file lose access to it.",
         exceptions="None.",
         reconsider_when="Nothing.",
@@ -114,8 +118,39 @@ def world_readable_secret(context: RuleContext) -> Iterator[Finding]:
                 f"The file contains a secret and has mode {copy.mode & 0o777:o}: every account on the host can read "
                 "it.",
                 Subject(None, None, None, None, Location(copy.path, copy.secret_lines[0])),
-                help=f"chmod 600 {copy.path}, and change the secret",
+                help=f"{_narrower_mode(context, copy)}, and change the secret",
             )
+
+
+def _own_mode(context: RuleContext, line: Line) -> str:
+    """The mode of a file for the line: a server that may not read its file starts without the lines in it."""
+    of_server = (line.group or "").lower() in _groups_of_server(context)
+    return "640" if of_server else "600"
+
+
+def _groups_of_server(context: RuleContext) -> frozenset[str]:
+    """The groups that the server reads, and the one of the scripts for state transfers that it runs."""
+    return groups_read(context.target) | {"sst"}
+
+
+def _narrower_mode(context: RuleContext, copy: FileCopy) -> str:
+    """The command that hides a file from other accounts, and leaves it to a server that needs it."""
+    from shlex import quote  # lazily: lint sees no modes
+
+    path, process = quote(copy.path), context.host.process if context.has("host") else None
+    if (process is not None and process.uid == 0) or not _has_server_lines(context, copy.path):
+        return f"chmod 600 {path}"
+    return f"chmod 640 {path} (chgrp mysql)"
+
+
+def _has_server_lines(context: RuleContext, path: str) -> bool:
+    """Whether a server takes options or includes from the file."""
+    own, includes = _groups_of_server(context), (LineKind.INCLUDE, LineKind.INCLUDEDIR)
+    lines = [file.lines for file in context.file_verdict.resolved.files if file.path == path]
+    return not lines or any(  # a server ignores a file that all may write to, as long as they may
+        line.kind in includes or (line.kind is LineKind.OPTION and (line.group or "").lower() in own)
+        for line in lines[0]
+    )
 
 
 @rule(
@@ -164,7 +199,7 @@ def local_infile(context: RuleContext) -> Iterator[Finding]:
         "host, and a note if others have it, or if the value is set explicitly and only administrators on the host "
         "have it. Privileges granted through a role are not checked. With the data directory, or a directory above it, "
         "these accounts read InnoDB's files, or write files beside those of tables; MySQL warns of that at its start.",
-        fix="Set a directory for such files, or NULL on MySQL to forbid them.",
+        fix="Set a directory for such files, which must exist before the start, or NULL on MySQL to forbid them.",
         risk="Programs that read or write elsewhere fail.",
         restart=True,
         exceptions="Servers where no account has the FILE privilege.",
@@ -193,7 +228,7 @@ def files_anywhere(context: RuleContext) -> Iterator[Finding]:
             "account may.",
             variable_subject(context, "secure_file_priv"),
             severity=weight,
-            help="set a directory that contains nothing else, or revoke FILE from accounts that need no files",
+            help="set an existing directory with nothing else in it, or revoke FILE from accounts that need no files",
         )
 
 

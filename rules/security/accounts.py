@@ -14,12 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from advisor.core.model import Finding
+    from advisor.facts import FileCopy
     from advisor.facts.server import Accounts
     from rules.core.context import RuleContext
 
 HERE, ANYWHERE = "here", "anywhere"
 NATIVE = "mysql_native_password"
-OWNER_WRITES = 0o200
+OWNER_WRITES, WRITTEN_BY_OTHERS = 0o200, 0o022
+READ_BY_OTHERS = 0o004
 
 
 def accounts_of_kind(context: RuleContext, wanted: Callable[[Accounts], bool]) -> list[Accounts]:
@@ -107,7 +109,7 @@ def anonymous_account(context: RuleContext) -> Iterator[Finding]:
         "the server listens only there (skip_networking, bind_address): then every system user can log in.",
         fix="ALTER USER 'name'@'host' IDENTIFIED BY 'password'; or, for the system user of that name, IDENTIFIED VIA "
         "unix_socket (MariaDB) or IDENTIFIED WITH auth_socket (MySQL, once its plugin is installed: INSTALL PLUGIN "
-        "auth_socket SONAME 'auth_socket.so').",
+        "auth_socket SONAME 'auth_socket.so', which is not replicated: a replica without it stops with error 1524).",
         risk="Programs that log in without a password fail until they have it.",
         exceptions="Development and test servers that no other host reaches.",
         reconsider_when="Nothing.",
@@ -209,7 +211,8 @@ def locked_out_account(context: RuleContext) -> Iterator[Finding]:
         "all. Until then the plugin stores an unsalted SHA1 of a SHA1.",
         fix="ALTER USER … IDENTIFIED WITH caching_sha2_password BY …, one program after the other.",
         risk="Programs with old client libraries cannot log in with the new plugin; caching_sha2_password needs TLS, a "
-        "socket or an RSA key at the first login.",
+        "socket or an RSA key at the first login. A replica that connects without TLS can then fail with error "
+        "2061, unless it has SOURCE_SSL = 1 or GET_SOURCE_PUBLIC_KEY = 1 (MASTER_SSL, GET_MASTER_PUBLIC_KEY).",
         exceptions="Programs whose library can't be changed yet.",
         reconsider_when="No planned upgrade.",
     ),
@@ -325,12 +328,13 @@ def remote_account_without_tls(context: RuleContext) -> Iterator[Finding]:
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
     needs=("files", "host"),
-    evidence=("SEC-16",),
+    evidence=("SEC-16", "ASK-SEC-13"),
     summary="The server may write to its own option files.",
     docs=Docs(
         why="An attacker who gets the server to write this file, through a bug or through a log file of that name, "
         "sets its options at the next start: a plugin to load, a program to run. CVE-2016-6662 worked that way.",
-        fix="chown root for the option files, and mode 644, or 640 with the server's group.",
+        fix="chown root for the option files, and mode 644, or 640 with the server's group: a server that may not read "
+        "a file in one of the usual places starts without its lines.",
         risk="Programs that edit the file under the server's account can no longer do so; SET PERSIST does not need "
         "it.",
         exceptions="A server that a user runs for personal use.",
@@ -347,5 +351,15 @@ def server_writes_its_options(context: RuleContext) -> Iterator[Finding]:
             yield server_writes_its_options.finding(
                 f"The file belongs to the account that the server runs under (mode {copy.mode & 0o777:o}).",
                 Subject(None, None, None, None, Location(copy.path, 1)),
-                help=f"chown root {copy.path}",
+                help=_owner_command(copy),
             )
+
+
+def _owner_command(copy: FileCopy) -> str:
+    """The command that gives the file to root and leaves it readable for the server."""
+    from shlex import quote  # lazily: lint sees no owners
+
+    path = quote(copy.path)
+    if not copy.mode & READ_BY_OTHERS:
+        return f"chown root:mysql {path} (the server's group), and chmod 640"
+    return f"chown root {path}" + (", and chmod go-w" if copy.mode & WRITTEN_BY_OTHERS else "")

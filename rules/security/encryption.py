@@ -195,7 +195,7 @@ def key_beside_data(context: RuleContext) -> Iterator[Finding]:
             yield key_beside_data.finding(
                 "The key is in the data directory: anyone who gets a copy of the data also gets the key.",
                 variable_subject(context, name),
-                help="move it to another file system, and write its absolute path",
+                help="with the server stopped, move it to another file system, and write its absolute path",
             )
 
 

@@ -35,7 +35,8 @@ SUPERUSER = frozenset({"root", "0"})
         "hashes, and the passwords of a stolen table can be guessed quickly.",
         fix="Remove the line and move the accounts with ALTER USER … IDENTIFIED WITH caching_sha2_password BY ….",
         risk="Programs with old client libraries can't log in with the new plugin; caching_sha2_password needs TLS, a "
-        "socket or an RSA key at the first login.",
+        "socket or an RSA key at the first login. A replica that connects without TLS can then fail with error "
+        "2061, unless it has SOURCE_SSL = 1 or GET_SOURCE_PUBLIC_KEY = 1 (MASTER_SSL, GET_MASTER_PUBLIC_KEY).",
         restart=True,
         exceptions="Programs whose library can't be changed yet.",
         reconsider_when="No account with the plugin, and no planned upgrade.",
@@ -295,8 +296,9 @@ def _disable_x_action(context: RuleContext) -> bool:
     docs=Docs(
         why="Every account with the FILE privilege can then write files as root, and a bug in the server runs with "
         "root's privileges. Servers of both vendors refuse to start as root unless the option allows it.",
-        fix="Give the data directory to a dedicated account, such as mysql, and write user = mysql.",
-        risk="Files that belong to root must be given to that account first, or the server can't read them.",
+        fix="Stop the server, give the data directory (chown -R) and the log files to a dedicated account, such as "
+        "mysql, write user = mysql, and start it.",
+        risk="A file that still belongs to root, such as a log that was created meanwhile, can stop the start.",
         restart=True,
         exceptions="None.",
         reconsider_when="Nothing.",
@@ -311,7 +313,7 @@ def server_as_root(context: RuleContext) -> Iterator[Finding]:
         yield server_as_root.finding(
             "The server's process runs as root, and accounts with the FILE privilege write files as root.",
             verdict_subject(line) if line is not None else None,
-            help="give the data directory to mysql, write user = mysql and restart",
+            help="stop the server, give its data directory and log files to mysql, write user = mysql and start it",
         )
     elif uid is not None and line is not None and line.placed.line.value in SUPERUSER:
         yield server_as_root.finding(
@@ -323,5 +325,5 @@ def server_as_root(context: RuleContext) -> Iterator[Finding]:
         yield server_as_root.finding(
             "The server runs as root, and accounts with the FILE privilege write files as root.",
             verdict_subject(line),
-            help="give the data directory to mysql and write user = mysql",
+            help="with the server stopped, give its data directory and log files to mysql, and write user = mysql",
         )

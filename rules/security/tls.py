@@ -278,8 +278,9 @@ def collected_at(context: RuleContext) -> float:
         why="Passwords, statements and rows cross the network in clear text. MariaDB before 11.4 and some builds of "
         "MySQL 5.7 offer TLS only if a certificate is configured. The finding is a warning if accounts may connect "
         "from other hosts, and a note if the accounts could not be read.",
-        fix="Set ssl_cert and ssl_key; or bind the server to its own host with bind_address = 127.0.0.1. Both need a "
-        "restart; from MySQL 8.0.16 on, SET GLOBAL and ALTER INSTANCE RELOAD TLS load new certificate files.",
+        fix="Set ssl_cert and ssl_key; or bind the server to its own host with bind_address = 127.0.0.1, which cuts "
+        "off clients and replicas on other hosts. Both need a restart; from MySQL 8.0.16 on, SET GLOBAL and ALTER "
+        "INSTANCE RELOAD TLS load new certificate files.",
         risk="A handshake takes processor time at each new connection.",
         exceptions="A network that is encrypted at a lower layer.",
         reconsider_when="No account that may connect from another host.",
@@ -295,7 +296,7 @@ def no_tls(context: RuleContext) -> Iterator[Finding]:
             "The server offers no TLS, and other hosts can reach it"
             + (": accounts may connect from there." if afar else "."),
             variable_subject(context, "bind_address"),
-            help="set ssl_cert and ssl_key, or bind the server to 127.0.0.1",
+            help="set ssl_cert and ssl_key, or bind the server to 127.0.0.1 if no client connects from another host",
             severity=Severity.WARNING if afar else None,
         )
 
