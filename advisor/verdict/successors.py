@@ -273,6 +273,24 @@ def _switch(
     return make
 
 
+# Switches of MariaDB before 10.7 that became members of one set.
+GALERA_MODES = {"wsrep_replicate_myisam": "REPLICATE_MYISAM", "wsrep_strict_ddl": "STRICT_REPLICATION"}
+
+
+def _galera_modes(old: OldLine) -> Successor | None:
+    """Convert a switch to wsrep_mode, together with the other one: of two lines with wsrep_mode the last wins."""
+    if not old.on:
+        return None if old.on is False else Successor(words="use wsrep_mode")
+    name = name_without_loose(old.line)  # enable_ may come before it
+    own = next(mode for switch, mode in GALERA_MODES.items() if name.endswith(switch))
+    lines = [p.line for p in old.file.resolved.options]
+    given = {name_without_loose(line).removeprefix("enable_"): (line.value or "1").lower() for line in lines}
+    if "wsrep_mode" in given:
+        return Successor(words=f"add {own} to wsrep_mode")
+    modes = [mode for switch, mode in GALERA_MODES.items() if mode == own or given.get(switch, "0") in ON]
+    return Successor((("wsrep_mode", ",".join(modes)),))
+
+
 def _fixed_lines(*lines: tuple[str, str]) -> Callable[[OldLine], Successor]:
     return lambda _: Successor(lines)
 
@@ -326,8 +344,7 @@ CONVERTED: dict[str, Callable[[OldLine], Successor | None]] = {
     "ssl": _switch(off=(("tls_version", ""),)),
     "admin_ssl": _switch(off=(("admin_tls_version", ""),)),
     "temptable_use_mmap": _switch(off=(("temptable_max_mmap", "0"),)),
-    "wsrep_replicate_myisam": _switch(on=(("wsrep_mode", "REPLICATE_MYISAM"),)),
-    "wsrep_strict_ddl": _switch(on=(("wsrep_mode", "STRICT_REPLICATION"),)),
+    **dict.fromkeys(GALERA_MODES, _galera_modes),
     "wsrep_causal_reads": _switch(on=(("wsrep_sync_wait", "1"),)),
     "innodb_log_checksum_algorithm": _log_checksums,
     "innodb_undo_tablespaces": _undo_tablespaces,
