@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.core.model import Finding
+    from advisor.core.model import Action, Finding
     from rules.core.context import RuleContext
 
 KEPT_ALIVE = 30  # seconds: the shortest time after which HikariCP pings or replaces a connection (CONV-04)
@@ -116,12 +116,21 @@ def no_lock_wait(context: RuleContext) -> Iterator[Finding]:
             risk = "statements wait for locks again; open sessions keep their limit"
             action = advise(context, name, usual, risk=risk, watch="Innodb_row_lock_waits") if usual else None
             what = "row" if name.startswith("innodb") else "table"
+            actions = present(action, _deadlock_detection(context) if what == "row" else None)
             yield no_lock_wait.finding(
                 f"{name} = 0 means no wait at all: a statement that meets a locked {what} fails with error 1205.",
                 variable_subject(context, name),
-                help=help_line(action),
-                actions=present(action),
+                help=" and ".join(map(help_line, actions)),
+                actions=actions,
             )
+
+
+def _deadlock_detection(context: RuleContext) -> Action | None:
+    """The action that switches detection on where it is off: sessions that wait again would hang in a deadlock."""
+    if context.explicit_switch("innodb_deadlock_detect") is not False:
+        return None
+    risk = "more work where hundreds of sessions wait for one row"
+    return advise(context, "innodb_deadlock_detect", "ON", risk=risk, watch="Innodb_row_lock_time_max")
 
 
 @rule(
@@ -282,10 +291,7 @@ def deadlocks_time_out(context: RuleContext) -> Iterator[Finding]:
     if seconds is None or seconds < ROW_WAIT or not context.is_set("innodb_deadlock_detect"):
         return
     if context.settings.on("innodb_deadlock_detect") is False:
-        action = advise(
-            context, "innodb_deadlock_detect", "ON", watch="Innodb_row_lock_time_max",
-            risk="more work where hundreds of sessions wait for one row",
-        )  # fmt: skip
+        action = _deadlock_detection(context)
         yield deadlocks_time_out.finding(
             f"Deadlocks are not detected: two sessions that wait for each other hang for {format_duration(seconds)}.",
             variable_subject(context, "innodb_deadlock_detect"),
