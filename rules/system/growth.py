@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 DAY = 86400
 LEAST_SPAN = 7 * DAY
-LEAST_READINGS = 4
+LEAST_READINGS = 4  # on as many days: several audits of one day show one change
 MOST_READINGS = 60
 FAR_SHARE = 4  # slopes count between readings that are at least such a part of the span apart
 TENTHS = 10
 AHEAD = 2  # times the span that was seen
 SOON, LATER = 30, 90  # days
-FORECAST_NEEDS = f"{LEAST_READINGS} readings of the free space over a week (mycnf sample, or audits with --keep)"
+FORECAST_NEEDS = f"the free space on {LEAST_READINGS} days over a week (mycnf sample, or audits with --keep)"
 GROWN = 10 * GIB
 SHARE = 10  # undo or temporary files of less than such a part of the free space are not reported
 # MDEV-31373 is fixed in 10.6.15, 10.11.5 and later; series between are not told apart.
@@ -67,7 +67,7 @@ class Forecast(NamedTuple):
         why="The space in use is read by mycnf sample (for the data directory) and from snapshots that audits saved "
         "with --keep, or that --since names. The growth is the median of the slopes between readings that lie at least "
         "a quarter of the time apart, which single large changes do not move much; the tenth and the ninetieth "
-        "percentile give the range. At least four readings over seven days are needed, the growth must be above zero "
+        "percentile give the range. Readings on four days over a week are needed, the growth must be above zero "
         "in the whole range, and the forecast reaches at most twice as far ahead as the readings reach back. Within 30 "
         "days the finding is a warning, within 90 a note.",
         fix="Find what grows: tables, binary logs, undo or temporary tablespaces, or files of others. Purge binary "
@@ -124,7 +124,7 @@ def _forecast(spaces: Sequence[SpaceReading], storage: Storage, now: int) -> For
     used[now] = space.size - space.free
     moments = sorted(used)
     span = moments[-1] - moments[0]
-    if span < LEAST_SPAN or len(moments) < LEAST_READINGS:
+    if span < LEAST_SPAN or len({moment // DAY for moment in moments}) < LEAST_READINGS:
         return None
     slopes = sorted(
         (used[later] - used[earlier]) / (later - earlier)

@@ -51,13 +51,14 @@ def host(free: int) -> dict[str, Any]:
         [],
         [[21, 310 * GIB], [14, 240 * GIB]],
         [[6, 160 * GIB], [4, 140 * GIB], [2, 120 * GIB]],
+        [[8, 310 * GIB], [0.2, 102 * GIB], [0.1, 101 * GIB]],
         [[21, 310 * GIB, 500 * GIB], [14, 240 * GIB, 500 * GIB], [7, 170 * GIB, 500 * GIB]],
     ],
-    ids=["none", "three in all", "six days", "of a volume that was enlarged"],
+    ids=["none", "three in all", "six days", "several of one day", "of a volume that was enlarged"],
 )
-def test_a_short_history_is_no_forecast(spaces: list[list[int]], tmp_path: Path) -> None:
+def test_a_short_history_is_no_forecast(spaces: list[list[float]], tmp_path: Path) -> None:
     """With too few or too close readings the forecast is skipped, with how to get more."""
-    with pytest.raises(MissingFact, match="4 readings"):
+    with pytest.raises(MissingFact, match="4 days"):
         found("disk-full-soon", tmp_path, {"taken_at": TAKEN, "spaces": spaces}, host(100 * GIB))
 
 
