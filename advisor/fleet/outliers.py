@@ -284,9 +284,10 @@ def _comparable_variables(alike: list[Member]) -> list[str]:
 
 def _differ(variable: str, member: Member, other: Member) -> bool:
     """Whether two members differ in more than their names, locations and histories."""
-    if member.plain[variable] == other.plain[variable]:
+    text, other_text = member.values[variable].text, other.values[variable].text
+    if member.plain[variable] == other.plain[variable] or text == other_text:  # a host may be named like a part of it
         return False
-    return not differs_by_nature(variable, member.values[variable].text, other.values[variable].text)
+    return not differs_by_nature(variable, text, other_text)
 
 
 def _majority(variable: str, alike: list[Member]) -> tuple[str, list[Member]] | None:

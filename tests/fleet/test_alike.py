@@ -112,6 +112,14 @@ def test_which_notations_are_no_difference(one: str, other: str, same: bool) -> 
     assert (outliers(fleet) == []) is same
 
 
+def test_a_host_that_is_called_like_a_part_of_a_value() -> None:
+    """Values that are printed alike do not differ, even if one of them contains the name of its host."""
+    fleet = [member(name, plugin="mysql_native_password") for name in ("mysql", "b", "c")]
+    fleet[0] = fleet[0]._replace(plain={"plugin": "<host>_native_password"})
+    assert outliers(fleet) == []
+    assert peer_groups(fleet)[0].differences == ()
+
+
 def test_secondaries_of_a_group_are_read_only() -> None:
     """What a group sets by a member's part in it is no difference between members, and one between other servers."""
     values = zip("abc", ("OFF", "ON", "ON"), strict=True)
