@@ -55,6 +55,11 @@ def batch(rows: Mapping[str, str]) -> str:
     return "".join(f"{name}\t{value}\n" for name, value in [HEAD, *rows.items()])
 
 
+def copied(value: str) -> str:
+    """A value as Workbench quotes it."""
+    return value.replace("\\", "\\\\").replace("'", "\\'")
+
+
 BOTH = {**VARIABLES, **COUNTERS}
 EXPORTS = {
     "commas": separated(VARIABLES) + separated(COUNTERS),
@@ -78,6 +83,14 @@ EXPORTS = {
     "blanks for tabs": (batch(VARIABLES) + "\n" + batch(COUNTERS)).replace("\t", "    "),
     "blanks at the ends": batch(VARIABLES).replace("\n", "  \n") + batch(COUNTERS).replace("\n", "  \n"),
     "tabs at the ends": (batch(VARIABLES) + batch(COUNTERS)).replace("\n", "\t\t\n"),
+    "a copy of Workbench": "".join(
+        "# Variable_name, Value\n" + "".join(f"'{n}', '{copied(v)}'\n" for n, v in rows.items()) + "\n"
+        for rows in (VARIABLES, COUNTERS)
+    ),
+    "a copy of Workbench without quotes": "".join(
+        "# Variable_name, Value\n" + "".join(f"{n}, {v}\n" for n, v in rows.items()) + "\n"
+        for rows in (VARIABLES, COUNTERS)
+    ),
     "a terminal's colours": batch(VARIABLES).replace("\n", "\x1b[0m\n") + "\x1b(B\x1b[m" + batch(COUNTERS),
 }
 

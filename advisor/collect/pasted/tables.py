@@ -72,6 +72,8 @@ def _answers_at(line: str, ahead: Ahead) -> Iterator[ServerAnswer]:
         yield from split_answers(_read_spaced(ahead), headed=True)
     elif is_row_mark(line):
         yield from read_vertical(ahead)
+    elif _COPIED_HEAD.fullmatch(line.rstrip()):
+        yield from split_answers(_read_copied(ahead), headed=True)
     elif is_delimited_heading(line):
         yield from split_answers(read_delimited(ahead), headed=True)
     elif line.startswith('"') and starts_delimited(ahead):
@@ -263,3 +265,29 @@ def _continued_value(begun: str, ahead: Ahead) -> list[str]:
         held.append(following)
         marks += following.count('"')
     return held
+
+
+# Rows as MySQL Workbench copies them, by version with quotes or without: # Variable_name, Value / 'port', '3306'.
+_COPIED_HEAD = re.compile(rf"# variable_name, {VALUE}", re.IGNORECASE)
+_COPIED_ROW = re.compile(rf"'({NAME})', '(.*)|({NAME}),(?: (.*))?")
+
+
+def _read_copied(ahead: Ahead) -> Iterator[Row]:
+    """Rows below their heading, up to the first other line; a value in quotes may continue below."""
+    ahead.take()
+    while (line := ahead.peek()) is not None and (match := _COPIED_ROW.fullmatch(line)):
+        cut = is_last(ahead)
+        ahead.take()
+        if match[1] is None:
+            value = (match[4] or "").rstrip(" ")
+            if value.startswith(_KEY_BEGINS):
+                value, cut = _key(value, ahead)
+            if not cut:
+                yield match[3], value
+            continue
+        held = [match[2].rstrip(" ")]
+        while not held[-1].endswith("'") and len(held) < _LONGEST and ahead.peek() is not None:
+            held.append(ahead.take().rstrip(" "))
+        if not held[-1].endswith("'"):
+            return
+        yield match[1], re.sub(r"\\([\\'])", r"\1", "\n".join(held)[:-1])
