@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
@@ -22,14 +23,18 @@ from advisor.collect.error_log_messages import (
     EXIT,
     EXPLAIN_ONLY,
     FAILED_START,
+    KILLED,
     MAJORITY,
     MARKS,
-    OPTION,
+    MISSING,
+    NEXT_LOG,
+    OF_UNDAMAGED_FILES,
     READY,
     START,
     STOP,
     STOPPING,
     UNCLEAN,
+    killed_by,
     recognise,
 )
 from advisor.facts.server import ErrorLog, LogEvent
@@ -41,10 +46,16 @@ if TYPE_CHECKING:
 MAX_DETAILS = 3
 SHUTTING_DOWN = "while it was shutting down"
 LONGEST_REPORT = 500  # characters before the end of a line that reports a signal
+LONGEST_PREFIX = 200  # characters before the server's own time stamp, in which a prefix has one or two of its own
+MAX_STAMPS = 3
 MAX_DETAIL = 100  # characters of a table's name
 MAX_NAMES = 1000  # distinct details of a kind, so that a hostile log takes no memory
-# The server's own time stamps: of MySQL and MariaDB, and the short ones of MariaDB's crash reports and old servers.
-_STAMP = r"(?P<date>\d{4}-\d\d-\d\d|\d{6})[T ] ?(?P<time>\d{1,2}:\d\d:\d\d)(?:\.\d{1,6})?(?P<zone>Z|[+-]\d\d:\d\d)?"
+# Time stamps of MySQL and MariaDB, the short ones of MariaDB's crash reports and old servers, and those of journals and
+# containers, with up to nine digits and offsets without a colon.
+_STAMP = (
+    r"(?P<date>\d{4}-\d\d-\d\d|\d{6})[T ] ?(?P<time>\d{1,2}:\d\d:\d\d)(?:[.,]\d{1,9})?"
+    r"(?P<zone>Z|[+-]\d\d:?\d\d)?"
+)
 _HEAD = re.compile(
     rf"{_STAMP} +(?:(?:\d+|0x[0-9a-f]+) +)?(?:\[(?P<level>\w+)\] )?(?:\[MY-(?P<code>\d{{6}})\] \[\w+\] )?(?P<text>.*)"
 )
@@ -57,7 +68,9 @@ _JSON = re.compile(r'"(err_code|msg|time|prio)" : (?:(\d+)|"((?:[^"\\]|\\.)*)")'
 _VERSION = re.compile(
     r"(?:\((?:mysqld|mariadbd|server) |Starting MariaDB |^Version: ')(\d{1,2}\.\d{1,2}\.\d{1,3}[\w.+-]{0,60})"
 )
-_SERIOUS = frozenset({"ERROR", "Error", "Warning", ""})
+# A line of systemd or the kernel in a journal or syslog.
+_SERVICE = re.compile(r".{0,150}? (?:systemd\[\d{1,10}\]|kernel): (.{0,500})")
+_SERIOUS = frozenset({"ERROR", "Error", "Warning"})
 _MOST_PRIO_ERROR = 2  # of MySQL's JSON: 1 is an error, 2 a warning
 
 EntryKey = tuple[int, str, str, str]  # start or stop, kind, detail and hour
@@ -90,26 +103,38 @@ class Lines:
         if '"err_code"' in line:
             self._read_json(line)
             return
-        head = _HEAD.match(line) or ((at := _BEGINS.search(line, 0, 200)) and _HEAD.match(line, at.start()))
+        head = _HEAD.match(line)
+        if head is None or not head["level"]:
+            head = _own_head(line)
+            if (head is None or not head["level"]) and (service := _service_line(line)):
+                self._read_service(service[1], head)
+                return
         if not head:
             self._read_bare(line)
             return
-        if not head["level"] and (inner := _HEAD.match(head["text"])):
-            head = inner  # after the time stamp of a container
         if head["code"] and int(head["code"]) == BACKTRACE:
             return
         text, stamp = head["text"], self._stamp(head)
+        self.zoned = self.zoned or bool(head["level"] and head["zone"])
         if head["level"] or not self.until:  # reports of InnoDB's monitor have local times in every log
             self.since, self.until = self.since or stamp, stamp
             self._date_crash(stamp)
         if signal := _SIGNAL.match(text):
             self._add(CRASH, signal[1] or signal[2], stamp)
             return
-        event = recognise(text, serious=(head["level"] or "") in _SERIOUS)
+        if not head["level"]:
+            self._read_bare(line)
+        event = recognise(text, serious=head["level"] in _SERIOUS)
         if event:
             self._add(event.kind, event.detail, stamp)
             if event.kind in (START, READY) and (version := _VERSION.search(text)):
                 self.version = version[1]
+
+    def _read_service(self, text: str, head: re.Match[str] | None) -> None:
+        """What systemd or the kernel logged about the server, at the time of the last message before, if any."""
+        cause = killed_by(text)
+        if cause:
+            self._add(KILLED, cause, self.until or (self._stamp(head) if head else ""))
 
     def _read_bare(self, line: str) -> None:
         """A line without a time stamp: a crash in MySQL 5.7 and 8.0, or the version below a start."""
@@ -125,6 +150,7 @@ class Lines:
         if not at:
             return
         stamp, text = self._stamp(at), fields.get("msg", "")
+        self.zoned = self.zoned or bool(at["zone"])
         self.since, self.until = self.since or stamp, stamp
         self._date_crash(stamp)
         if signal := _SIGNAL.match(text):
@@ -141,7 +167,6 @@ class Lines:
         date, time, zone = head["date"], head["time"].zfill(8), head["zone"]
         if "-" not in date:
             date = f"20{date[:2]}-{date[2:4]}-{date[4:]}"
-        self.zoned = self.zoned or bool(zone)
         return f"{date} {time}" if zone in (None, "Z") else _in_utc(f"{date} {time}", zone)
 
     def _date_crash(self, stamp: str) -> None:
@@ -167,6 +192,17 @@ class Lines:
         return key
 
 
+def _own_head(line: str) -> re.Match[str] | None:
+    """The server's own time stamp and text, behind the time stamp of a journal or container; None without any."""
+    starts = [at.start() for at in islice(_BEGINS.finditer(line, 0, LONGEST_PREFIX), MAX_STAMPS)]
+    heads = [head for start in starts if (head := _HEAD.match(line, start))]
+    return next((head for head in heads if head["level"]), heads[-1] if heads else None)
+
+
+def _service_line(line: str) -> re.Match[str] | None:
+    return _SERVICE.match(line) if " systemd[" in line or " kernel: " in line else None
+
+
 def _last_time_before(stamp: str, time: str) -> str:
     """The latest moment with that time of day that is not after the stamp; the stamp itself if it is no time."""
     try:
@@ -177,7 +213,7 @@ def _last_time_before(stamp: str, time: str) -> str:
 
 
 def _in_utc(stamp: str, zone: str) -> str:
-    hours, minutes = int(zone[:3]), int(zone[0] + zone[4:])
+    hours, minutes = int(zone[:3]), int(zone[0] + zone[-2:])
     try:
         at = datetime.fromisoformat(stamp).replace(tzinfo=timezone(timedelta(hours=hours, minutes=minutes)))
         return at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
@@ -221,13 +257,14 @@ class _Sequence:
         self._stopping = False
         self._stops_itself = False  # a failed start also logs a shutdown, even while another server is running
         self._causes: list[str] = []
+        self._killed: Entry | None = None  # what systemd or the kernel ended, since the last start
+        self._ended_by: Entry | None = None  # the same of the server that ran before the last start
+        self._is_whole = True  # no log may be missing since the last successful start
 
     def take(self, entry: Entry) -> None:
         """Take in the next entry."""
         if entry.kind == START:
-            if self._start and self._attempt:
-                self._note_failure(self._start)
-            self._start, self._attempt, self._stops_itself, self._crashing = entry, [], False, False
+            self._note_start(entry)
         elif entry.kind == READY:
             self._note_ready(entry)
         elif entry.kind == STOPPING:
@@ -243,6 +280,10 @@ class _Sequence:
             self._note_failure(entry)
         elif entry.kind in (CRASH, EXIT):
             self._crash(entry)
+        elif entry.kind == KILLED:
+            self._killed = entry
+        elif entry.kind == NEXT_LOG:
+            self._is_whole = False
         elif self._start:
             self._attempt.append(entry)
         else:
@@ -251,31 +292,49 @@ class _Sequence:
 
     def finish(self) -> None:
         """Count what the last start logged, if nothing shows that it failed and that a later one succeeded."""
+        if self._killed and self._start:
+            self._note_failure(self._start)
+        if self.running and (ended := self._killed or self._ended_by):
+            self._tally(UNCLEAN).add(ended, ended.detail)
+            self.running = False
+        self.running = self.running and not self._start
         for entry in (*self._of_failed, *self._attempt):
             self._count(entry)
 
+    def _note_start(self, entry: Entry) -> None:
+        if self._start and (self._attempt or self._killed or self.last_start):  # initialization logs a start too
+            self._note_failure(self._start)
+        elif self._killed:
+            self._ended_by = self._killed
+        self._start, self._attempt, self._stops_itself, self._crashing = entry, [], False, False
+        self._killed = None
+
     def _note_ready(self, entry: Entry) -> None:
-        if self.running and self._start:
-            self._tally(UNCLEAN).add(self._start, SHUTTING_DOWN if self._stopping else "")
+        if self.running and self._start and self._is_whole:
+            killed = self._ended_by.detail if self._ended_by else ""
+            self._tally(UNCLEAN).add(self._start, SHUTTING_DOWN if self._stopping else "", killed)
         for one in self._attempt:
             self._count(one)
         self.running, self.last_start, self._crashing, self._stopping = True, entry.first, False, False
         self._start, self._attempt, self._of_failed, self._causes = None, [], [], []
+        self._killed, self._ended_by, self._is_whole = None, None, True
 
     def _note_failure(self, at: Entry) -> None:
         kinds = dict.fromkeys(one.kind for one in self._attempt if one.kind in CAUSES)
-        if OPTION in kinds:
-            kinds.pop(CORRUPTION, None)  # data files look damaged to a server with another page size
-        self._tally(FAILED_START).add(at, *(CAUSES[kind] for kind in kinds))
+        if kinds.keys() & OF_UNDAMAGED_FILES:  # such as another page size or version
+            kinds = {kind: None for kind in kinds if kind not in (CORRUPTION, MISSING)}
+            self._attempt = [one for one in self._attempt if one.kind not in (CORRUPTION, MISSING)]
+        details = [*(CAUSES[kind] for kind in kinds), self._killed.detail if self._killed else ""]
+        self._tally(FAILED_START).add(at, *details)
         self._of_failed += self._attempt
-        self._start, self._attempt = None, []
+        self._start, self._attempt, self._killed = None, [], None
 
     def _crash(self, entry: Entry) -> None:
         logged = [one.kind for one in self._attempt] or self._causes
         for one in self._attempt:
             self._count(one)
         self._start, self._attempt, self._causes = None, [], []
-        self.running = False
+        self.running, self._killed, self._ended_by = False, None, None
         if self._crashing:
             return  # a signal in the report about the first one
         self._crashing = True
@@ -317,12 +376,17 @@ def _event(kind: str, tally: _Tally) -> LogEvent:
     return LogEvent(kind, tally.count, tally.first, tally.last, max(tally.hours.values(), default=0), details)
 
 
-def error_log_of_lines(lines: Iterable[str], read_from: str, path: str = "") -> ErrorLog:
-    """The events in the lines of a log."""
+def read_log_lines(lines: Iterable[str], read_from: str, path: str = "") -> ReadLog:
+    """The log in these lines."""
     block = Lines()
     for line in lines:
         block.read(line)
-    return error_log_of_blocks([block], read_from, path)
+    return ReadLog(error_log_of_blocks([block], read_from, path), (block,))
+
+
+def error_log_of_lines(lines: Iterable[str], read_from: str, path: str = "") -> ErrorLog:
+    """The events in the lines of a log."""
+    return read_log_lines(lines, read_from, path).log
 
 
 def error_log_of_blocks(blocks: Iterable[Lines], read_from: str, path: str = "") -> ErrorLog:
@@ -339,31 +403,34 @@ def error_log_of_blocks(blocks: Iterable[Lines], read_from: str, path: str = "")
     )
 
 
-def merge_logs(logs: Iterable[ErrorLog]) -> ErrorLog | None:
+class ReadLog(NamedTuple):
+    """A log that was read from a text: its events, and the blocks with its entries, the oldest first."""
+
+    log: ErrorLog
+    blocks: tuple[Lines, ...]
+
+
+_BOUNDARY = Lines({(0, NEXT_LOG, "", ""): Entry(NEXT_LOG, "", "", "")})
+
+
+def merge_logs(logs: Iterable[ReadLog]) -> ErrorLog | None:
     """One log of several that belong to one server, such as rotated files; None if there are none."""
-    held = sorted(logs, key=lambda log: log.until)
+    held = _without_copies(list(logs))
     if len(held) < 2:  # noqa: PLR2004 - a single log is unchanged
-        return held[0] if held else None
-    kinds = dict.fromkeys(event.kind for log in held for event in log.events)
-    return replace(
-        held[-1],
-        events=tuple(_merge_events([e for log in held for e in log.events if e.kind == kind]) for kind in kinds),
-        since=min(filter(None, (log.since for log in held)), default=""),
-        last_start=max(log.last_start for log in held),
-        cut=next((log.cut for log in held if log.cut), ""),
-        version=next((log.version for log in reversed(held) if log.version), ""),
-    )
+        return held[0].log if held else None
+    blocks = [block for one in held for block in (_BOUNDARY, *one.blocks)]
+    merged = error_log_of_blocks(blocks, held[-1].log.read_from, held[-1].log.path)
+    return replace(merged, cut=next((one.log.cut for one in held if one.log.cut), ""))
 
 
-def _merge_events(events: list[LogEvent]) -> LogEvent:
-    return LogEvent(
-        events[0].kind,
-        sum(event.count for event in events),
-        min(filter(None, (event.first for event in events)), default=""),
-        max(event.last for event in events),
-        max(event.peak for event in events),
-        tuple(dict.fromkeys(detail for event in events for detail in event.details))[:MAX_DETAILS],
-    )
+def _without_copies(logs: list[ReadLog]) -> list[ReadLog]:
+    """The logs without those that begin and end within another one: the same messages, such as the part in pt-stalk."""
+    kept: list[ReadLog] = []
+    latest_first = sorted(logs, key=lambda one: one.log.until, reverse=True)
+    for copy in sorted(latest_first, key=lambda one: one.log.since):
+        if not any(other.log.since <= copy.log.since and copy.log.until <= other.log.until for other in kept):
+            kept.append(copy)
+    return sorted(kept, key=lambda one: one.log.until)
 
 
 _LEVEL = re.compile(rf"{_STAMP} .{{0,40}}\[(?:Note|System|Warning|ERROR)\] ")

@@ -16,25 +16,35 @@ START, READY, STOPPING, STOP, ABORT, EXIT, CRASH = "start", "ready", "stopping",
 UNCLEAN, FAILED_START = "unclean", "failed_start"
 # Kinds that only explain a failed start or a crash.
 OPTION, IN_USE, DENIED_FILE, ASSERTION, HANG = "option", "in_use", "denied_file", "assertion", "hang"
+VERSION, KEY, BINARY_LOG, PEERS, TRANSFER = "version", "key", "binary_log", "peers", "transfer"
+KILLED, NEXT_LOG = "killed", "next_log"  # what systemd or the kernel logged; the beginning of another log
 MEMORY, THREADS, SEMAPHORE, REDO = "memory", "threads", "semaphore", "redo"
 CORRUPTION, CRASHED_TABLE, MISSING = "corruption", "crashed_table", "missing"
-DISK_FULL, READ_ONLY = "disk_full", "read_only"
+DISK_FULL, READ_ONLY, IO_ERROR, FILES, LOG_OFF = "disk_full", "read_only", "io_error", "files", "log_off"
 DENIED, ABORTED, CONNECTIONS = "denied", "aborted", "connections"
 REPLICATION, MAJORITY = "replication", "majority"
 BACKTRACE = 13951  # MySQL's code for the lines of a crash report that it copies at the next start
 MARKS = frozenset({START, READY, STOPPING, STOP, ABORT, EXIT, CRASH})
-EXPLAIN_ONLY = frozenset({OPTION, IN_USE, DENIED_FILE, ASSERTION, HANG})
+EXPLAIN_ONLY = frozenset((OPTION, IN_USE, DENIED_FILE, ASSERTION, HANG, VERSION, KEY, BINARY_LOG, PEERS, TRANSFER))
+OF_UNDAMAGED_FILES = frozenset({OPTION, VERSION, KEY, IN_USE})  # with them, files look corrupted or missing
 CAUSES = {
     OPTION: "wrong option",
+    VERSION: "data of another version",
+    KEY: "encryption key missing",
     IN_USE: "data directory, socket or port in use",
     DENIED_FILE: "permission denied",
     ASSERTION: "failed assertion",
     HANG: "semaphore wait beyond the limit",
+    BINARY_LOG: "binary log could not be written",
+    PEERS: "other nodes of the cluster not reached",
+    TRANSFER: "state transfer failed",
     MEMORY: "out of memory",
     CORRUPTION: "corrupted data",
     MISSING: "missing tablespace file",
     DISK_FULL: "disk full",
     READ_ONLY: "read-only file system",
+    IO_ERROR: "input/output error",
+    FILES: "too many open files",
 }
 
 
@@ -60,7 +70,7 @@ MESSAGES = (
         (13172,),
     ),
     Message(STOP, ("Shutdown complete(?!d)",), (10910,)),
-    Message(ABORT, ("Aborting$",), (10119,)),
+    Message(ABORT, (r"Aborting['\"]?,?$",), (10119,)),
     Message(EXIT, ("Cannot continue operation",), (12981,)),
     Message(
         OPTION, ("unknown (?:variable|option) '", r"Data file '[^']{1,200}' uses page size \d+, but"), (67, 68, 12222)
@@ -69,12 +79,40 @@ MESSAGES = (
         IN_USE,
         (
             r"Unable to lock \S+ error: 11",
-            r"Do you already have another \S+ server running",
+            r"Do you already have another (?:\S+ )?server running",
             r"Can't lock aria control file",
             r"Another process with pid \d+ is using unix socket",
         ),
         (10257, 10259, 10262, 12574),
     ),
+    Message(
+        VERSION,
+        (
+            r"Invalid MySQL server (?:up|down)grade",
+            r"Cannot boot server version \d+ on data directory built by version \d+",
+            "Upgrade (?:after a crash is not supported|is not supported after a crash)",
+            "Unsupported redo log format",
+            r"MySQL-8\.0 tablespace in",
+            "Cannot upgrade server earlier than 5.7",
+        ),
+        (12525, 12526, 13090, 13168, 14058, 14060, 14061),
+    ),
+    Message(KEY, ("Encryption can't find master key", "Encryption key is not found for")),
+    Message(BINARY_LOG, ("Binary logging not possible",), (11072,)),
+    Message(
+        PEERS,
+        (
+            "WSREP: failed to open gcomm backend connection",
+            "WSREP: It may not be safe to bootstrap the cluster from this node",
+        ),
+    ),
+    Message(TRANSFER, ("WSREP: (?:SST failed|State transfer to .{1,300} failed|Failed to prepare for ')",)),
+    Message(
+        LOG_OFF,
+        (r"Could not (?:use|open) \S{1,300} for logging \(error \d{1,4}\b.{0,100}\)\. Turning logging off",),
+        (10816, 10824, 10861),
+    ),
+    Message(FILES, ("Error in accept: Too many open files",), (), "Error in accept: Too many open files%"),
     Message(ASSERTION, ("Assertion failure",), (13183,)),
     Message(HANG, ("Semaphore wait has lasted", "innodb_fatal_semaphore_wait_threshold was exceeded"), (12872,)),
     Message(
@@ -192,18 +230,21 @@ MESSAGES = (
             "Member was expelled from the group",
             "Plugin group_replication reported: '(?:This server is not able to reach a maj|Member was expelled)",
             r"WSREP: Shifting (?:SYNCED|DONOR/DESYNCED|JOINED|JOINER) -> OPEN ",
+            "WSREP: (Inconsistency detected): ",
+            "Plugin group_replication reported: 'The member (contains transactions not present in the group)",
         ),
-        (11495, 11496, 11505),
+        (11495, 11496, 11505, 11522),
     ),
 )
-# Error numbers of the operating system in the words of these servers: ENOSPC, EROFS, EACCES.
+# Error numbers of the operating system in the words of these servers: ENOSPC, EROFS, EACCES, EMFILE, EIO.
 _ERRNO = re.compile(
-    r"(?:[Ee]rrcode: |errno[:=]? |[Ee]rror number |failed with error |\) returned )(28|30|13)(?=[ ).,;]|$)"
+    r"(?:[Ee]rrcode: |errno[:=]? |[Ee]rror number |failed with error |\) returned )(28|30|13|24|5)(?=[ ).,;]|$)"
     r"|Disk quota exceeded"
 )
-_OF_ERRNO = {"28": DISK_FULL, "30": READ_ONLY, "13": DENIED_FILE, None: DISK_FULL}
-# Replication errors of connections, which a restart of the source causes: the client's, and 1053, 1158 to 1161.
-_CONNECTION_LOST = re.compile(r"2\d{3}|1053|115[89]|116[01]")
+_OF_ERRNO = {"28": DISK_FULL, "30": READ_ONLY, "13": DENIED_FILE, "24": FILES, "5": IO_ERROR, None: DISK_FULL}
+# Replication errors of connections, which a restart of the source causes: the client'"'"'s except those of TLS and of
+# authentication plugins, and 1053, 1158 to 1161.
+_CONNECTION_LOST = re.compile(r"2(?!0(?:26|54|58|59|61))\d{3}|1053|115[89]|116[01]")
 # The path of the program may contain blanks, as in C:\Program Files.
 _PATH = r"(?:(?:[A-Za-z]:\\|/)[^:]{1,300}|\S{1,300})"
 _PROGRAM = re.compile(
@@ -243,6 +284,26 @@ def recognise(text: str, *, serious: bool) -> MessageKind | None:
     if number:
         return MessageKind(_OF_ERRNO[number[1]])
     return MessageKind(ASSERTION) if begins and begins[1] else None
+
+
+# What systemd and the kernel log about the server's process, by the cause.
+_UNIT = r"\S{0,100}(?:mysql|maria|percona)\S{0,100}\.service: "
+_KILLS = (
+    (
+        "killed by the kernel for lack of memory",
+        re.compile(
+            rf"{_UNIT}(?:A process of this unit has been killed by the OOM killer|Failed with result 'oom-kill')"
+            r"|.{0,60}Killed process \d{1,10}[^()]{0,30}\((?:mysqld|mariadbd)\b"
+        ),
+    ),
+    ("killed at systemd's stop time-out", re.compile(rf"{_UNIT}(?:State 'stop-\w+'|stop-\w+) timed out. Killing")),
+    ("ended at systemd's start time-out", re.compile(rf"{_UNIT}start operation timed out")),
+)
+
+
+def killed_by(text: str) -> str:
+    """What ended the server, in a text that systemd or the kernel logged; empty for other texts."""
+    return next((cause for cause, pattern in _KILLS if pattern.match(text)), "")
 
 
 def _is_harmless(kind: str, detail: str) -> bool:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from advisor.collect.connection.session import ask, whole_number
 from advisor.collect.connection.statements import BINARY_LOG_BYTES, ERROR_LOG
-from advisor.collect.error_log import Entry, Lines, error_log_of, error_log_of_blocks
+from advisor.collect.error_log import Entry, Lines, ReadLog, error_log_of, error_log_of_blocks
 from advisor.core.model import format_size
 from advisor.facts import Unavailable
 from advisor.facts.server import ErrorLog, RedoWaits
@@ -143,7 +143,15 @@ def _not_a_file(variables: Mapping[str, str]) -> str:
 def read_log_file(
     path: str, *, max_bytes: int = MAX_BYTES, max_seconds: float = MAX_SECONDS, rotated: bool = False
 ) -> ErrorLog | str:
-    """The events in the last part of a log file; the reason if it cannot be read, empty if it is not a regular file.
+    """The events in the last part of a log file; see read_log."""
+    read = read_log(path, max_bytes=max_bytes, max_seconds=max_seconds, rotated=rotated)
+    return read if isinstance(read, str) else read.log
+
+
+def read_log(
+    path: str, *, max_bytes: int = MAX_BYTES, max_seconds: float = MAX_SECONDS, rotated: bool = False
+) -> ReadLog | str:
+    """The last part of a log file; the reason if it cannot be read, empty if it is not a regular file.
 
     Reads from the end, at most `max_bytes` and for `max_seconds`. `rotated` also reads the file before it, FILE.1.
     """
@@ -162,11 +170,12 @@ def read_log_file(
         with suppress(OSError, ValueError):
             older, more = _read_blocks(f"{path}{ROTATED}", budget)
             blocks, size = [*blocks, *older], size + (more or 0)
-    log = error_log_of_blocks(reversed(blocks), "file", "" if of_process else escape_text(path))
+    in_order = tuple(reversed(blocks))
+    log = error_log_of_blocks(in_order, "file", "" if of_process else escape_text(path))
     if budget.read < size:
-        part = f"its last {format_size(budget.read)} were read, from {log.since} on"
-        return replace(log, cut=f"the error log has {format_size(size)}: {part}")
-    return log
+        part = f"its last {format_size(budget.read)} were read{f', from {log.since} on' if log.since else ''}"
+        log = replace(log, cut=f"the error log has {format_size(size)}: {part}")
+    return ReadLog(log, in_order)
 
 
 def _read_blocks(path: str, budget: _Budget) -> tuple[list[Lines], int | None]:
@@ -209,6 +218,7 @@ def _blocks(handle: int, budget: _Budget) -> Iterator[Lines]:
 
 def _lines_of(data: bytes) -> Lines:
     block = Lines()
-    for line in data.decode("utf-8", "replace").split("\n"):
-        block.read(line[:LONGEST_LINE])
+    # Host crashes leave null bytes in a log, and Windows writes lines that end with a carriage return.
+    for line in data.replace(b"\0", b"").decode("utf-8", "replace").split("\n"):
+        block.read(line[:LONGEST_LINE].removesuffix("\r"))
     return block

@@ -88,7 +88,7 @@ FAMILIES = {
 # Rules of another area than their family.
 _OTHER_AREAS = {
     Area.DATA: (
-        *("ARI003", "ERR007", "ERR008", "INN014", "INN031", "INN032", "INN033", "INN046", "LOG006"),
+        *("ARI003", "ERR007", "ERR008", "ERR018", "INN014", "INN031", "INN032", "INN033", "INN046", "LOG006"),
         *("MOD001", "MOD002", "MOD009", "MYI001", "MYI002", "MYI003", "SCH006"),
         *("STO001", "STO002", "STO003", "STO004", "STO006", "STO012", "STO014", "STO021", "STO030", "VER004"),
     ),
@@ -99,7 +99,7 @@ _OTHER_AREAS = {
     ),
     Area.SECURITY: ("ERR014",),
     Area.REPLICATION: (
-        *("BIN002", "BIN003", "BIN005", "BIN011", "BIN020", "CON007", "ERR016", "ERR017"),
+        *("BIN002", "BIN003", "BIN005", "BIN011", "BIN020", "CON007", "ERR016", "ERR017", "ERR019"),
         *("SCH002", "SCH003", "SCH004", "SCH005"),
     ),
     Area.MEMORY: ("ARI005", "INN009", "INN013", "INN021", "INN048", "MYI006", "SYS001", "SYS004", "SYS008", "SYS031"),

@@ -175,6 +175,7 @@ ERROR_LOG_RULES = (
     *("long-semaphore-waits", "innodb-corruption-logged", "table-marked-as-crashed", "tablespace-missing-logged"),
     *("disk-full-logged", "read-only-file-system-logged", "redo-log-full-logged", "too-many-connections-logged"),
     *("access-denied-burst", "aborted-connections-burst", "replication-error-logged", "cluster-majority-lost"),
+    *("disk-errors-logged", "logging-turned-off", "too-many-open-files-logged"),
 )
 FREQUENT = frozenset({"denied", "aborted"})  # kinds that only count if there are many
 
@@ -183,7 +184,9 @@ def _error_log(context: RuleContext) -> str | None:
     log = context.server.error_log
     if log is None or not log.since or any(event.kind not in FREQUENT for event in log.events):
         return None
-    return f"no crash, failed start, corruption or full disk from {log.since[:16]} {log.zone or 'server time'} on"
+    end = f"to {log.until[:16]} " if log.read_from == "text" and log.until else ""  # a text may be old
+    zone = log.zone or "server time"
+    return f"no crash, failed start, corruption or full disk from {log.since[:16]} {end}{zone}{'' if end else ' on'}"
 
 
 CHECKED_PARTS = (

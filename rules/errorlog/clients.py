@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from advisor.core.model import Finding
     from rules.core.context import RuleContext
 
+COMPARE_NODES = "compare the time with the other nodes' logs, the network, and stalls of disk and memory"
+REBUILD_NODE = (
+    "its data differ from those of the other nodes: find out which are right, then rebuild it by a full state transfer "
+    "or a clone"
+)
 BURST = 100  # messages within an hour
 IDLE_LIMITS = "compare wait_timeout with the idle limits of pools, balancers and firewalls"
 ABORTED_REMEDIES = (
@@ -123,6 +128,7 @@ def _remedy_for_aborted(reason: str) -> str:
 
 
 DATA_DIFFER = frozenset({"1062", "1032"})
+NOT_LET_IN = frozenset({"2026", "2054", "2058", "2059", "2061"})  # TLS, and authentication plugins
 CLIENT_CODES = {str(logged): str(code) for logged, code in SAME.items()}  # MySQL 8.0 and later log some as 13114
 
 
@@ -132,6 +138,11 @@ def _replication_remedy(codes: tuple[str, ...]) -> str:
         return "after error 1062 or 1032 compare the tables with the source's; rebuild the replica if they differ"
     if "1045" in codes:
         return "check the account and password with which the replica connects to its source"
+    if NOT_LET_IN.intersection(codes):
+        return (
+            "check TLS between replica and source (dates and CA of the certificates), and the authentication plugin of "
+            "the replica's account: caching_sha2_password needs TLS, or the source's public key"
+        )
     if "1236" in codes:
         return "read the message in the error log; if the source has purged the binary log, rebuild the replica"
     return "look for the messages in the error log, and check whether the replica runs now"
@@ -142,11 +153,12 @@ def _replication_remedy(codes: tuple[str, ...]) -> str:
     "replication-error-logged",
     severity=Severity.NOTE,
     needs=("server",),
-    evidence=("ASK-ERR-13", "ASK-ERR-15"),
+    evidence=("ASK-ERR-13", "ASK-ERR-15", "ASK-ERR-19"),
     summary="The replica's threads logged errors.",
     docs=Docs(
         why="The brackets contain the error codes: 1062 and 1032 mean that the data differ from the source's, 1236 "
-        "that the source lacks a binary log. Lost connections are not counted. The REP rules report the present state; "
+        "that the source lacks a binary log, 2026, 2059 and 2061 that TLS or the authentication plugin fails. Lost "
+        "connections are not counted. The REP rules report the present state; "
         "the log shows what happened before, including skipped errors.",
         fix="After 1062 or 1032 compare the tables with the source's (pt-table-checksum), and rebuild the replica if "
         "they differ.",
@@ -179,8 +191,10 @@ def replication_error_logged(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="Without the majority the node refuses writes; in Galera, all statements. The cause is the network, a "
         "stopped node, or a node that did not answer for longer than the time-out: a swap storm, a stalled disk, a "
-        "suspended virtual machine.",
-        fix="Compare the times with those in the logs of the other nodes, and with the network and the disks.",
+        "suspended virtual machine. A node whose data differ from those of the others leaves: Galera logs an "
+        "inconsistency, Group Replication transactions that the group does not have.",
+        fix="Compare the times with those in the logs of the other nodes, and with the network and the disks. Rebuild "
+        "a node whose data differ.",
         risk="Longer time-outs delay the detection of real failures.",
         exceptions="Maintenance of the other nodes.",
         reconsider_when="The cause is known and removed.",
@@ -194,6 +208,6 @@ def cluster_majority_lost(context: RuleContext) -> Iterator[Finding]:
             context,
             cluster_majority_lost,
             event,
-            f"The node lost the majority of its cluster or was expelled, {messages(event)}",
-            "compare the time with the other nodes' logs, the network, and stalls of disk and memory",
+            f"The node lost the majority of its cluster, was expelled or left{in_brackets(event)}, {messages(event)}",
+            REBUILD_NODE if event.details else COMPARE_NODES,
         )

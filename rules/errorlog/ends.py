@@ -14,6 +14,28 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
 MANY = 3  # unclean shutdowns that are no accident any more
+KILLED_FOR_MEMORY = "killed by the kernel for lack of memory"  # a cause that the error log of an audit has
+LESS_MEMORY = "lower what the server may use (mycnf explain MEM001), or raise the memory limit of its unit or container"
+FIND_THE_END = (
+    "look for the OOM killer, a power loss or a stop time-out at that time: journalctl -k, journalctl -u of the service"
+)
+READ_THE_ERROR = (
+    "read the first [ERROR] after that start in the error log; check option files with mycnf lint before a restart"
+)
+# By the cause that the server logged.
+START_REMEDIES = {
+    "wrong option": READ_THE_ERROR,
+    "data of another version": "start the version that wrote the data, shut it down cleanly, and upgrade from there",
+    "encryption key missing": "make the keyring, or the file with the keys, available to the server before it starts",
+    "permission denied": "check owner and mode of the path in the first [ERROR], and SELinux or AppArmor in dmesg",
+    "data directory, socket or port in use": "see which process holds them: ss -ltnp, fuser -v on ibdata1",
+    "disk full": "free space for the data directory, tmpdir and the binary logs before the next start",
+    "other nodes of the cluster not reached": "start the other nodes first; if all were down, bootstrap only the one "
+    "with the highest seqno (grastate.dat, or mariadbd --wsrep-recover)",
+    "state transfer failed": "read the donor's error log at that time, and the messages of WSREP_SST in this one",
+    "ended at systemd's start time-out": "let recovery finish: raise TimeoutStartSec of the unit",
+    KILLED_FOR_MEMORY: LESS_MEMORY,
+}
 
 
 @rule(
@@ -59,7 +81,7 @@ def server_crashed(context: RuleContext) -> Iterator[Finding]:
         why="A start in the error log has no shutdown before it and no crash report. The process was killed (kill -9, "
         "the kernel's OOM killer, a container or systemd after its stop time-out), or the host lost power. InnoDB "
         "recovers; MyISAM tables may be damaged, and commits may be lost where durability is relaxed. From three times "
-        "on the finding is a warning.",
+        "on, or if a journal shows that the kernel killed it for lack of memory, the finding is a warning.",
         fix="Look in the kernel's log at that time: journalctl -k | grep -i 'out of memory'. Raise TimeoutStopSec or "
         "the container's stop time-out if a shutdown takes longer than these allow.",
         risk="None.",
@@ -68,18 +90,19 @@ def server_crashed(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def unclean_shutdown(context: RuleContext) -> Iterator[Finding]:
-    """Report starts that followed neither a shutdown nor a crash report."""
-    event = recent_event(context, "unclean")
-    if event:
+    """Report starts after neither a shutdown nor a crash report, and ends that systemd or the kernel logged."""
+    event, log = recent_event(context, "unclean"), context.server.error_log
+    if event and log:
+        for_memory = KILLED_FOR_MEMORY in event.details
+        is_down = bool(log.last_start) and not log.running and event.last >= log.last_start
         yield event_finding(
             context,
             unclean_shutdown,
             event,
-            f"The server ended {how_often(event)} without shutdown and crash report{in_brackets(event)}, found at the "
-            "next start",
-            "look for the OOM killer, a power loss or a stop time-out at that time: journalctl -k, journalctl -u of "
-            "the service",
-            Severity.WARNING if event.count >= MANY else None,
+            f"The server ended {how_often(event)} without shutdown and crash report{in_brackets(event)}"
+            + ("" if is_down else ", found at the next start"),
+            LESS_MEMORY if for_memory else FIND_THE_END,
+            Severity.WARNING if event.count >= MANY or for_memory else None,
         )
 
 
@@ -88,7 +111,7 @@ def unclean_shutdown(context: RuleContext) -> Iterator[Finding]:
     "failed-start",
     severity=Severity.NOTE,
     needs=("server",),
-    evidence=("ASK-ERR-03",),
+    evidence=("ASK-ERR-03", "ASK-ERR-20"),
     summary="Starts of the server failed.",
     docs=Docs(
         why="The server logged Aborting, or another start followed before it was ready. If the server runs now, a "
@@ -111,10 +134,14 @@ def failed_start(context: RuleContext) -> Iterator[Finding]:
             failed_start,
             event,
             f"The server failed to start {how_often(event)}{in_brackets(event)}",
-            "read the first [ERROR] after that start in the error log; check option files with mycnf lint before a "
-            "restart",
+            _start_remedy(event.details),
             Severity.ERROR if down else None,
         )
+
+
+def _start_remedy(causes: tuple[str, ...]) -> str:
+    """What to do about the most frequent cause that has a remedy of its own."""
+    return next((START_REMEDIES[cause] for cause in causes if cause in START_REMEDIES), READ_THE_ERROR)
 
 
 @rule(
@@ -207,4 +234,33 @@ def long_semaphore_waits(context: RuleContext) -> Iterator[Finding]:
             event,
             f"Threads of InnoDB waited for minutes for a latch, {messages(event)}",
             "compare the time with disk latency, snapshots, backups and large DDL",
+        )
+
+
+@rule(
+    "ERR020",
+    "too-many-open-files-logged",
+    needs=("server",),
+    evidence=("ASK-ERR-18",),
+    summary="The server reached its limit of open files.",
+    docs=Docs(
+        why="Error 24 (EMFILE): the process has as many files and connections open as its limit allows. New "
+        "connections get no answer or are closed, and statements fail on tables that have to be opened.",
+        fix="Raise the limit of the process (LimitNOFILE of the unit, ulimit -n), and open_files_limit with it. See "
+        "whether max_connections and table_open_cache together need more than the limit.",
+        risk="None: the kernel needs memory only for files that are open.",
+        exceptions="None.",
+        reconsider_when="The limit was raised since.",
+    ),
+)
+def too_many_open_files_logged(context: RuleContext) -> Iterator[Finding]:
+    """Report messages about the limit of open files."""
+    event = recent_event(context, "files")
+    if event:
+        yield event_finding(
+            context,
+            too_many_open_files_logged,
+            event,
+            f"The server reached its limit of open files, {messages(event)}",
+            "raise LimitNOFILE of the unit or ulimit -n, and open_files_limit; see /proc/PID/limits of the server",
         )

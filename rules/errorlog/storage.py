@@ -194,3 +194,66 @@ def redo_log_full_logged(context: RuleContext) -> Iterator[Finding]:
             f"InnoDB reported a full redo log, {messages(event)}",
             f"enlarge {size} to an hour of writes, and at least ten times the largest row",
         )
+
+
+@rule(
+    "ERR018",
+    "disk-errors-logged",
+    severity=Severity.ERROR,
+    needs=("server",),
+    evidence=("ASK-ERR-16",),
+    summary="A disk of the server returned input/output errors.",
+    docs=Docs(
+        why="Error 5 (EIO): the kernel could not read or write a block. The disk, its controller, the network volume "
+        "or the thin pool below it failed. What could not be written is lost, and InnoDB ends the server or returns "
+        "errors for the table. The next backup may fail at the same block.",
+        fix="Read dmesg for the device, and check it (smartctl, the state of the volume or pool). Fail over to a "
+        "replica on another disk, replace the disk, and rebuild the server from a replica or a backup.",
+        risk="More reads and repairs on a failing disk can destroy what is still readable: copy the data first.",
+        exceptions="A network volume that was detached and is attached again: check the tables.",
+        reconsider_when="The disk was replaced.",
+    ),
+)
+def disk_errors_logged(context: RuleContext) -> Iterator[Finding]:
+    """Report input/output errors of the operating system."""
+    event = recent_event(context, "io_error")
+    if event:
+        yield event_finding(
+            context,
+            disk_errors_logged,
+            event,
+            f"A disk of the server returned input/output errors, {messages(event)}",
+            "look for the device in dmesg, and copy the data or fail over before anything else",
+        )
+
+
+@rule(
+    "ERR019",
+    "logging-turned-off",
+    severity=Severity.ERROR,
+    needs=("server",),
+    evidence=("ASK-ERR-17",),
+    summary="The server could not write one of its logs, and turned it off until its next start.",
+    docs=Docs(
+        why="The server could not open a new file of the binary log, the general log or the slow log, for example on a "
+        "full disk, and goes on without that log. If it is the binary log, no change reaches a replica any more, and "
+        "point-in-time recovery ends there. With binlog_error_action = ABORT_SERVER, its default, MySQL stops instead.",
+        fix="Find the file in the error log, free space or correct its permissions, and restart the server. After a "
+        "gap in the binary log rebuild the replicas, and take a full backup.",
+        risk="None in looking. Replicas that are not rebuilt lack changes without any error.",
+        exceptions="A slow or general log that is not needed.",
+        reconsider_when="The server was restarted, and the replicas were rebuilt.",
+    ),
+)
+def logging_turned_off(context: RuleContext) -> Iterator[Finding]:
+    """Report logs that the server turned off because it could not write them."""
+    event = recent_event(context, "log_off")
+    if event:
+        yield event_finding(
+            context,
+            logging_turned_off,
+            event,
+            f"The server could not write a log, and turned it off until its next start, {messages(event)}",
+            "see in the error log which file it was; if it was the binary log, restart the server, rebuild the "
+            "replicas and take a full backup",
+        )

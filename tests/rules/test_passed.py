@@ -67,6 +67,9 @@ def test_an_error_log_without_events_passes(tmp_path: Path) -> None:
         return dict(passed_checks(made, [], NAMES)).get("error log")
 
     assert log_text(error_log=log) == "no crash, failed start, corruption or full disk from 2026-11-01 10:00 UTC on"
+    text = log | {"read_from": "text", "until": "2026-11-02 11:00:00"}
+    of_text = "no crash, failed start, corruption or full disk from 2026-11-01 10:00 to 2026-11-02 11:00 UTC"
+    assert log_text(error_log=text) == of_text
     assert log_text(error_log=log | {"events": events}) is None
     assert log_text() is None
 

@@ -260,7 +260,8 @@ _REDO_FULL = (
     "OR DATA LIKE 'Redo log is running out of free space, pausing user threads%' "
     "OR DATA LIKE 'Redo log writer is waiting for a new redo log file%'"
 )
-_HOURLY = "'denied', 'aborted', 'connections', 'redo'"  # kinds of which there may be thousands
+_HOURLY = "'denied', 'aborted', 'connections', 'redo', 'files'"  # kinds of which there may be thousands
+_ERRNO = (("28", "disk_full"), ("30", "read_only"), ("24", "files"), ("5 ", "io_error"))  # 5 also begins others
 _SINGLE = "'start', 'ready', 'stopping', 'stop', 'abort', 'exit', 'crash'"  # kinds whose order matters
 # The table has up to 5 MB, about 35,000 messages. Comparing codes as numbers takes half the time of comparing texts;
 # LIMIT keeps the optimizer from evaluating the kind once for each of its uses.
@@ -283,15 +284,14 @@ def _error_log() -> str:
     """Each kind of message by the minute, or by the hour: how many, and the times of the first and the last."""
     coded = " ".join(f"WHEN {code} THEN '{one.kind}'" for one in MESSAGES for code in one.codes)
     worded = " ".join(f"WHEN DATA LIKE '{one.like}' THEN '{one.kind}'" for one in MESSAGES if one.like)
+    errnos = " ".join(f"WHEN DATA LIKE '%rror number {n}%' OR DATA LIKE '%errno {n}%' THEN '{k}'" for n, k in _ERRNO)
     kind = (
         f"CASE CAST(SUBSTRING(ERROR_CODE, 4) AS UNSIGNED) {coded} ELSE CASE "
         f"WHEN SUBSYSTEM = 'InnoDB' AND ({_REDO_FULL}) THEN 'redo' "
         f"WHEN ERROR_CODE = 'MY-{BACKTRACE:06d}' AND DATA LIKE '%got signal%' THEN 'crash' "
-        "WHEN ERROR_CODE = 'MY-010584' AND DATA LIKE '%Error_code: MY-0%' AND DATA NOT LIKE '%Error_code: MY-002%' "
-        "THEN 'replication' "
-        f"WHEN PRIO NOT IN ('Error', 'Warning') THEN NULL {worded} "
-        "WHEN DATA LIKE '%rror number 28%' OR DATA LIKE '%errno 28 %' THEN 'disk_full' "
-        "WHEN DATA LIKE '%rror number 30%' OR DATA LIKE '%errno 30 %' THEN 'read_only' END END"
+        "WHEN ERROR_CODE = 'MY-010584' AND DATA LIKE '%Error_code: MY-0%' AND (DATA NOT LIKE '%Error_code: MY-002%' "
+        "OR DATA REGEXP 'Error_code: MY-0020(26|54|58|59|61)') THEN 'replication' "
+        f"WHEN PRIO NOT IN ('Error', 'Warning') THEN NULL {worded} {errnos} END END"
     )
     bucket = f"CASE WHEN kind IN ({_HOURLY}) THEN 3600 WHEN kind IN ({_SINGLE}) THEN 0.001 ELSE 60 END"
     return _COUNTED.replace("{kind}", kind).replace("{bucket}", bucket)

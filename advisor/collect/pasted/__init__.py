@@ -15,9 +15,9 @@ from advisor import __version__
 from advisor.catalog import load
 from advisor.catalog.targets import is_too_old, running_target
 from advisor.collect.connection import session
-from advisor.collect.error_log import error_log_of_lines, is_error_log, merge_logs
+from advisor.collect.error_log import is_error_log, merge_logs, read_log_lines
 from advisor.collect.logs import PART as ERROR_LOG
-from advisor.collect.logs import read_log_file
+from advisor.collect.logs import read_log
 from advisor.collect.pasted.boxes import is_wrapped
 from advisor.collect.pasted.classify import is_known
 from advisor.collect.pasted.facts import FORMS, SAME, PastedFacts, TextError, missing_counters, missing_variables
@@ -37,7 +37,7 @@ from advisor.collect.pasted.percona_toolkit import (
 )
 from advisor.collect.pasted.replicas import EMPTY_XML, latest_rows
 from advisor.collect.pasted.samples import complete_samples, workload_of
-from advisor.collect.pasted.text import LARGEST, STDIN, WHOLE_JSON, open_text, read_all, read_json, read_plain
+from advisor.collect.pasted.text import STDIN, WHOLE_JSON, open_text, read_all, read_json, read_plain
 from advisor.facts import SCHEMA, Facts, Link, Replication, Server, Unavailable
 from advisor.facts.server import VariableOrigin
 from advisor.facts.storage import Storage
@@ -47,7 +47,6 @@ from advisor.verdict.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from advisor.collect.pasted.text import Text
     from advisor.facts import Host
     from advisor.facts.server import ErrorLog
     from advisor.verdict.declared import ProviderParameter
@@ -116,6 +115,7 @@ def facts_of_texts(paths: Sequence[str]) -> Facts:
     """
     texts = [_read(path) for path in paths]
     error_log = merge_logs([one.error_log for one in texts if one.error_log])
+    error_log = replace(error_log, read_from=VIA) if error_log else None
     variables = _merge_variables(texts) or _logged_version(error_log)
     parameters = [row for one in texts for row in one.parameters]
     if not variables.get("version"):
@@ -172,7 +172,7 @@ def _missing_parts(
         yield Unavailable("server.replication", NO_REPLICAS)
     if not any(one.sessions for one in texts):
         yield Unavailable("server.blocking", NO_SESSIONS)
-    cut = next((one.error_log.cut for one in reversed(texts) if one.error_log), NO_ERROR_LOG)
+    cut = next((one.error_log.log.cut for one in reversed(texts) if one.error_log), NO_ERROR_LOG)
     if cut:
         yield Unavailable(ERROR_LOG if cut is NO_ERROR_LOG else f"{ERROR_LOG}.older", cut)
     if host is None:
@@ -184,11 +184,11 @@ def _missing_parts(
 def _read(path: str) -> PastedFacts:
     if os.path.isdir(path):
         return read_directory(path)
-    if large := _large_error_log(path):
-        return large
+    if logged := _error_log_file(path):
+        return logged
     with open_text(path) as text:
         if is_error_log(text.head):
-            return PastedFacts(path, error_log=_error_log(path, text), at=text.at)
+            return PastedFacts(path, error_log=read_log_lines(text.lines, VIA), at=text.at)
         reports = [read for is_one, read in _REPORTS if is_one(text.head)]
         if reports:
             held = read_all(text)
@@ -220,28 +220,17 @@ def _provider_list(path: str, text: str) -> tuple[ProviderParameter, ...]:
         return ()
 
 
-def _error_log(path: str, text: Text) -> ErrorLog:
-    """The events of an error log; of a large one those of its last part."""
-    if path != STDIN:
-        read = read_log_file(path, max_seconds=LOG_SECONDS)
-        if not isinstance(read, str):
-            return replace(read, read_from=VIA)
-    return error_log_of_lines(text.lines, VIA)
-
-
-def _large_error_log(path: str) -> PastedFacts | None:
-    """An error log that is larger than other texts may be; None for any other path."""
+def _error_log_file(path: str) -> PastedFacts | None:
+    """An error log in UTF-8 of any size, of a large one its last part; None for any other path."""
     try:
-        if not os.path.isfile(path) or os.path.getsize(path) <= LARGEST:
+        if path == STDIN or not os.path.isfile(path):
             return None
         with open(path, "rb") as file:
-            head = file.read(HEAD_BYTES).decode("utf-8", "replace")
-        read = read_log_file(path, max_seconds=LOG_SECONDS) if is_error_log(head) else ""
-        return (
-            None
-            if isinstance(read, str)
-            else PastedFacts(path, error_log=replace(read, read_from=VIA), at=os.path.getmtime(path))
-        )
+            head = file.read(HEAD_BYTES).replace(b"\0", b"").decode("utf-8", "replace")
+        read = read_log(path, max_seconds=LOG_SECONDS) if is_error_log(head) else ""
+        if isinstance(read, str):
+            return None
+        return PastedFacts(path, error_log=read, at=os.path.getmtime(path))
     except OSError:
         return None
 

@@ -12,8 +12,8 @@ from advisor.facts.workload import Blocking
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from advisor.collect.error_log import ReadLog
     from advisor.facts import Host
-    from advisor.facts.server import ErrorLog
     from advisor.facts.storage import Mount, Space
     from advisor.facts.workload import ServerSession
     from advisor.verdict.declared import ProviderParameter
@@ -100,7 +100,7 @@ class PastedFacts(NamedTuple):
     at: float = 0.0
     replicas: tuple[dict[str, str | None], ...] | None = None
     counters_lack: str = ""
-    error_log: ErrorLog | None = None
+    error_log: ReadLog | None = None
     parameters: tuple[ProviderParameter, ...] = ()
     sessions: PastedSessions | None = None
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.collect.host.host import read_memory, read_system
 from advisor.collect.host.root import key_values, parse_number
+from advisor.collect.logs import read_log
 from advisor.collect.pasted.facts import PastedFacts, TextError
 from advisor.collect.pasted.replicas import replica_rows
 from advisor.collect.pasted.samples import innodb_text
@@ -27,7 +28,8 @@ TABLES = ("variables", "mysqladmin")
 INNODB = ("innodbstatus2", "innodbstatus1")  # the later sample first
 REPLICA = ("replica-status", "slave-status")  # the name depends on the versions of tool and server
 SESSIONS = "processlist"
-_PARTS = (*TABLES, *INNODB, *REPLICA, SESSIONS, "meminfo", "sysctl", "procstat", "df")
+LOG = "log_error"  # what was logged during the collection, and the ten lines before
+_PARTS = (*TABLES, *INNODB, *REPLICA, SESSIONS, LOG, "meminfo", "sysctl", "procstat", "df")
 _STALKED = re.compile(rf"(?P<prefix>.+)-(?P<part>{'|'.join(_PARTS)})")
 
 _SAVED = {
@@ -57,6 +59,7 @@ def read_directory(path: str) -> PastedFacts:
     tables = {part: _tables(path, parts.pop(part)) for part in TABLES if part in parts}
     texts: dict[str, str] = {}
     sessions = _tables(path, parts.pop(SESSIONS)).sessions if SESSIONS in parts else None
+    logged = read_log(parts.pop(LOG)) if LOG in parts else ""
     written = [table.at for table in tables.values()]
     for part, place in parts.items():
         with open_text(place) as text:
@@ -74,6 +77,7 @@ def read_directory(path: str) -> PastedFacts:
         counters_lack=counters.counters_lack,
         replicas=replica_rows("".join(texts.get(part, "") for part in REPLICA)),
         sessions=sessions,
+        error_log=logged if not isinstance(logged, str) and logged.log.since else None,
     )
 
 
