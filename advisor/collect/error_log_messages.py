@@ -166,9 +166,17 @@ MESSAGES = (
             r"Unable to read page \[page id: .{1,100} into the buffer pool after",
             "Aborting because of a corrupt database page",
             "The page in the doublewrite (?:file|buffer) is corrupt",
+            # Files that were cut off, or copied at another moment than the redo log.
+            r"Trying to access page number \d+ in space \d+, space name ([^,]{1,200}), which is outside the tablespace",
+            r"Trying to read \d+ bytes at \d+ outside the bounds of the file: \./([^']{1,200})\.ibd",
+            r"Tablespace '([^']{1,200})' Page \[page id: .{1,100}\] log sequence number \d+ is in the future",
+            r"Page \[page id: .{1,100}\] log sequence number \d+ is in the future",
+            r"The first page of file \./([^']{1,200})\.ibd is corrupted",
         ),
         (11906, 12237, 12519, 12523, 12531, 12965, 13535, 14048),
     ),
+    Message(CORRUPTION, (), (), "Trying to access page number % outside the tablespace bounds%"),
+    Message(CORRUPTION, (), (), "%log sequence number % is in the future%"),
     Message(
         CRASHED_TABLE,
         (

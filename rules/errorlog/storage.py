@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     "innodb-corruption-logged",
     severity=Severity.ERROR,
     needs=("server",),
-    evidence=("ASK-ERR-06",),
+    evidence=("ASK-ERR-06", "ASK-ERR-21"),
     summary="InnoDB found corrupted pages or indexes.",
     docs=Docs(
         why="A page failed its checksum, or an index is inconsistent: the disk, its controller, the memory, the file "
-        "system, a copied file, or a bug damaged it. MySQL shuts down when a statement reads such a page; MariaDB "
-        "returns an error for the table. Backups may contain the damage.",
+        "system, a copied file, or a bug damaged it. Pages from the future were copied at another moment than the redo "
+        "log; pages outside the bounds mean that the file was cut off. MySQL shuts down when a statement reads "
+        "such a page; MariaDB returns an error for the table. Backups may contain the damage.",
         fix="Copy the data directory or take a snapshot before anything else. Then rebuild the server from a replica "
         "or a backup, or restore the table: dump what can be read, drop it, load it. On MySQL, CHECK TABLE reads the "
         "page and may stop the server. Check the disks (smartctl, dmesg) and the memory.",

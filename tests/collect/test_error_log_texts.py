@@ -170,6 +170,29 @@ LINES = (
     ("files", "", "9 [ERROR] mysqld: Can't open file: './d/t.frm' (errno: 24 \"Too many open files\")"),
     ("io_error", "", "9 [ERROR] [MY-012592] [InnoDB] Operating system error number 5 in a file operation."),
     ("io_error", "", "9 [ERROR] mariadbd: Error reading file './d/t.MYD' (Errcode: 5 \"Input/output error\")"),
+    (
+        "corruption",
+        "d/t",
+        (
+            "9 [ERROR] [MY-012153] [InnoDB] Trying to access page number 7 in space 2, space name d/t, which is "
+            "outside the tablespace bounds. Byte offset 0, len 16384, i/o type read."
+        ),
+    ),
+    ("corruption", "d/t", "5 [ERROR] InnoDB: Trying to read 64 bytes at 1 outside the bounds of the file: ./d/t.ibd"),
+    (
+        "corruption",
+        "d/t",
+        (
+            "0 [ERROR] [MY-011971] [InnoDB] Tablespace 'd/t' Page [page id: space=2, page number=2] log sequence "
+            "number 20609255 is in the future! Current system log sequence number 19458145."
+        ),
+    ),
+    (
+        "corruption",
+        "",
+        "0 [ERROR] InnoDB: Page [page id: space=8, page number=0] log sequence number 1107167 is in the future!",
+    ),
+    ("corruption", "d/t", "4 [ERROR] InnoDB: The first page of file ./d/t.ibd is corrupted"),
     ("majority", "Inconsistency detected", "1 [ERROR] WSREP: Inconsistency detected: Inconsistent by consensus on a:1"),
     (
         "majority",
