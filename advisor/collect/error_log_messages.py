@@ -17,6 +17,7 @@ UNCLEAN, FAILED_START = "unclean", "failed_start"
 # Kinds that only explain a failed start or a crash.
 OPTION, IN_USE, DENIED_FILE, ASSERTION, HANG = "option", "in_use", "denied_file", "assertion", "hang"
 VERSION, KEY, BINARY_LOG, PEERS, TRANSFER = "version", "key", "binary_log", "peers", "transfer"
+BOOTSTRAP = "bootstrap"
 KILLED, NEXT_LOG = "killed", "next_log"  # what systemd or the kernel logged; the beginning of another log
 MEMORY, THREADS, SEMAPHORE, REDO = "memory", "threads", "semaphore", "redo"
 CORRUPTION, CRASHED_TABLE, MISSING = "corruption", "crashed_table", "missing"
@@ -25,7 +26,9 @@ DENIED, ABORTED, CONNECTIONS = "denied", "aborted", "connections"
 REPLICATION, MAJORITY = "replication", "majority"
 BACKTRACE = 13951  # MySQL's code for the lines of a crash report that it copies at the next start
 MARKS = frozenset({START, READY, STOPPING, STOP, ABORT, EXIT, CRASH})
-EXPLAIN_ONLY = frozenset((OPTION, IN_USE, DENIED_FILE, ASSERTION, HANG, VERSION, KEY, BINARY_LOG, PEERS, TRANSFER))
+EXPLAIN_ONLY = frozenset(
+    (OPTION, IN_USE, DENIED_FILE, ASSERTION, HANG, VERSION, KEY, BINARY_LOG, PEERS, TRANSFER, BOOTSTRAP)
+)
 OF_UNDAMAGED_FILES = frozenset({OPTION, VERSION, KEY, IN_USE})  # with them, files look corrupted or missing
 CAUSES = {
     OPTION: "wrong option",
@@ -37,6 +40,7 @@ CAUSES = {
     HANG: "semaphore wait beyond the limit",
     BINARY_LOG: "binary log could not be written",
     PEERS: "other nodes of the cluster not reached",
+    BOOTSTRAP: "not safe to bootstrap",
     TRANSFER: "state transfer failed",
     MEMORY: "out of memory",
     CORRUPTION: "corrupted data",
@@ -99,13 +103,8 @@ MESSAGES = (
     ),
     Message(KEY, ("Encryption can't find master key", "Encryption key is not found for")),
     Message(BINARY_LOG, ("Binary logging not possible",), (11072,)),
-    Message(
-        PEERS,
-        (
-            "WSREP: failed to open gcomm backend connection",
-            "WSREP: It may not be safe to bootstrap the cluster from this node",
-        ),
-    ),
+    Message(PEERS, ("WSREP: failed to open gcomm backend connection",)),
+    Message(BOOTSTRAP, ("WSREP: It may not be safe to bootstrap the cluster from this node",)),
     Message(TRANSFER, ("WSREP: (?:SST failed|State transfer to .{1,300} failed|Failed to prepare for ')",)),
     Message(
         LOG_OFF,

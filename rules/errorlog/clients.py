@@ -186,7 +186,7 @@ def replication_error_logged(context: RuleContext) -> Iterator[Finding]:
     "ERR017",
     "cluster-majority-lost",
     needs=("server",),
-    evidence=("ASK-ERR-14",),
+    evidence=("ASK-ERR-14", "ASK-ERR-22"),
     summary="The node was without the majority of its cluster, or was expelled.",
     docs=Docs(
         why="Without the majority the node refuses writes; in Galera, all statements. The cause is the network, a "

@@ -30,8 +30,9 @@ START_REMEDIES = {
     "permission denied": "check owner and mode of the path in the first [ERROR], and SELinux or AppArmor in dmesg",
     "data directory, socket or port in use": "see which process holds them: ss -ltnp, fuser -v on ibdata1",
     "disk full": "free space for the data directory, tmpdir and the binary logs before the next start",
-    "other nodes of the cluster not reached": "start the other nodes first; if all were down, bootstrap only the one "
-    "with the highest seqno (grastate.dat, or mariadbd --wsrep-recover)",
+    "other nodes of the cluster not reached": "start the other nodes first, or see whether the network reaches them",
+    "not safe to bootstrap": "start the node that left last first: the one with safe_to_bootstrap: 1 or the highest "
+    "seqno in grastate.dat",
     "state transfer failed": "read the donor's error log at that time, and the messages of WSREP_SST in this one",
     "ended at systemd's start time-out": "let recovery finish: raise TimeoutStartSec of the unit",
     KILLED_FOR_MEMORY: LESS_MEMORY,
@@ -111,7 +112,7 @@ def unclean_shutdown(context: RuleContext) -> Iterator[Finding]:
     "failed-start",
     severity=Severity.NOTE,
     needs=("server",),
-    evidence=("ASK-ERR-03", "ASK-ERR-20"),
+    evidence=("ASK-ERR-03", "ASK-ERR-20", "ASK-ERR-22"),
     summary="Starts of the server failed.",
     docs=Docs(
         why="The server logged Aborting, or another start followed before it was ready. If the server runs now, a "

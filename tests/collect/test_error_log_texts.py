@@ -277,6 +277,18 @@ def test_causes_of_failed_starts(cause: str, line: str) -> None:
     assert events(text) == {"failed_start": (1, (cause,))}
 
 
+def test_a_node_that_finds_no_cluster() -> None:
+    """A Galera node alone does not start, and does not make a cluster of data that may be old."""
+    for cause, line in (
+        ("not safe to bootstrap", "[ERROR] WSREP: It may not be safe to bootstrap the cluster from this node. It was"),
+        (
+            "other nodes of the cluster not reached",
+            "[ERROR] WSREP: failed to open gcomm backend connection: 110: failed",
+        ),
+    ):
+        assert events(f"{STARTING}2026-11-25 14:24:01 0 {line}\n{ABORT}") == {"failed_start": (1, (cause,))}
+
+
 def test_causes_of_crashes() -> None:
     """A disk that returns errors, the limit of open files and a binary log that cannot be written end a server."""
     signal = "2026-11-25T14:25:02Z UTC - mysqld got signal 6 ;\n"
