@@ -26,7 +26,9 @@ def run(args: argparse.Namespace) -> int:
     target = parse_target(args.target)
     if sentence := stand_in_note(target):
         print_notice(sentence)
-    print(statements(target, password, schema=args.schema), end="")
+    from advisor.report.output import write
+
+    write(statements(target, password, schema=args.schema), None)
     return errors.OK
 
 

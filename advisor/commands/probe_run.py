@@ -247,7 +247,7 @@ class _ProgressBar(ProgressLog):
 
 def _raw(text: str) -> None:
     with suppress(OSError):
-        os.write(sys.stderr.fileno(), text.encode("ascii", "replace"))
+        os.write(sys.stderr.fileno(), text.encode("ascii", "backslashreplace"))
 
 
 def _make_rich_progress() -> tuple[RichProgress, TaskID]:

@@ -13,7 +13,7 @@ from advisor.core.signals import interrupt_on_signals
 from advisor.fixing.passes import fix_file
 from advisor.fixing.texts import FileChange, FixOutcome, ReadTargets, TargetReading, Texts
 from advisor.optionfile import load
-from advisor.state.private_file import follow_link, lock_file
+from advisor.state.private_file import follow_link, lock_file, open_beside
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 
 LONGEST_NAME = 200  # bytes of the file name used in the name of its copy; file systems allow 255
+OLD_TEXT = ".old"  # ends the name of a copy that has the only old text, so that no later run removes it
 HARD_LINKS = "it has other hard links"
 CANNOT_KEEP_OWNER = "a new file cannot get its owner and attributes"
 MOUNTED = "it is mounted by itself"
@@ -118,39 +119,42 @@ def replace_text(path: str, before: bytes, after: bytes) -> str:
         real = follow_link(path)
     except OSError as error:
         raise MycnfError(f"{path}: cannot be written ({error.strerror}); it is unchanged") from error
-    beside = _temporary_path(real)
     try:
         with interrupt_on_signals(), lock_file(real):
-            why = _replace(path, real, beside, before, after)
-    except HalfWrittenError:
-        raise
+            why = _replace(path, real, before, after)
     except OSError as error:
-        _remove_quietly(beside)
         raise MycnfError(f"{path}: cannot be written ({error.strerror}); it is unchanged") from error
-    except BaseException:
-        _remove_quietly(beside)
-        raise
     return f"{path}: written in place, since {why}" if why else ""
 
 
-def _replace(path: str, real: str, beside: str, before: bytes, after: bytes) -> str:
+def _replace(path: str, real: str, before: bytes, after: bytes) -> str:
     """Rename the new text over the file and return "", or write in place and return the reason."""
     os.close(os.open(real, os.O_RDWR | os.O_NOCTTY))  # a write-protected file is not replaced either
-    with open(os.open(beside, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "r+b") as copy:
-        _fill(copy, after)
-        why = (
-            HARD_LINKS
-            if os.stat(real).st_nlink > 1
-            else ""
-            if copy_attributes(real, copy.fileno())
-            else CANNOT_KEEP_OWNER
-        )
-        _require_unchanged(path, real, before)
-        if not why and _rename_over(beside, real):
-            return ""
-        _fill(copy, before)
-    _overwrite(path, real, beside, before, after)
-    _remove_quietly(beside)
+    beside, handle = open_beside(_temporary_path(real), "", 0o600)
+    old_text = f"{beside}{OLD_TEXT}"
+    try:
+        with open(handle, "r+b") as copy:
+            _fill(copy, after)
+            why = (
+                HARD_LINKS
+                if os.stat(real).st_nlink > 1
+                else ""
+                if copy_attributes(real, copy.fileno())
+                else CANNOT_KEEP_OWNER
+            )
+            _require_unchanged(path, real, before)
+            if not why and _rename_over(beside, real):
+                return ""
+            _fill(copy, before)
+            os.rename(beside, old_text)
+        _overwrite(path, real, old_text, before, after)
+    except HalfWrittenError:
+        raise
+    except BaseException:
+        _remove_quietly(beside)
+        _remove_quietly(old_text)
+        raise
+    _remove_quietly(old_text)
     return why or MOUNTED
 
 
@@ -203,10 +207,10 @@ def _fill(file: BinaryIO, text: bytes) -> None:
 
 
 def _temporary_path(real: str) -> str:
-    """Return an unused hidden name, without the extension that !includedir reads."""
+    """Return the beginning of a hidden name, without the extension that !includedir reads."""
     folder, name = os.path.split(real)
     short = os.fsdecode(os.fsencode(name)[:LONGEST_NAME])
-    return os.path.join(folder, f".{short}.mycnf-{os.urandom(4).hex()}")
+    return os.path.join(folder, f".{short}.mycnf-")
 
 
 def _remove_quietly(beside: str) -> None:

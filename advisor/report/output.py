@@ -93,18 +93,41 @@ def write(text: str, path: str | None) -> None:
         raise
 
 
-def to_stdout(text: str) -> None:
-    """Print a text in stdout's own encoding: bytes that were no UTF-8 as they were, characters that it lacks as `?`."""
+# How documents begin that are UTF-8 whatever encoding stdout has: they declare it, or their format does.
+ALWAYS_UTF8 = ("<!doctype html>", "<svg ", "<?xml ", "# HELP ")
+
+
+def to_stdout(text: str, *, utf8: bool = False) -> None:
+    """Print a text in stdout's own encoding, or in UTF-8: the only place that decides what to do without a character.
+
+    Bytes that were no UTF-8 stay as they were. A character that the encoding lacks is written as ASCII that looks like
+    it, else as its escape, as for control characters: a `?` would be another value.
+    """
+    encoding = sys.stdout.encoding or "utf-8"
+    if utf8 and "utf" not in encoding.lower():
+        _write_encoded(text, "utf-8")
+        return
     try:
         sys.stdout.write(text)
     except UnicodeEncodeError:
-        encoding = sys.stdout.encoding or "ascii"
-        try:
-            data = text.encode(encoding, "surrogateescape")
-        except UnicodeEncodeError:
-            data = text.encode(encoding, "replace")
-        sys.stdout.flush()
-        sys.stdout.buffer.write(data)
+        _write_encoded(text, encoding)
+
+
+def _write_encoded(text: str, encoding: str) -> None:
+    import codecs
+
+    codecs.register_error("mycnf", _without_character)
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode(encoding, "mycnf"))
+
+
+def _without_character(error: UnicodeError) -> tuple[str | bytes, int]:
+    """What to write for the first character that cannot be encoded, and where to go on: a handler of codecs."""
+    assert isinstance(error, UnicodeEncodeError)  # noqa: S101 - the handler is for encoding alone
+    character = error.object[error.start]
+    if "\udc80" <= character <= "\udcff":  # a byte, as surrogateescape decodes it
+        return bytes([ord(character) - 0xDC00]), error.start + 1
+    return PLAIN.get(ord(character)) or character.encode("ascii", "backslashreplace").decode(), error.start + 1
 
 
 class Draft:
@@ -116,6 +139,7 @@ class Draft:
     def __init__(self, path: str | None) -> None:
         self.file: IO[bytes] | None = None
         self._ordinary = self._made = False
+        self._utf8: bool | None = None  # known from the beginning of the text
         if path is None or path == "-":
             return
         from advisor.core.signals import raise_on_signals
@@ -127,7 +151,7 @@ class Draft:
         except OSError as error:
             raise self.drop_draft(error) from error
         self._ordinary = os.path.isfile(self._place) or not os.path.lexists(path)
-        self._beside = f"{self._place}.mycnf-{os.urandom(4).hex()}" if self._ordinary else path
+        self._beside = path
         raise_on_signals()
         try:
             self.file = self._open_target()
@@ -138,8 +162,10 @@ class Draft:
         """What is no ordinary file as it is, else a new file with the mode of the old one, if there is one."""
         if not self._ordinary:
             return open(self._beside, "wb")
+        from advisor.state.private_file import open_beside
+
         # No other account's file of that name, nor one behind a link: folders of reports may be everybody's.
-        handle = os.open(self._beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, AS_USUAL)
+        self._beside, handle = open_beside(f"{self._place}.mycnf-", "", AS_USUAL)
         self._made = True
         if os.path.exists(self._place):
             os.fchmod(handle, os.stat(self._place).st_mode & 0o777)
@@ -148,7 +174,9 @@ class Draft:
     def write(self, text: str) -> None:
         """Write on."""
         if self.file is None:
-            to_stdout(text)
+            if self._utf8 is None and text:
+                self._utf8 = text.startswith(ALWAYS_UTF8)
+            to_stdout(text, utf8=bool(self._utf8))
             return
         try:
             self.file.write(text.encode("utf-8", "surrogateescape"))
@@ -162,9 +190,9 @@ class Draft:
                 self.file.flush()
                 if self._ordinary:
                     os.fsync(self.file.fileno())
+                    os.replace(self._beside, self._place)  # before closing it releases its lock
+                    self._made = False
                 self.file.close()
-            if self._ordinary:
-                os.replace(self._beside, self._place)
         except OSError as error:
             raise self.drop_draft(error) from error
 
@@ -211,8 +239,8 @@ class Paper(NamedTuple):
         return cls(colour=colour_wanted(path))
 
     def fit_text(self, text: str) -> str:
-        """The text in the page's characters; a question mark stands for what has no other."""
-        return text.translate(PLAIN).encode("ascii", "replace").decode() if self.plain else text
+        """The text with ASCII for the characters of reports where the page is plain; those of values stay."""
+        return text.translate(PLAIN) if self.plain else text
 
 
 def _columns() -> int:
@@ -237,3 +265,8 @@ def run_time() -> str:
     given = os.environ.get("SOURCE_DATE_EPOCH", "")
     known = given.isdecimal() and len(given) <= EPOCH_DIGITS
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(int(given) if known else None))
+
+
+def today() -> str:
+    """The day of `run_time`, such as 2026-11-21: suppressions end by it."""
+    return run_time()[:10]

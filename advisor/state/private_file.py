@@ -14,10 +14,14 @@ from advisor.core.signals import interrupt_on_signals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import BinaryIO
 
 
 PRIVATE = 0o600
 PART = ".part"
+RANDOM = 4  # bytes of a temporary file's name, as hexadecimal digits
+HEXADECIMAL = "0123456789abcdef"
+ATTEMPTS = 10  # to lock a new file; another user who can read it could lock each of them
 SHARED = stat.S_ISVTX | stat.S_IWOTH
 MAX_LINKS = 40  # as in the kernel
 
@@ -27,11 +31,13 @@ def replace_private(path: str, data: bytes) -> None:
 
     The mode does not depend on the umask. SIGINT, SIGTERM and SIGHUP leave no temporary file.
     """
-    beside = f"{path}.{os.urandom(4).hex()}{PART}"
     with interrupt_on_signals():
+        beside = ""
         try:
-            _write(beside, data)
-            os.replace(beside, path)
+            beside, handle = open_beside(f"{path}.", PART, PRIVATE)
+            with os.fdopen(handle, "wb") as file:
+                _fill_private(file, data)
+                os.replace(beside, path)
         except BaseException as error:
             if isinstance(error, OSError) and error.filename is None:
                 error.filename = path  # on a full disk, the error has no file name
@@ -39,6 +45,62 @@ def replace_private(path: str, data: bytes) -> None:
                 os.unlink(beside)
             raise
     _sync(os.path.dirname(os.path.abspath(path)))
+
+
+def open_beside(begin: str, end: str, mode: int) -> tuple[str, int]:
+    """Create the temporary file of a writer, `begin`, digits and `end`, locked until its descriptor is closed.
+
+    Removes the temporary files of that name which killed writers left: regular files of this user that no process has
+    locked. Rename the file before the descriptor is closed. Raises OSError.
+    """
+    _remove_abandoned(begin, end)
+    for left in reversed(range(ATTEMPTS)):
+        path = f"{begin}{os.urandom(RANDOM).hex()}{end}"
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        handle = os.open(path, flags, mode)
+        if _lock_new(handle, path) or not left:
+            return path, handle
+        os.close(handle)
+        with suppress(OSError):
+            os.unlink(path)
+    raise AssertionError("the last attempt returns")
+
+
+def _lock_new(handle: int, path: str) -> bool:
+    """Lock a new file; False if another process took it for abandoned before."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass  # some file systems have no locks
+    try:
+        return os.path.samestat(os.fstat(handle), os.lstat(path))
+    except FileNotFoundError:
+        return False
+
+
+def _remove_abandoned(begin: str, end: str) -> None:
+    folder, name = os.path.split(begin)
+    with suppress(OSError):
+        for entry in os.listdir(folder or os.curdir):
+            digits = entry[len(name) : len(entry) - len(end)]
+            if len(digits) == 2 * RANDOM and not digits.strip(HEXADECIMAL) and entry == f"{name}{digits}{end}":
+                with suppress(OSError):
+                    _remove_unlocked(os.path.join(folder, entry))
+
+
+def _remove_unlocked(path: str) -> None:
+    """Remove a regular file of this user, unless a process has it locked; raises OSError."""
+    handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    try:
+        status = os.fstat(handle)
+        if stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and status.st_nlink == 1:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(status, os.lstat(path)):
+                os.unlink(path)
+    finally:
+        os.close(handle)
 
 
 def follow_link(path: str) -> str:
@@ -69,12 +131,11 @@ def make_private(handle: int, mode: int) -> None:
             os.fchmod(handle, mode)
 
 
-def _write(path: str, data: bytes) -> None:
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, PRIVATE), "wb") as file:
-        make_private(file.fileno(), PRIVATE)
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
+def _fill_private(file: BinaryIO, data: bytes) -> None:
+    make_private(file.fileno(), PRIVATE)
+    file.write(data)
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def _sync(folder: str) -> None:

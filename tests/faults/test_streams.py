@@ -13,6 +13,7 @@ from lxml import etree
 from mycnf_command import CHECKOUT, Ended, check_run
 
 from advisor.cli.parser import COMMANDS
+from advisor.report.output import PLAIN
 
 SNAPSHOT = str(CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json")
 BAD = str(CHECKOUT / "examples" / "bad.cnf")
@@ -145,13 +146,46 @@ def test_a_closed_pipe(words: tuple[str, ...], redirected: str, tmp_path: Path) 
 
 
 def test_characters_that_stdout_lacks(tmp_path: Path) -> None:
-    """A terminal of another encoding gets the whole report, with a question mark for what it can't show."""
+    """A terminal of another encoding gets the whole report, in look-alikes and escapes: never a ? for a character."""
     words = ("audit", "--isolated", "--snapshot", SNAPSHOT, "--format", "markdown")
     usual = shell(words, "", tmp_path, PYTHONIOENCODING="utf-8")
     assert not usual.out.isascii()
     ended = shell(words, "", tmp_path, PYTHONIOENCODING="ascii")
     assert ended.code == usual.code
-    assert ended.out == usual.out.encode("ascii", "replace").decode()
+    assert ended.out.count("?") == usual.out.count("?")
+    assert ended.out == usual.out.translate(PLAIN).encode("ascii", "backslashreplace").decode()
+
+
+@pytest.mark.parametrize(
+    "words", [("show",), ("lint", "--fail-on", "never"), ("lint", "--fail-on", "never", "--format", "csv")]
+)
+@pytest.mark.parametrize(
+    ("encoding", "shown"), [("latin-1", b"Gr\xf6\xdfe\\u4f60"), ("ascii", b"Gr\\xf6\\xdfe\\u4f60")]
+)
+def test_values_are_escaped(words: tuple[str, ...], encoding: str, shown: bytes, tmp_path: Path) -> None:
+    """A value keeps every character that the encoding has; another is its escape, and a byte of no UTF-8 stays."""
+    (tmp_path / "my.cnf").write_bytes("[mysqld]\nlog_error = /var/Gr\xf6\xdfe\u4f60.err\nno_such = \u4f60\n".encode())
+    ended = raw((*words, "--isolated", "--target", "mysql-8.4", "my.cnf"), tmp_path, encoding)
+    assert ended.returncode == 0, ended.stderr
+    assert b"Traceback" not in ended.stderr
+    assert b"?" not in ended.stdout.replace(b"did you mean", b"").replace(b"?\n", b"\n")
+    if words == ("show",):
+        assert shown in ended.stdout
+
+
+@pytest.mark.parametrize("form", ["html", "prometheus"])
+def test_documents_that_declare_utf8(form: str, tmp_path: Path) -> None:
+    """A page and metrics are the same bytes in every locale, as their formats ask."""
+    words = ("audit", "--isolated", "--snapshot", SNAPSHOT, "--format", form)
+    assert raw(words, tmp_path, "latin-1").stdout == raw(words, tmp_path, "utf-8").stdout
+
+
+def raw(words: tuple[str, ...], folder: Path, encoding: str) -> subprocess.CompletedProcess[bytes]:
+    """A run with its streams in this encoding, as bytes."""
+    own = {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": str(CHECKOUT), "PYTHONIOENCODING": encoding}
+    own["SOURCE_DATE_EPOCH"] = "1795244400"
+    command = [sys.executable, "-m", "advisor", *words]
+    return subprocess.run(command, capture_output=True, env=own, cwd=folder, timeout=600, check=False)
 
 
 def test_xml_is_what_it_says_in_any_locale(tmp_path: Path) -> None:

@@ -161,3 +161,103 @@ def test_a_link_of_that_name_is_not_followed(tmp_path: Path, monkeypatch: pytest
     with pytest.raises(MycnfError, match="File exists"):
         write("x", str(tmp_path / "report"))
     assert (tmp_path / "precious").read_text() == "mine"
+
+
+# How a process writes a file of each kind, and how far it comes before it is stopped.
+WRITERS = {
+    "report": (
+        "from advisor.report.output import Draft\ndraft = Draft(path)\ndraft.write('x')\nstop()\ndraft.keep()",
+        "report.mycnf-{}",
+    ),
+    "state": (
+        (
+            "from advisor.state import private_file\nprivate_file._fill_private = lambda file, data: stop()\n"
+            "private_file.replace_private(path, b'x')"
+        ),
+        "report.{}.part",
+    ),
+    "fix": (
+        (
+            "from advisor import fixing\nfixing._require_unchanged = lambda *_: stop()\n"
+            "fixing.replace_text(path, b'old', b'x')"
+        ),
+        ".report.mycnf-{}",
+    ),
+}
+STOPPED = """
+import os, signal, sys
+path = sys.argv[1]
+def stop():
+    print("begun", flush=True)
+    sys.stdin.readline()
+"""
+
+
+def begin_writing(kind: str, path: Path) -> subprocess.Popen[str]:
+    """A process that waits in the middle of writing the file."""
+    path.write_text("old")
+    process = subprocess.Popen(
+        [sys.executable, "-c", STOPPED + WRITERS[kind][0], str(path)],
+        env={**os.environ, "PYTHONPATH": str(CHECKOUT)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "begun\n"
+    return process
+
+
+def write_whole(kind: str, path: Path) -> None:
+    """Write the file without being stopped."""
+    code = f"path = {str(path)!r}\ndef stop(): pass\n{WRITERS[kind][0]}"
+    environment = {**os.environ, "PYTHONPATH": str(CHECKOUT)}
+    subprocess.run([sys.executable, "-c", code], env=environment, timeout=600, check=True)
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_what_a_killed_writer_left_is_removed(kind: str, tmp_path: Path) -> None:
+    """The next write of the same file removes the temporary file of a killed process."""
+    path = tmp_path / "report"
+    killed = begin_writing(kind, path)
+    assert len(os.listdir(tmp_path)) == 2
+    killed.kill()
+    killed.communicate()
+    write_whole(kind, path)
+    assert os.listdir(tmp_path) == ["report"]
+
+
+@pytest.mark.parametrize("kind", ["report", "state"])  # two fixes of one file wait for each other
+def test_what_a_living_writer_needs_stays(kind: str, tmp_path: Path) -> None:
+    """A write of the same file meanwhile does not take the temporary file of the other process."""
+    path = tmp_path / "report"
+    living = begin_writing(kind, path)
+    before = sorted(os.listdir(tmp_path))
+    write_whole(kind, path)
+    assert sorted(os.listdir(tmp_path)) == before
+    living.communicate("\n")
+    assert living.returncode == 0
+    assert os.listdir(tmp_path) == ["report"]
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_nothing_else_is_removed(kind: str, tmp_path: Path) -> None:
+    """Links, directories, files with other names, and files of other users stay beside the file."""
+    path, name = tmp_path / "report", WRITERS[kind][1]
+    path.write_text("old")
+    (tmp_path / "precious").write_text("mine")
+    kept = [name.format(digits) for digits in ("0123456", "0123456g", "012345678", "01234567.old")]
+    for other in kept:
+        (tmp_path / other).write_text("mine")
+    (tmp_path / name.format("00000001")).symlink_to("precious")
+    (tmp_path / name.format("00000002")).mkdir()
+    os.link(tmp_path / "precious", tmp_path / name.format("00000003"))
+    kept += [name.format(f"0000000{number}") for number in (1, 2, 3)]
+    if os.geteuid() == 0:
+        (tmp_path / name.format("00000004")).write_text("theirs")
+        os.chown(tmp_path / name.format("00000004"), 12345, 12345)
+        kept.append(name.format("00000004"))
+    (tmp_path / name.format("00000005")).write_text("abandoned")
+    write_whole(kind, path)
+    assert sorted(os.listdir(tmp_path)) == sorted([*kept, "precious", "report"])
+    assert (tmp_path / "precious").read_text() == "mine"

@@ -62,6 +62,13 @@ def test_demo(capsys: pytest.CaptureFixture[str]) -> None:
     assert value(families, "mycnf_memory_likely_bytes") < value(families, "mycnf_memory_ceiling_bytes")
 
 
+@pytest.mark.parametrize(("lost", "number"), [("", 0), ("the connection was lost during 'SHOW GLOBAL STATUS'", 1)])
+def test_an_incomplete_audit_shows(lost: str, number: int) -> None:
+    """A lost connection is a 1, so that an alert distinguishes missing findings from a healthy server."""
+    families = read(report(audited(facts=replace(recorded(), lost=lost)), Page()))
+    assert value(families, "mycnf_last_audit_incomplete", server="db1") == number
+
+
 def test_no_finding_is_a_zero() -> None:
     """A clean server has zeros, so that an alert distinguishes it from one without a report."""
     families = read(report(audited(), Page()))

@@ -38,6 +38,10 @@ METRICS = (
     Metric("finding", "A finding of the last audit; always 1."),
     Metric("put_aside_findings", "Suppressed findings of the last audit; no other metric counts them."),
     Metric("skipped_rules", "Rules that the last audit skipped because a privilege or a part of the facts is missing."),
+    Metric(
+        "last_audit_incomplete",
+        "1 if the connection was lost while the last audit read the server (exit code 3), 0 if it read to the end.",
+    ),
     Metric("last_audit_timestamp_seconds", "When the last audit read the server, in seconds since 1970."),
     Metric("memory_measured_bytes", "Memory that the server took when it was audited."),
     Metric("memory_likely_bytes", "Memory that the server is likely to take at its peak of connections."),
@@ -62,6 +66,7 @@ def samples(audited: AuditResult, server: str) -> dict[str, list[Sample]]:
         "finding": list(_findings(audited, by)),
         "put_aside_findings": [Sample(by, len(audited.suppressed))],
         "skipped_rules": [Sample(by, len({skip.code for skip in audited.skipped}))],
+        "last_audit_incomplete": [Sample(by, bool(audited.facts.lost))],
         "last_audit_timestamp_seconds": list(_taken_at(audited, by)),
         **_memory(audited, by),
     }
