@@ -9,7 +9,7 @@ from advisor.carriers.declared import flavours_of
 from advisor.carriers.document import FILLER, CarrierError, Piece, verbatim_piece
 from advisor.carriers.images import ServerImage, image_of
 from advisor.carriers.server_command import MAX_WORDS, arguments_option_set, server_command
-from advisor.carriers.words import MAX_LENGTH, OpenQuoteError, shell_words
+from advisor.carriers.words import MAX_LENGTH, OpenQuoteError, memory_size, shell_words
 from advisor.carriers.yaml_tree import Mapping, Node, Scalar, Sequence, piece_of
 from advisor.catalog.targets import newest_target
 
@@ -40,6 +40,7 @@ class Containers:
         self.parsed = parsed
         self.needs_image = needs_image
         self.images: list[ServerImage] = []
+        self.task_limits: dict[int, int] = {}  # of the memory of a whole task, by its containers
 
     def server(self, key: str, node: Mapping) -> OptionSet | None:
         """Return the options that a mapping passes to a server; None if it does not describe one."""
@@ -64,7 +65,18 @@ class Containers:
         if image is None and server.program.startswith("mariadb"):
             image = ServerImage(newest_target("mariadb"), f"its program is {server.program}")
         made = arguments_option_set(self.document, label, server.options, *(image or ()))
-        return made._replace(memory=_task_limit(node) if key in TASK_LISTS else memory_limit(node))
+        if key not in TASK_LISTS:
+            return made._replace(memory=memory_limit(node))
+        own, whole = _task_limit(node), self.task_limits.get(id(node), 0)
+        return made._replace(memory=min(own, whole) if own and whole else own or whole)
+
+    def note_task(self, node: Mapping) -> None:
+        """Note the memory of a task definition, which all of its containers share; Fargate needs no other limit."""
+        limit = node.get("memory") or node.get("Memory")
+        size = _task_size(limit.value) if isinstance(limit, Scalar) and limit.is_known else 0
+        listed = next((found for name in TASK_LISTS if (found := node.get(name)) is not None), None)
+        if size and isinstance(listed, Sequence):
+            self.task_limits |= dict.fromkeys(map(id, listed.items), size)
 
     def flags(self, key: str, node: Scalar) -> OptionSet | None:
         """Return the options in an environment variable that Bitnami images pass to their server."""
@@ -151,7 +163,7 @@ def memory_limit(node: Mapping) -> int:
         for key in keys:
             limit = limit.get(key) if isinstance(limit, Mapping) else None
         if isinstance(limit, Scalar):
-            return _memory_size(limit.value, decimal=keys[0] == "resources")
+            return memory_size(limit.value, decimal=keys[0] == "resources")
     return 0
 
 
@@ -161,13 +173,10 @@ def _task_limit(node: Mapping) -> int:
     return int(limit.value) << 20 if isinstance(limit, Scalar) and re.fullmatch(r"\d{1,9}", limit.value) else 0
 
 
-def _memory_size(text: str, *, decimal: bool) -> int:
-    """The bytes of 512m, 1gb (compose) or 1Gi, 1.5G (Kubernetes, decimal without i); 0 for any other text."""
-    match = re.fullmatch(r"(\d{1,15}(?:\.\d{1,6})?)(?:([kmgt])(i?)b?|b)?", text.strip().lower())
-    if match is None or (decimal and text.strip().endswith("m")):  # a thousandth in Kubernetes
-        return 0
-    base = 1000 if decimal and not match[3] else 1024
-    return int(float(match[1]) * base ** ("kmgt".index(match[2]) + 1 if match[2] else 0))
+def _task_size(text: str) -> int:
+    """The bytes of a task's memory: MiB, or GB as in `2 GB`; 0 for any other text."""
+    match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,3})?)\s*(gb)?", text.strip().lower())
+    return int(float(match[1]) * (1 << (30 if match[2] else 20))) if match else 0
 
 
 def fill_variables(piece: Piece) -> Piece:

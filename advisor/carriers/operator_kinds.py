@@ -6,8 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from advisor.carriers.blocks import block_option_set, holds_options
+from advisor.carriers.containers import memory_limit
 from advisor.carriers.declared import DeclaredServer, Entry, first, flavours_of, is_null, key_text, text_of
-from advisor.carriers.images import UNVERSIONED, ServerImage, image_of
+from advisor.carriers.images import UNVERSIONED, ServerImage, collection_series, image_of
 from advisor.carriers.yaml_tree import BLOCKS, Mapping, Scalar, Sequence, block_lines, piece_of
 from advisor.catalog.targets import known_series, newest_target
 from advisor.core.model import Target
@@ -41,6 +42,15 @@ ADDING = (*OPERATORS, "MysqlCluster", "MySQLCluster", "VitessCluster")
 FILLS = r"\{\{[^{}\n]*\}\}"
 ASSUMED = (8, 0)
 ORACLE = (8, 4)  # Oracle's operator starts the version that it was released with, 8.1 or later
+# Options that images of Software Collections read from variables such as MYSQL_MAX_CONNECTIONS, by their documentation.
+COLLECTION_PREFIX = "MYSQL_"
+COLLECTION_OPTIONS = frozenset(
+    (
+        *("lower_case_table_names", "max_connections", "max_allowed_packet", "ft_min_word_len", "ft_max_word_len"),
+        *("table_open_cache", "key_buffer_size", "sort_buffer_size", "read_buffer_size", "innodb_buffer_pool_size"),
+        *("innodb_log_file_size", "innodb_log_buffer_size", "binlog_format"),
+    )
+)
 
 
 def operator_sets(reader: Declarations) -> Iterator[OptionSet | None]:
@@ -65,7 +75,51 @@ def operator_sets(reader: Declarations) -> Iterator[OptionSet | None]:
         elif key == "vars" or not path:
             yield _role_set(reader, key or "variables", node)
         yield from _texts(reader, path, node)
+        yield _collection_set(reader, key, node)
     yield from _ini_sets(reader)
+
+
+def _collection_set(reader: Declarations, key: str, node: Mapping) -> OptionSet | None:
+    """Return the options in the environment of a container whose image is one of Software Collections.
+
+    A script of the image decides what becomes of them, so only options that the server has are judged, and values that
+    it accepts.
+    """
+    reference = text_of(node.get("image")) or ""
+    image = image_of(reference)
+    if collection_series(reference) is None or image is None:
+        return None
+    entries = [
+        entry._replace(prefix=COLLECTION_PREFIX)
+        for entry in _environment(reader, first(node, ("environment", "env")))
+        if entry.name.text.startswith(COLLECTION_PREFIX)
+        and entry.name.text.removeprefix(COLLECTION_PREFIX).lower() in COLLECTION_OPTIONS
+    ]
+    label = text_of(node.get("name")) or key or "environment"
+    made = reader.option_set(label, entries, DeclaredServer(image.target, image.why, lenient=True))
+    return made and made._replace(memory=memory_limit(node))
+
+
+def _environment(reader: Declarations, node: Node | None) -> list[Entry]:
+    """Return the variables of a container: a mapping, NAME=VALUE, or names with values."""
+    if isinstance(node, Mapping):
+        return reader.named_entries(node)
+    entries: list[Entry | None] = []
+    for item in node.items if isinstance(node, Sequence) else []:
+        if isinstance(item, Mapping):
+            entries.append(reader.listed_entry(item))
+        elif isinstance(item, Scalar) and item.is_known:
+            entries.append(_assignment(reader, item))
+    return [entry for entry in entries if entry is not None]
+
+
+def _assignment(reader: Declarations, item: Scalar) -> Entry | None:
+    piece = piece_of(reader.document, reader.parsed, item)
+    name, equals, _ = piece.text.partition("=")
+    if not equals:
+        return None
+    value = piece.cut(len(name) + 1)
+    return Entry(piece.cut(0, len(name)), value, not value.templated and "$" not in value.text, is_key=True)
 
 
 def _ini_sets(reader: Declarations) -> Iterator[OptionSet | None]:

@@ -25,6 +25,9 @@ _YAML_NAMES = (".yml", ".yaml", ".json", ".sls", ".tfstate")
 _HCL_NAMES = (".tf", ".tofu", ".hcl", ".nomad")
 # What Terraform and Nomad fill in: ${var.name} and %{ if … }.
 _HCL_FILLS = r"[$%]\{"
+# What Nomad Pack fills in: [[ var "count" . ]], [[ .my.count ]], [[ if … ]]; lists in lists have no such words.
+_PACK_WORDS = r"if|else|end|range|with|define|template|block|var|meta|include|env|fileContents|nomad\w*|toStringList"
+_PACK = rf"\[\[-?\s*(?:/\*|\.[A-Za-z]|\$\w*\s*:?=|(?:{_PACK_WORDS})(?:\s|\]))"
 # A resource that declares parameters, and what is said if none of them is in the file.
 _DECLARING_RESOURCE = r'"(?:aws_(?:db|rds_cluster)_parameter_group|azurerm_mysql_\w*configuration)"'
 _BY_VARIABLES = (
@@ -104,6 +107,9 @@ def _configuration(document: Document) -> Carrier:
     lower = document.text.lower()
     if not any(word in lower for word in _HCL_WORDS):
         return Carrier(document, ())
+    if re.search(_PACK, document.text):
+        remedy = "check what it renders to: nomad-pack render"
+        raise CarrierError(f"{document.path}: a template of Nomad Pack is not read; {remedy}")
     from advisor.carriers.hcl_tree import parse_hcl
     from advisor.carriers.yaml_documents import sets_of
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.carriers.document import Carrier, CarrierError, Document, Piece, verbatim_piece
 from advisor.carriers.images import image_of
 from advisor.carriers.server_command import MAX_WORDS, arguments_option_set, server_command
-from advisor.carriers.words import BLANKS, OpenQuoteError, TooLongError, check_length, unit_words
+from advisor.carriers.words import BLANKS, OpenQuoteError, TooLongError, check_length, memory_size, unit_words
 from advisor.catalog.targets import newest_target
 from advisor.core.errors import MycnfError
 from advisor.optionfile import load
@@ -49,9 +49,13 @@ def read_unit(document: Document, root: str | None = None) -> Carrier:
     files: list[str] = []
     held = 0
     container: dict[str, Piece] = {}  # of a unit of Podman
+    podman: list[Piece] = []  # the arguments in it that are for podman itself
     for assignment in assignments(document):
         if assignment.section == "Container":
             container[assignment.key] = assignment.value
+            if assignment.key == "PodmanArgs":
+                podman += _words(document, assignment.value)
+                check_words(document.path, len(podman))
         if assignment.section != "Service":
             continue
         if assignment.key == "Environment":
@@ -71,19 +75,38 @@ def read_unit(document: Document, root: str | None = None) -> Carrier:
         check_words(document.path, sum(map(len, variables.values())))
     sets = [_started_server(document, key, words, variables) for key, words in commands]
     if container:
-        sets = [*sets, _container(document, container)]
+        sets = [*sets, _container(document, container, podman)]
     elif not commands:
         sets = [arguments_option_set(document, name, words) for name, words in variables.items() if name in PASSED_ON]
     return Carrier(document, tuple(option_set for option_set in sets if option_set is not None))
 
 
-def _container(document: Document, settings: Mapping[str, Piece]) -> OptionSet | None:
-    """Return the arguments that a unit of Podman passes to the server of its image."""
+def _container(document: Document, settings: Mapping[str, Piece], podman: list[Piece]) -> OptionSet | None:
+    """Return the arguments that a unit of Podman passes to the server of its image, with the limit of its memory."""
     image = image_of(settings["Image"].text) if "Image" in settings else None
     program = _words(document, settings["Entrypoint"]) if "Entrypoint" in settings else []
     words = [*program, *(_words(document, settings["Exec"]) if "Exec" in settings else [])]
     server = server_command(words, by_image=image is not None and not program)
-    return arguments_option_set(document, "Exec", server.options, *(image or ())) if server and server.options else None
+    if server is None or not server.options:
+        return None
+    own = settings["Memory"].text if "Memory" in settings else ""
+    limit = _podman_memory([word.text for word in podman], own)
+    return arguments_option_set(document, "Exec", server.options, *(image or ()))._replace(memory=limit)
+
+
+def _podman_memory(arguments: list[str], own: str) -> int:
+    """Return the memory limit of a container of Podman in bytes, 0 if there is none.
+
+    `own` is the value of `Memory=`. An argument such as --memory=1g, which podman gets later, overrides it.
+    """
+    limit = own
+    for at, word in enumerate(arguments):
+        name, equals, value = word.partition("=")
+        if name in ("--memory", "-m"):
+            limit = value if equals else "".join(arguments[at + 1 : at + 2])
+        elif word.startswith("-m") and not word.startswith("--"):
+            limit = word[2:]
+    return memory_size(limit, decimal=False)
 
 
 def _words(document: Document, value: Piece) -> list[Piece]:

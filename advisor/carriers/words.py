@@ -1,7 +1,8 @@
-"""Splits text into words as shells, compose and systemd do, each word with its positions."""
+"""Splits text into words as shells, compose and systemd do, each word with its positions; reads sizes of memory."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -31,6 +32,18 @@ class Escape(NamedTuple):
     length: int
     kept: int | None
     meaning: str | None = None
+
+
+def memory_size(text: str, *, decimal: bool) -> int:
+    """Return the bytes of 512m, 1gb (compose, podman) or 1Gi, 1.5G (Kubernetes, decimal without i).
+
+    0 for any other text.
+    """
+    match = re.fullmatch(r"(\d{1,15}(?:\.\d{1,6})?)(?:([kmgt])(i?)b?|b)?", text.strip().lower())
+    if match is None or (decimal and text.strip().endswith("m")):  # a thousandth in Kubernetes
+        return 0
+    base = 1000 if decimal and not match[3] else 1024
+    return int(float(match[1]) * base ** ("kmgt".index(match[2]) + 1 if match[2] else 0))
 
 
 def shell_words(piece: Piece, operators: str = "") -> list[Piece]:

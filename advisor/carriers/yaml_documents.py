@@ -107,6 +107,7 @@ def sets_of(document: Document, parsed: str, roots: list[Node], notation: str, f
         group = group_of_texts(root)
         for key, node in walk(root):
             if isinstance(node, Mapping):
+                containers.note_task(node)  # before its containers, which are below it
                 option_sets += [containers.server(key, node), containers.named_flags(node)]
                 if limit := memory_limit(node):
                     limits |= dict.fromkeys(map(id, node.own_values().values()), limit)

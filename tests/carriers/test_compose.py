@@ -254,3 +254,77 @@ def test_the_last_item_of_a_list_in_json(carried: Reader) -> None:
     assert document.labels == ["command"]
     assert document.options() == {"port": "1", "skip-name-resolve": None}
     assert reading.whole == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("task", "own", "size"),
+    [
+        ("memory: '4096'", "", 4 << 30),
+        ("memory: 2 GB", "", 2 << 30),
+        ("memory: 0.5GB", "", 512 << 20),
+        ("memory: 4096", "memory: 1024", 1 << 30),
+        ("memory: 1024", "memory: 4096", 1 << 30),
+        ("cpu: 256", "", 0),
+        ("memory: !Ref Size", "", 0),
+    ],
+)
+def test_the_memory_of_a_task(task: str, own: str, size: int, carried: Reader) -> None:
+    """A container of a task has the memory of the task, as with Fargate, or its own limit if that is smaller."""
+    text = (
+        "Resources:\n  Task:\n    Type: AWS::ECS::TaskDefinition\n    Properties:\n"
+        f"      {task.replace('memory', 'Memory')}\n      ContainerDefinitions:\n"
+        "      - Name: db\n        Image: mysql:8.4\n        Command: [mysqld, --port=1]\n"
+        f"        {own.replace('m', 'M', 1)}\n"
+    )
+    assert [one.memory for one in carried(text, "task.yaml").carrier.sets] == [size]
+
+
+@pytest.mark.parametrize(
+    ("image", "series", "why"),
+    [
+        ("mysql/mysql-server", "8.0", "assumed to be 8.0, the last series of this name"),
+        ("mysql/mysql-server:latest", "8.0", "assumed to be 8.0, the last series of this name"),
+        ("docker.io/mysql/mysql-server:latest", "8.0", "the last series of this name"),
+        ("mysql/mysql-server:5.7", "5.7", "its image is"),
+        ("example.org/mysql/mysql-server", "9.7", "assumed to be the newest version"),
+        ("container-registry.oracle.com/mysql/community-server", "9.7", "assumed to be the newest version"),
+        ("quay.io/sclorg/mysql-80-c9s:latest", "8.0", "its image is quay.io/sclorg/mysql-80-c9s:latest"),
+        ("registry.redhat.io/rhel9/mysql-84", "8.4", "its image is"),
+        ("centos/mysql-57-centos7", "5.7", "its image is"),
+        ("quay.io/sclorg/mariadb-1011-c9s", "10.11", "its image is"),
+        ("registry.redhat.io/rhel8/mariadb-103", "10.6", "and no older series is known"),
+    ],
+)
+def test_versions_of_images(image: str, series: str, why: str, carried: Reader) -> None:
+    """An image is of its tag's version, of that in its name, or of the last one under its name."""
+    (found,) = carried(f"services:\n  db:\n    image: {image}\n    command: --port=1\n", "compose.yml").carrier.sets
+    assert found.hint is not None
+    assert ".".join(map(str, found.hint.version[:2])) == series
+    assert why in found.why
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        "environment:\n      MYSQL_MAX_CONNECTIONS: 500\n      MYSQL_SORT_BUFFER_SIZE: 64M\n      MYSQL_USER: x",
+        (
+            "environment:\n    - MYSQL_MAX_CONNECTIONS=500\n    - MYSQL_SORT_BUFFER_SIZE=64M\n"
+            "    - MYSQL_DATABASE=x\n    - X"
+        ),
+        (
+            "env:\n    - {name: MYSQL_MAX_CONNECTIONS, value: '500'}\n"
+            "    - {name: MYSQL_SORT_BUFFER_SIZE, value: 64M}\n"
+            "    - name: MYSQL_KEY_BUFFER_SIZE\n      valueFrom: {secretKeyRef: {name: x}}"
+        ),
+    ],
+)
+def test_variables_of_software_collections(environment: str, carried: Reader) -> None:
+    """Images of Software Collections set options by variables; the same variables mean nothing to other images."""
+    text = f"services:\n  db:\n    image: quay.io/sclorg/mysql-80-c9s\n    mem_limit: 1g\n    {environment}\n"
+    document = carried(text, "compose.yml")
+    assert document.options() == {"max_connections": "500", "sort_buffer_size": "64M"}
+    (found,) = document.carrier.sets
+    assert (found.hint and found.hint.version[:2], found.memory, found.partial) == ((8, 0), 1 << 30, True)
+    for value in ("$CONNECTIONS", "${CONNECTIONS}"):
+        assert "max_connections" not in carried(text.replace("500", value), "compose.yml").options()
+    assert carried(text.replace("quay.io/sclorg/mysql-80-c9s", "mysql:8.0"), "compose.yml").labels == []

@@ -127,3 +127,29 @@ def test_where_a_server_is_reached(text: str, sets: int) -> None:
     carrier = read_carrier("x.yml", {"x.yml": text.encode()})
     assert carrier is not None
     assert len(carrier.sets) == sets
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "refused"),
+    [
+        (
+            "mysql.nomad.tpl",
+            'job [[ template "name" . ]] {\n  group "mysql" { count = [[ var "count" . ]] }\n}\n',
+            True,
+        ),
+        ("mysql.hcl", 'job "mysql" {\n  [[- if .my.region ]]\n  region = "x"\n  [[- end ]]\n}\n', True),
+        ("rds.tf", 'locals {\n  mysql = [["a", "b"], [var.x, local.y]]\n  more = [[local.env, var.a]]\n}\n', False),
+        ("mysql.nomad", 'job "mysql" {\n  constraints = [["${attr.kernel.name}", "linux"]]\n}\n', False),
+    ],
+)
+def test_templates_of_nomad_pack(name: str, text: str, refused: bool) -> None:
+    """One line names the kind and what can be checked instead; lists in lists are no templates."""
+    if not refused:
+        carrier = read_carrier(name, {name: text.encode()})
+        assert carrier is not None
+        return
+    with pytest.raises(CarrierError) as caught:
+        read_carrier(name, {name: text.encode()})
+    assert str(caught.value) == (
+        f"{name}: a template of Nomad Pack is not read; check what it renders to: nomad-pack render"
+    )

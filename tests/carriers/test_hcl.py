@@ -127,7 +127,7 @@ def test_a_job_by_another_name(carried: Reader) -> None:
 def test_a_broken_job(carried: Reader) -> None:
     """The remedy is the program that reads such files."""
     with pytest.raises(CarrierError, match=r"^x\.nomad:1: invalid HCL; nomad job validate shows more$"):
-        carried('job "mysql" {\n  [[ template "x" . ]]\n}\n', "x.nomad")
+        carried('job "mysql" {\n  = template "x"\n}\n', "x.nomad")
 
 
 ENCODED = """\

@@ -86,3 +86,21 @@ def test_a_container_of_podman(carried: Reader) -> None:
     assert document.slices("mariadb-11.4") == ["port=1", "sql-mode=ANSI"]
     assert carried(text.replace("mariadb", "nginx"), "db.container").labels == []
     assert carried(text.replace("Exec=", "Entrypoint=sleep\nExec="), "db.container").labels == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "size"),
+    [
+        ("Memory=512m", 512 << 20),
+        ("PodmanArgs=--cpus=2 --memory=1g", 1 << 30),
+        ("PodmanArgs=--memory 2gb --pids-limit 5", 2 << 30),
+        ("PodmanArgs=-m1g\nMemory=4g", 1 << 30),
+        ("PodmanArgs=-m 1g", 1 << 30),
+        ("Memory=%i", 0),
+        ("PodmanArgs=--memory-swap=1g", 0),
+    ],
+)
+def test_the_memory_of_a_container_of_podman(lines: str, size: int, carried: Reader) -> None:
+    """The limit of the unit, or of the arguments for podman, which come later, is the memory of the server."""
+    text = f"[Container]\nImage=docker.io/library/mariadb:11.4\n{lines}\nExec=--port=1\n"
+    assert [one.memory for one in carried(text, "db.container").carrier.sets] == [size]
