@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import posixpath
 import pwd
 import re
+import stat
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
+from advisor.collect.connection.sockets import runs_servers
 from advisor.collect.host.host import open_root
 from advisor.core.errors import MycnfError
 from advisor.facts.files import WORLD_WRITABLE, FileCopy, OptionFiles, PersistedOption
@@ -19,7 +23,7 @@ from advisor.optionfile import load, resolve
 from advisor.redaction import redact_arguments, redact_text, redact_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Container, Iterable, Iterator
 
 
 # Every build reads the first two; the others depend on the build, so they are used only if the server names them.
@@ -58,10 +62,10 @@ def read_files(
     """The option files that process `pid` reads, in its order.
 
     `named` are files that the server reports as origins of values: those outside the usual places are read too. A file
-    that cannot be read is listed without text.
+    that cannot be read is listed without text; so is one that a stranger's process could not read by itself.
     """
     start = start_options_of(pid, proc)
-    copies, folders = _read(start, named, reader, _here)
+    copies, folders = _read(start, named, reader, _here, _readable_to(pid, proc))
     persisted = os.path.join(datadir, NAME)
     held = read_persisted(persisted)
     return OptionFiles(
@@ -116,14 +120,56 @@ def _here(path: str) -> str:
     return path
 
 
+def _readable_to(pid: int, proc: str) -> Callable[[str], bool]:
+    """Which files an audit reads for a process: any for one of root, of us, or of a user that servers run as.
+
+    Any user can run a process with the name of a server and --defaults-file=/etc/shadow, and root can read that.
+    """
+    try:
+        user = os.stat(f"{proc}/{pid}").st_uid
+        with open(f"{proc}/{pid}/status", encoding="ascii", errors="replace") as file:
+            lines = dict(line.partition(":")[::2] for line in file)
+        groups = {int(number) for key in ("Gid", "Groups") for number in lines.get(key, "").split()}
+    except (OSError, ValueError):
+        return _any  # it ended
+    return _any if os.geteuid() != 0 or runs_servers(user) else partial(may_read, user=user, groups=groups)
+
+
+def may_read(path: str, user: int, groups: Container[int]) -> bool:
+    """Whether a user can read a file by the modes of the file and of the directories above it."""
+    place, bit = os.path.realpath(path), stat.S_IROTH
+    while True:
+        try:
+            status = os.stat(place)
+        except OSError:
+            return False
+        shift = 6 if status.st_uid == user else 3 if status.st_gid in groups else 0
+        if not status.st_mode >> shift & bit:
+            return False
+        if place == os.sep:
+            return True
+        place, bit = os.path.dirname(place), stat.S_IXOTH
+
+
+def _any(path: str) -> bool:  # noqa: ARG001 - called like `may_read`
+    return True
+
+
 def _read(
-    start: StartOptions, named: Iterable[str], reader: OptionFileReader, place: Callable[[str], str]
+    start: StartOptions,
+    named: Iterable[str],
+    reader: OptionFileReader,
+    place: Callable[[str], str],
+    allowed: Callable[[str], bool] = _any,
 ) -> tuple[dict[str, FileCopy], list[str]]:
-    """The files of that start, and further ones that the server names; `place` maps a path to its location."""
+    """The files of that start, and further ones that the server names; `place` maps a path to its location.
+
+    Only files that are `allowed` are read.
+    """
     named = list(dict.fromkeys(named))
-    copies, folders = _read_all(_top_files(start, (), place), reader, place)
+    copies, folders = _read_all(_top_files(start, (), place), reader, place, allowed)
     missing = [path for path in named if path and path not in copies and _is_option_file(path, place)]
-    return _read_all(_top_files(start, missing, place), reader, place) if missing else (copies, folders)
+    return _read_all(_top_files(start, missing, place), reader, place, allowed) if missing else (copies, folders)
 
 
 def start_options_of(pid: int, proc: str = "/proc") -> StartOptions:
@@ -184,7 +230,7 @@ def _top_files(start: StartOptions, named: list[str] | tuple[()], place: Callabl
 
 
 def _read_all(
-    tops: list[str], reader: OptionFileReader, place: Callable[[str], str]
+    tops: list[str], reader: OptionFileReader, place: Callable[[str], str], allowed: Callable[[str], bool]
 ) -> tuple[dict[str, FileCopy], list[str]]:
     """Read each file once, at its first position, with includes after the including file.
 
@@ -196,6 +242,8 @@ def _read_all(
     def take(path: str) -> bytes:
         lies = place(path)
         try:
+            if not allowed(lies):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), lies)
             data = load(lies).data
         except (MycnfError, OSError):
             copies.setdefault(path, _copy(path, lies, None, included=path not in tops))

@@ -49,10 +49,15 @@ def check_window(seconds: float) -> None:
 
 
 def refuse_server(args: argparse.Namespace, source: str) -> None:
-    """Raise MycnfError if the command line names a running server beside `source`, which would be read instead."""
-    given = next((name for name in ("socket", "host", "port") if getattr(args, name, None) is not None), None)
-    if given:
-        raise MycnfError(f"{source} is read in place of a running server, so --{given} has no effect; omit one of them")
+    """Raise MycnfError if the command line has a connection option beside `source`, which is read instead."""
+    if given := connection_option(args):
+        raise MycnfError(f"{source} is read in place of a running server, so {given} has no effect; omit one of them")
+
+
+def connection_option(args: argparse.Namespace) -> str:
+    """Return the first connection option of the command line, "" without any."""
+    given = next((name for name in CONNECTION if getattr(args, name, None) not in (None, False)), "")
+    return f"--{given.replace('_', '-')}" if given else ""
 
 
 def schema_limits(args: argparse.Namespace, *, requested: bool = False) -> SchemaLimits | None:

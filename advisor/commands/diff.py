@@ -100,6 +100,10 @@ def read_sides(args: argparse.Namespace) -> tuple[tuple[Side, Side], list[str]]:
     """
     names = parse_side(args.a), parse_side(args.b)
     files = _make_files(names, args)
+    from advisor.commands.connection import connection_option
+
+    if all(side.kind is not SideKind.SERVER for side in names) and (given := connection_option(args)):
+        raise MycnfError(f"neither side is a running server, so {given} has no effect; omit it, or compare with server")
     facts = _facts(names[0], args), _facts(names[1], args)
     targets = files.targets(facts)
     a = _side(names[0], facts[0], facts[1], targets[0], files)

@@ -59,6 +59,10 @@ def run(args: argparse.Namespace) -> int:
         write(timer_text(args), None)
         return errors.OK
     if args.list:
+        from advisor.commands.connection import connection_option
+
+        if given := connection_option(args):
+            raise errors.MycnfError(f"--list lists all sampled servers, so {given} has no effect; omit one of them")
         write(_list_samples(), None)
         return errors.OK
     _sample(args)

@@ -33,6 +33,12 @@ class ConnectError(MycnfError):
     code = CONNECTION
 
 
+class ConnectOptionsError(ConnectError):
+    """An option of the connection is wrong, or a file that one names cannot be used: no server was tried."""
+
+    code = USAGE
+
+
 def nearest_word(word: str, known: Iterable[str]) -> str | None:
     """Return the known word closest to this one; None if none is close. Ignores case and the difference of - and _."""
     from difflib import get_close_matches

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +13,6 @@ from advisor.collect.files import read_files, start_options_of
 from advisor.facts import FileCopy, OptionFiles
 from advisor.optionfile import resolve
 from advisor.redaction import MASK
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture(autouse=True)
@@ -140,3 +138,29 @@ def test_a_world_writable_file_counts_for_nothing() -> None:
     assert held.read("/etc/my.cnf") == b""
     with pytest.raises(FileNotFoundError):
         held.read("/etc/other.cnf")
+
+
+def test_files_that_a_stranger_names(tmp_path: Path) -> None:
+    """For the process of another user, root reads what that user can read, not whatever --defaults-file names."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root")
+    with tempfile.TemporaryDirectory(dir="/tmp") as top:  # whose directories above are open to all
+        folder = Path(top)
+        folder.chmod(0o755)
+        for name, mode in (("secret.cnf", 0o600), ("group.cnf", 0o640), ("open.cnf", 0o644)):
+            (folder / name).write_text(f"[mysqld]\nport = 33{mode:o}\n")
+            (folder / name).chmod(mode)
+        os.chown(folder / "group.cnf", 0, 54322)
+        (folder / "open.cnf").write_text(f"[mysqld]\nport = 1\n!include {folder}/secret.cnf\n")
+        texts = {}
+        for user in (54321, 0):
+            for name in ("secret.cnf", "group.cnf", "open.cnf"):
+                proc = process(tmp_path / f"{user}-{name}", "mysqld", f"--defaults-file={folder / name}")
+                (Path(proc) / "7" / "status").write_text("Name:\tmysqld\nGid:\t54321\t1\t1\t1\nGroups:\t54322 3\n")
+                os.chown(Path(proc) / "7", user, user)
+                found = read_files(7, [], str(tmp_path), proc)
+                texts[user, name] = [(Path(copy.path).name, copy.text is not None) for copy in found.files]
+    assert texts[54321, "secret.cnf"] == [("secret.cnf", False)]
+    assert texts[54321, "group.cnf"] == [("group.cnf", True)]
+    assert texts[54321, "open.cnf"] == [("open.cnf", True), ("secret.cnf", False)]
+    assert texts[0, "secret.cnf"] == [("secret.cnf", True)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import threading
 from contextlib import contextmanager
@@ -104,6 +105,33 @@ def test_a_password_is_not_handed_over_in_clear_text() -> None:
     """A server that asks for the password itself over open TCP doesn't get it."""
     with impostor(clear_text_wanted()) as account, pytest.raises(ConnectError, match="mysql_clear_password"):
         connect(account)
+
+
+@pytest.mark.parametrize("owner", ["root", "a stranger"])
+def test_a_socket_of_a_stranger_gets_no_password(owner: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Over a Unix socket the password itself goes to a listener of root, of us or of mysql, and to no other user's."""
+    path, heard = str(tmp_path / "s.sock"), bytearray()
+    if owner == "a stranger":
+        monkeypatch.setattr("advisor.collect.connection.wire.peer_user", lambda _: 54321)
+
+    def answer() -> None:
+        connection = listener.accept()[0]
+        with connection, contextlib.suppress(OSError):
+            connection.settimeout(60)
+            connection.sendall(clear_text_wanted())
+            while data := connection.recv(4096):
+                heard.extend(data)
+
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(path)
+        listener.listen()
+        thread = threading.Thread(target=answer)
+        thread.start()
+        with pytest.raises(ConnectError) as caught:
+            connect(Account("reader", b"kanarienvogel", socket=path), QUICK)
+        thread.join()
+    assert (b"kanarienvogel" in heard) == (owner == "root")
+    assert ("a process of user 54321" in str(caught.value)) == (owner != "root")
 
 
 def test_nothing_there_is_said(tmp_path: Path) -> None:

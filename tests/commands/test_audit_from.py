@@ -48,8 +48,20 @@ def test_each_from_counts(mycnf: Mycnf, texts: list[str]) -> None:
     assert apart == together
 
 
-@pytest.mark.parametrize("given", [("--socket", "s"), ("--host", "db1"), ("--port", "3307")])
-def test_texts_and_a_server(given: tuple[str, str], mycnf: Mycnf, texts: list[str]) -> None:
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("--socket", "s"),
+        ("--host", "db1"),
+        ("--port", "3307"),
+        ("--user", "root"),
+        ("--ask-password",),
+        ("--defaults-file", "my.cnf"),
+        ("--login-path", "db1"),
+        ("--ssl-mode", "required"),
+    ],
+)
+def test_texts_and_a_server(given: tuple[str, ...], mycnf: Mycnf, texts: list[str]) -> None:
     """A server beside texts or a snapshot is refused: it would not be read."""
     for words in (("audit", "--from", *texts), ("audit", "--demo"), ("preflight", "--snapshot", texts[0])):
         ended = mycnf(*words, "--format", "text", *given)

@@ -240,3 +240,25 @@ def test_one_report_has_one_file(mycnf: Mycnf, tmp_path: Path) -> None:
         assert one_line(ended.err) == f"mycnf: -o can be given once: mycnf {words[0]} writes one report"
     assert mycnf("lint", "my.cnf", "--isolated", "--format", "json", "-o", "a", "--format", "csv", "-o", "b").code == 0
     assert {path.name for path in tmp_path.iterdir()} == {"my.cnf", "home", "a", "b"}
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (("--defaults-file", "none.cnf"), "--defaults-file none.cnf does not exist"),
+        (("--defaults-extra-file", "none.cnf"), "--defaults-extra-file none.cnf does not exist"),
+        (("--defaults-file", "port.cnf"), "port='many' in port.cnf is not a TCP port"),
+        (("--defaults-file", "mode.cnf"), "ssl-mode 'strong' is unknown"),
+        (("--login-path", "db1"), "--login-path db1"),
+    ],
+)
+@pytest.mark.parametrize("command", [("audit", "--format", "text"), ("collect", "-o", "x.json"), ("preflight",)])
+def test_wrong_options_of_a_connection(
+    command: tuple[str, ...], words: tuple[str, str], named: str, mycnf: Mycnf, tmp_path: Path
+) -> None:
+    """No server was tried, so the exit code is that of wrong usage, and not that of a server that cannot be reached."""
+    (tmp_path / "port.cnf").write_text("[client]\nport = many\n")
+    (tmp_path / "mode.cnf").write_text("[client]\nssl-mode = strong\n")
+    ended = mycnf(*command, *words, env={"MYSQL_TEST_LOGIN_FILE": str(tmp_path / "none")})
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+    assert ended.err.startswith(f"mycnf: {named}")

@@ -192,3 +192,14 @@ def test_without_a_server(mycnf: Mycnf, tmp_path: Path) -> None:
     ended = mycnf("diff", RECORDED, f"socket:{tmp_path}/none.sock", "--user", "root")
     assert (ended.code, ended.out) == (3, "")
     assert ended.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("given", [("--socket", "s"), ("--user", "root"), ("--defaults-file", "x.cnf")])
+def test_options_of_a_connection_without_a_server(given: tuple[str, str], mycnf: Mycnf, tmp_path: Path) -> None:
+    """Where neither side is a running server, an option for one is refused instead of ignored."""
+    (tmp_path / "my.cnf").write_text("[mysqld]\nport = 3307\n")
+    ended = mycnf("diff", "my.cnf", "mysql-8.4", *given)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == (
+        f"mycnf: neither side is a running server, so {given[0]} has no effect; omit it, or compare with server\n"
+    )

@@ -109,3 +109,10 @@ def test_a_list_of_nothing(mycnf: Mycnf, tmp_path: Path) -> None:
     assert ended.code == 0
     assert ended.err.count("\n") == 1
     assert "0.ring" in ended.err
+
+
+def test_a_server_beside_the_list(mycnf: Mycnf) -> None:
+    """--list has every sampled server, so an option for one connection is refused instead of ignored."""
+    ended = mycnf("sample", "--list", "--host", "db1")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == "mycnf: --list lists all sampled servers, so --host has no effect; omit one of them\n"

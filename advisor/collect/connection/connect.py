@@ -202,6 +202,12 @@ def _plugin_error(account: Account, message: str) -> ConnectError:
     match = re.search(r"plugin '(?:b'|b\\')?([\w-]+)|^(\w+) would show", message)
     name = next((g for g in match.groups() if g), "its plugin") if match else "its plugin"
     if "would show" in message:
+        user = message.rpartition(" a process of user ")[2] if account.socket else ""
+        if user.isdecimal():
+            return ConnectError(
+                f"the server asks for the password itself ({name}), but {account.socket} belongs to a process of user "
+                f"{user}, which is neither root nor you nor mysql; connect by TCP with --ssl-mode verify-ca"
+            )
         return ConnectError(
             f"the server asks for the password in a way that anyone on the network path could read ({name}); connect "
             "by socket or with --ssl-mode verify-ca"

@@ -10,7 +10,7 @@ import sys
 from dataclasses import dataclass, field, replace
 
 from advisor.collect.connection.sockets import default_socket
-from advisor.core.errors import ConnectError, MycnfError
+from advisor.core.errors import ConnectError, ConnectOptionsError, MycnfError
 from advisor.optionfile import parse, resolve
 from advisor.optionfile.lines import LineKind
 
@@ -76,13 +76,13 @@ class Account:
 def resolve_account(request: ConnectRequest) -> Account:
     """Resolve the account to connect with; prompts for a password if requested.
 
-    Raises ConnectError if no socket is found, a file cannot be read or an option is invalid.
+    Raises ConnectError if no socket is found, ConnectOptionsError if a file cannot be read or an option is invalid.
     """
     options = _options_from_files(request)
-    chosen = _endpoint(request, options)
     if request.ssl_ca:
         options["ssl-ca"] = (request.ssl_ca, "--ssl-ca")
     mode = _ssl_mode(request.ssl_mode or options.get("ssl-mode", ("", ""))[0], options)
+    chosen = _endpoint(request, options)
     password, source = options.get("password", ("", ""))
     chosen = replace(
         chosen,
@@ -116,8 +116,11 @@ def _files(request: ConnectRequest) -> list[str]:
         return []
     if request.defaults_file is not None:
         if not os.path.exists(request.defaults_file):
-            raise ConnectError(f"--defaults-file {request.defaults_file} does not exist; name an option file")
+            raise ConnectOptionsError(f"--defaults-file {request.defaults_file} does not exist; name an option file")
         return [request.defaults_file]
+    if request.defaults_extra_file and not os.path.exists(request.defaults_extra_file):
+        missing = f"--defaults-extra-file {request.defaults_extra_file} does not exist"
+        raise ConnectOptionsError(f"{missing}; name an option file, or omit it")
     extra = [request.defaults_extra_file] if request.defaults_extra_file else []
     usual = [*GLOBAL_FILES, *extra, os.path.expanduser("~/.my.cnf")]
     return [path for path in usual if os.path.isfile(path) and os.access(path, os.R_OK)]
@@ -151,7 +154,7 @@ def _endpoint(request: ConnectRequest, options: dict[str, tuple[str, str]]) -> A
 def _port(options: dict[str, tuple[str, str]]) -> int:
     text, path = options.get("port", (str(DEFAULT_PORT), ""))
     if not text.isdecimal() or not 0 < int(text) <= HIGHEST_PORT:
-        raise ConnectError(f"port={text!r} in {path} is not a TCP port; write a number from 1 to {HIGHEST_PORT}")
+        raise ConnectOptionsError(f"port={text!r} in {path} is not a TCP port; write a number from 1 to {HIGHEST_PORT}")
     return int(text)
 
 
@@ -160,7 +163,7 @@ def _ssl_mode(text: str, options: dict[str, tuple[str, str]]) -> str:
     if text:
         mode = text.lower().replace("_", "-")
         if mode not in SSL_MODES:
-            raise ConnectError(f"ssl-mode {text!r} is unknown; use one of {', '.join(SSL_MODES)}")
+            raise ConnectOptionsError(f"ssl-mode {text!r} is unknown; use one of {', '.join(SSL_MODES)}")
         return mode
     if "skip-ssl" in options or options.get("ssl", ("1", ""))[0].lower() in ("0", "off", "false"):
         return "disabled"
@@ -207,12 +210,12 @@ def login_file() -> str:
 def login_lines(wanted: str | None) -> list[tuple[str, str, str]]:
     """(group, option, value) of every line of the file; empty if it does not exist.
 
-    Raises ConnectError if a login path was requested and the file is missing, lacks it, or is damaged.
+    Raises ConnectOptionsError if a login path was requested and the file is missing, lacks it, or is damaged.
     """
     path = login_file()
     if not os.path.exists(path):
         if wanted:
-            raise ConnectError(f"--login-path {wanted}: {path} does not exist; make it with mysql_config_editor")
+            raise ConnectOptionsError(f"--login-path {wanted}: {path} does not exist; make it with mysql_config_editor")
         return []
     lines = [
         (line.group, line.name, line.value or "")
@@ -220,22 +223,24 @@ def login_lines(wanted: str | None) -> list[tuple[str, str, str]]:
         if line.kind is LineKind.OPTION and line.group and line.name
     ]
     if wanted and wanted not in {group for group, _, _ in lines}:
-        raise ConnectError(f"--login-path {wanted} is not in {path}; mysql_config_editor print --all lists what is")
+        why = f"--login-path {wanted} is not in {path}"
+        raise ConnectOptionsError(f"{why}; mysql_config_editor print --all lists what is")
     return lines
 
 
 def _read_login_path(path: str) -> bytes:
     try:
         if stat.S_IMODE(os.stat(path).st_mode) & (stat.S_IRWXG | stat.S_IRWXO):
-            raise ConnectError(f"{path} can be read by others, so MySQL ignores it and so do we; run: chmod 600 {path}")
+            why = f"{path} can be read by others, so MySQL ignores it and so do we"
+            raise ConnectOptionsError(f"{why}; run: chmod 600 {path}")
         with open(path, "rb") as file:
             data = file.read(_LARGEST)
     except OSError as error:
-        raise ConnectError(f"{path} can't be read ({error.strerror}); give --defaults-file instead") from error
+        raise ConnectOptionsError(f"{path} can't be read ({error.strerror}); give --defaults-file instead") from error
     try:
         return _decrypt(data)
     except (ValueError, struct.error) as error:
-        raise ConnectError(f"{path} is damaged ({error}); make it again with mysql_config_editor") from error
+        raise ConnectOptionsError(f"{path} is damaged ({error}); make it again with mysql_config_editor") from error
 
 
 def _decrypt(data: bytes) -> bytes:

@@ -100,10 +100,20 @@ def listening_inodes(table: str = "/proc/net/unix") -> list[tuple[str, str]]:
 
 def peer_pid(connected: socket.socket) -> int:
     """The process that listens on a connected Unix socket; 0 if the kernel does not report it."""
+    return _peer(connected)[0]
+
+
+def peer_user(connected: socket.socket) -> int:
+    """The user of the process that listens on a connected Unix socket; -1 if the kernel does not report it."""
+    return _peer(connected)[1]
+
+
+def _peer(connected: socket.socket) -> tuple[int, int]:
     if connected.family != socket.AF_UNIX:
-        return 0
+        return 0, -1
     try:
         credentials = connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
     except OSError:
-        return 0
-    return int(struct.unpack("3i", credentials)[0])
+        return 0, -1
+    pid, user, _ = struct.unpack("3i", credentials)
+    return pid, user

@@ -13,7 +13,7 @@ from pymysql.constants import COMMAND, CR
 from pymysql.converters import conversions
 from pymysql.err import Error, OperationalError
 
-from advisor.collect.connection.sockets import peer_pid
+from advisor.collect.connection.sockets import peer_pid, peer_user, runs_servers
 from advisor.collect.connection.statements import is_listed
 from advisor.redaction import escape_text
 
@@ -139,17 +139,27 @@ class Wire(Connection):
     def _process_auth(self, plugin_name: bytes, auth_packet: Any, handler: Any = None) -> Any:
         if plugin_name in _BROKEN or (plugin_name in _CLEAR_TEXT and not self.trusted):
             name = plugin_name.decode("ascii")
-            raise OperationalError(
-                CR.CR_AUTH_PLUGIN_ERR, f"{name} would show the password to anyone on the network path"
-            )
+            raise OperationalError(CR.CR_AUTH_PLUGIN_ERR, f"{name} would show the password to {self._reader}")
         return super()._process_auth(plugin_name, auth_packet, handler)  # type: ignore[misc]
 
     @property
+    def _reader(self) -> str:
+        """Who could read a password in clear text."""
+        if self._sock is not None and self._sock.family == socket.AF_UNIX:
+            return f"a process of user {peer_user(self._sock)}"
+        return "anyone on the network path"
+
+    @property
     def trusted(self) -> bool:
-        """Whether the peer is authenticated and the connection private: a Unix socket, or verified TLS."""
+        """Whether the peer is authenticated and the connection private: verified TLS, or a Unix socket.
+
+        The latter's listener must be of root, of us or of a user that servers run as: anyone can listen on a socket.
+        """
         if isinstance(self._sock, ssl.SSLSocket):
             return self._sock.context.verify_mode == ssl.CERT_REQUIRED
-        return self._sock is not None and self._sock.family == socket.AF_UNIX
+        if self._sock is None or self._sock.family != socket.AF_UNIX:
+            return False
+        return runs_servers(peer_user(self._sock))
 
     @property
     def handshake_id(self) -> int:
