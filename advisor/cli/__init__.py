@@ -18,8 +18,9 @@ def dispatch(argv: list[str]) -> int:
     """Parse the arguments and run the command; argparse itself exits with 0 and 2."""
     args = parse_plainly(argv)
     if args is None:
-        from advisor.cli.parser import build_parser
+        from advisor.cli.parser import build_parser, refuse_early_options
 
+        refuse_early_options(argv)
         parser = build_parser(only=argv[0] if argv else "")
         if not argv:
             parser.print_help()

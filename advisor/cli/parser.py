@@ -44,6 +44,21 @@ def build_parser(only: str | None = None) -> argparse.ArgumentParser:
     return parser
 
 
+def refuse_early_options(argv: list[str]) -> None:
+    """Raise MycnfError, with the right order, for options before the command, whose parser alone knows them."""
+    first = argv[0] if argv else ""
+    own = ("-h", "--help", "--version")
+    if first[:1] != "-" or first in ("-", *own) or any(name.startswith(first) for name in own[1:]):
+        return
+    place = next((at for at, word in enumerate(argv) if word in COMMANDS), None)
+    if place is None:
+        return
+    import shlex
+
+    words = _mask_passwords([*argv[:place], *argv[place + 1 :]])
+    raise errors.MycnfError(f"options come after the command: mycnf {shlex.join([argv[place], *words])}")
+
+
 def _add_arguments(name: str, command: argparse.ArgumentParser) -> None:  # noqa: PLR0912 - a table of commands
     """Add the arguments of the command; imports only their module."""
     match name:
@@ -174,19 +189,27 @@ class _Parser(argparse.ArgumentParser):
 
 def _without_passwords(message: str) -> str:
     """Return argparse's message, which quotes the command line, with passwords masked."""
-    from advisor.redaction import MASK, escape_text, redact_arguments
+    from advisor.redaction import escape_text, redact_arguments
 
     quoted = message.removeprefix(_UNKNOWN_ARGUMENT)
     if quoted == message:
         return _NO_PORT if message.startswith(_PORT) else escape_text(redact_arguments((message,))[0])
     given = quoted.split(" ")
+    words = _mask_passwords(given)
+    return f"{escape_text(_UNKNOWN_ARGUMENT + ' '.join(words))}{_HOW_TO_AUTHENTICATE if words != given else ''}"
+
+
+def _mask_passwords(given: list[str]) -> list[str]:
+    """Return the words of a command line with passwords masked, those of -p too."""
+    from advisor.redaction import MASK, redact_arguments
+
     words = list(redact_arguments(tuple(given)))
     for at, word in enumerate(given):
         if word.startswith("-p"):
             words[at] = f"-p{MASK}"
         elif given[max(0, at - 1)] == "-p":
             words[at] = MASK
-    return f"{escape_text(_UNKNOWN_ARGUMENT + ' '.join(words))}{_HOW_TO_AUTHENTICATE if words != given else ''}"
+    return words
 
 
 COMMANDS = {

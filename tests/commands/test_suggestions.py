@@ -95,3 +95,29 @@ def test_carets_underline_an_unknown_name(mycnf: Mycnf, tmp_path: Path) -> None:
     file.write_text("[mysqld]\ninnodb_bufer_pool_size = 1G\n")
     ran = mycnf("lint", "--isolated", "--target", "mysql-8.4", str(file))
     assert f"    │ {'^' * 22}\n" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("words", "order"),
+    [
+        (("--target", "mysql-8.4", "lint", "my.cnf"), "lint --target mysql-8.4 my.cnf"),
+        (("--target=mysql-8.4", "show", "a b.cnf"), "show --target=mysql-8.4 'a b.cnf'"),
+        (("-o", "x.json", "--format", "json", "audit", "--demo"), "audit -o x.json --format json --demo"),
+        (("--isolated", "rules"), "rules --isolated"),
+        (("-pkanarienvogel", "audit", "-u", "root"), "audit '-p********' -u root"),
+    ],
+)
+def test_options_before_the_command(words: tuple[str, ...], order: str, mycnf: Mycnf) -> None:
+    """Options belong to a command, so they come after it: one line with the right order, without passwords."""
+    ended = mycnf(*words)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == f"mycnf: options come after the command: mycnf {order}\n"
+
+
+@pytest.mark.parametrize(
+    "words", [("--help", "lint"), ("--version", "lint"), ("-h", "lint"), ("--vers", "lint"), ("--he",)]
+)
+def test_own_options_come_first(words: tuple[str, ...], mycnf: Mycnf) -> None:
+    """The help and the version need no command."""
+    ended = mycnf(*words)
+    assert (ended.code, ended.err) == (0, "")
