@@ -204,8 +204,12 @@ def _summary(survey: Survey, args: argparse.Namespace) -> str:
 
 
 def _resume_command(args: argparse.Namespace, folder: str) -> str:
-    """Return the command that resumes a run."""
+    """Return the command that resumes a run; a saved run does not know the inventory, which Ansible may need."""
     words = ["mycnf", "fleet", "--resume", "--dir", folder]
-    for option, given in (("-i", args.inventory), ("-l", [args.limit] if args.limit else [])):
+    limit = [args.limit] if args.limit else []
+    vault = ("--vault-id", args.vault_id), ("--vault-password-file", args.vault_password_file)
+    for option, given in (("-i", args.inventory), ("-l", limit), *vault):
         words += [word for one in given for word in (option, one)]
-    return shlex.join(words)
+    words += ["--ask-vault-password"] if args.ask_vault_password else []
+    command = shlex.join(words)
+    return f"{command} and the -i and -l of that run" if args.kept else command

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
+    from advisor.config.read import Configuration
     from advisor.core.model import Target
     from advisor.facts import Host
+    from advisor.suggest import Suggestion
 
 USUAL_DATA = "/var/lib/mysql"
 
@@ -34,13 +36,15 @@ def run(args: argparse.Namespace) -> int:
     if args.write_diff and args.format != "text":
         kind = "JSON" if args.format == "json" else args.format
         raise MycnfError(f"--write-diff prints a diff, not {kind}. Leave out --write-diff or --format {args.format}")
+    config = _configure(args)
     target = _target(args)
     if sentence := stand_in_note(target):
         print_notice(sentence)
     host = declared_host(args) if is_declared(args) else _this_host()
     if args.write_diff:
-        return _print_diff(args.write_diff, target, host, args)
+        return _print_diff(args.write_diff, target, host, args, config)
     suggestion = suggest(target, host, args.workload)
+    _warn_of_house_rules(suggestion, config)
     own: dict[str, Callable[[], str]] = {
         "text": lambda: suggested_file.option_file(suggestion, _describe_host(host)),
         "json": lambda: suggested_file.as_json(suggestion),
@@ -56,6 +60,47 @@ def run(args: argparse.Namespace) -> int:
             "cloudformation and terraform print both groups"
         )
     return errors.OK
+
+
+def _configure(args: argparse.Namespace) -> Configuration | None:
+    """Set the target and the host that the command line leaves out from the closest configuration, and return it.
+
+    A notice says so for a host, since without it this one would be read.
+    """
+    from advisor.commands.apply_config import HOST_KEYS, find_and_read_configuration
+    from advisor.commands.read_files import folder_of
+    from advisor.config import OWN_FILE
+
+    config = find_and_read_configuration(args, folder_of(args.write_diff or OWN_FILE))
+    if config is None:
+        return None
+    if not args.target and len(config.target or ()) == 1:
+        (args.target,) = config.target or ()
+    if not is_declared(args):
+        described = {name: value for name in HOST_KEYS if (value := getattr(config, name)) is not None}
+        for name, value in described.items():
+            setattr(args, name, value)
+        if described:
+            words = ", ".join(f"{name} = {value}" for name, value in described.items())
+            print_notice(f"for the host of {config.path}: {words}; describe another with --ram, --cpus, --disk")
+    return config
+
+
+def _warn_of_house_rules(suggestion: Suggestion, config: Configuration | None) -> None:
+    """Print a line for each suggested value that the house rules of the configuration forbid."""
+    if config is None or config.house is None:
+        return
+    from rules.policy.house_rule import find_option, house_rules_by_option, meets_rules, root_name
+
+    catalog = load(suggestion.target)
+    ruled = house_rules_by_option(config.house, catalog)
+    for line in suggestion.choices:
+        option = find_option(line.option, catalog)
+        rules = ruled[root_name(option)].rules if option is not None and root_name(option) in ruled else ()
+        if option is not None and rules and not meets_rules(rules, option, line.value, catalog):
+            wanted = "; ".join(rule.requirement() for rule in rules)
+            what = f"house rule for {line.option}: {wanted}"
+            print_notice(f"{config.path}: {what}; {line.value} is suggested for the host")
 
 
 def _target(args: argparse.Namespace) -> Target:
@@ -86,7 +131,7 @@ def _describe_host(host: Host) -> str:
     return ", ".join([*parts, *kinds]) or "an unknown host"
 
 
-def _print_diff(path: str, target: Target, host: Host, args: argparse.Namespace) -> int:
+def _print_diff(path: str, target: Target, host: Host, args: argparse.Namespace, config: Configuration | None) -> int:
     """Print the changes to a file as a diff for `patch`."""
     from advisor.fixing.diff import unified_diff
     from advisor.fixing.texts import FileChange
@@ -99,6 +144,7 @@ def _print_diff(path: str, target: Target, host: Host, args: argparse.Namespace)
     before = next(render(file) for file in resolved.files if file.path == path)
     verdict = judge_file(resolved, load(target))
     suggestion = suggest(target, host, args.workload, verdict)
+    _warn_of_house_rules(suggestion, config)
     amended = amend_file(path, before, verdict, suggestion.choices, suggested_file.remarks)
     for sentence in (*suggestion.omitted, *amended.omitted):
         print_notice(sentence)

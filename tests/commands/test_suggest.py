@@ -42,6 +42,30 @@ def test_this_host_is_read_where_none_is_described(mycnf: Mycnf) -> None:
     assert all(int(pool[:-1]) << {"M": 20, "G": 30}[pool[-1]] <= installed // 4 for pool in pools)
 
 
+def test_a_configuration_gives_target_and_host(mycnf: Mycnf, tmp_path: Path) -> None:
+    """mycnf.toml names the server and the host where the command line does not, and its house rules are compared."""
+    (tmp_path / "mycnf.toml").write_text(
+        'target = "mariadb-10.11"\nram = "64G"\ncpus = 16\ndisk = "nvme"\n'
+        '[house.innodb_buffer_pool_size]\nmaximum = "8G"\n'
+    )
+    ended = mycnf("suggest", "--format", "json")
+    report = json.loads(ended.out)
+    assert report["target"].startswith("mariadb-10.11.")
+    (pool,) = [one["value"] for one in report["options"] if one["option"] == "innodb_buffer_pool_size"]
+    host, house = ended.err.splitlines()
+    assert host.endswith("mycnf.toml: ram = 64G, cpus = 16, disk = nvme; describe another with --ram, --cpus, --disk")
+    assert house.endswith(
+        f"mycnf.toml: house rule for innodb_buffer_pool_size: at most 8G; {pool} is suggested for the host"
+    )
+    small = mycnf("suggest", "--ram", "4G", "--cpus", "2", "--target", "mysql-8.0", "--format", "json")
+    assert json.loads(small.out)["target"].startswith("mysql-8.0.")
+    assert small.err == ""
+    isolated = mycnf("suggest", "--isolated", "--format", "json")
+    assert "mycnf: assuming MySQL" in isolated.err
+    (tmp_path / "mycnf.toml").write_text("target = 1\n")
+    assert mycnf("suggest").code == 2
+
+
 def test_json_has_the_reasons(mycnf: Mycnf) -> None:
     """Each option with its line, reason, evidence, risk and what to watch."""
     report = json.loads(mycnf("suggest", *HOST, "--format", "json").out)

@@ -204,6 +204,7 @@ def test_other_formats_say_the_same(ran: Ran) -> None:
     """Text of 80 columns and Markdown name every host with its status, made of the kept run."""
     text = ran.ground.fleet("--from", "run")
     assert max(map(len, text.out.splitlines())) <= 80
+    assert "hosts audited; continue with mycnf fleet --resume --dir run and the -i and -l of that run" in text.err
     markdown = ran.ground.fleet("--from", "run", "--format", "markdown")
     assert text.code == markdown.code == 2
     for host in ran.report["hosts"]:

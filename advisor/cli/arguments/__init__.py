@@ -240,6 +240,7 @@ def suggest(p: argparse.ArgumentParser) -> None:
     p.add_argument("--workload", default="mixed", choices=loads, help="workload of the server (default: mixed)")
     add_host(p)
     p.add_argument("--write-diff", metavar="FILE", help="print the changes to this option file as a diff")
+    add_configuration(p)
     add_report_options(p, "suggest")
 
 
