@@ -105,7 +105,7 @@ def end_of_life(context: RuleContext) -> Iterator[Finding]:
     end = END_OF_LIFE.get(context.target.flavour, {}).get(context.target.version[:2])
     now = context.host.os.time if context.host.os else None
     if now is None:
-        raise MissingFact("the host's clock")
+        raise MissingFact("needs the host's clock")
     if end is None or context.server.managed:
         return
     left = _days_since_epoch(end) - now / 86400

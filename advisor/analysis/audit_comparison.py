@@ -55,12 +55,12 @@ def reason_unjudged(finding: Finding, before: AuditResult, now: AuditResult) -> 
         return "suppressed by a comment in the server's files"
     reason = next((skip.reason for skip in now.skipped if skip.code == finding.code), "")
     if reason:
-        return f"needs {reason}"
+        return reason
     lost = [part for part in before.context.parts if before.context.has(part) and not now.context.has(part)]
     for part in lost:
         absent = now.context.parts[part]
         if isinstance(absent, AbsentPart) and not still_found(finding, _lacking(part, before)):
-            return f"needs {absent.reason}"
+            return absent.reason
     up = now.facts.server.uptime
     if 0 < up < min(MINIMUM_UPTIME, before.facts.server.uptime) and rests_on_load(finding, before.context):
         return f"it is based on counters, which the restart reset {format_duration(up)} ago: {again(up)}"

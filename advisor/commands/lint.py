@@ -126,7 +126,8 @@ def _report_skipped(plan: LintPlan) -> None:
     on_house = [code for code, needs in needing if needs == {"house"}] if plan.house is NO_HOUSE else []
     for codes, lack in ((on_server, NOT_ASKED), (on_host, NO_HOST), (on_house, NO_HOUSE)):
         if codes:
-            _narrate(f"skipped {', '.join(codes)}, which {'needs' if len(codes) == 1 else 'need'} {lack.reason}")
+            needs = "needs" if len(codes) == 1 else "need"
+            _narrate(f"skipped {', '.join(codes)}, which {needs} {lack.reason.removeprefix('needs ')}")
 
 
 def _narrate(message: str) -> None:

@@ -100,7 +100,7 @@ def _task_from(rule: Rule, claim: Claim, known: RuleContext, source: str) -> Pro
     try:
         reports = any(True for _ in rule.check(known))
     except MissingFact as lack:
-        raise MycnfError(f"{rule.code} cannot check {source}: it needs {lack}") from lack
+        raise MycnfError(f"{rule.code} cannot check {source}: {lack}") from lack
     if not reports or before is None or after is None:
         value = f" ({claim.option} is {value_text(before)})" if before else ""
         raise MycnfError(f"{source} has no finding of {rule.code}{value}; without a file mycnf measures an example")

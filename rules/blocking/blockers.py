@@ -32,7 +32,7 @@ def blocking_of(context: RuleContext) -> Blocking:
     if context.server.blocking is None:
         raise MissingFact(
             context.refusal("server.blocking")
-            or "open transactions and waits for locks (PROCESS, and at most 100 sessions that wait for rows)"
+            or "needs open transactions and lock waits (PROCESS, at most 100 sessions that wait for rows)"
         )
     return context.server.blocking
 
@@ -41,7 +41,7 @@ def transactions_of(context: RuleContext) -> Blocking:
     """As `blocking_of`; raises MissingFact for a process list too, which shows no transactions and no row locks."""
     blocking = blocking_of(context)
     if not blocking.transactions_read:
-        raise MissingFact("open transactions, which a process list does not show")
+        raise MissingFact("needs open transactions, which a process list does not show")
     return blocking
 
 

@@ -237,7 +237,7 @@ def backlog_cut_by_kernel(context: RuleContext) -> Iterator[Finding]:
     if is_in_other_container(context):
         from rules.core.context import MissingFact
 
-        raise MissingFact("net.core.somaxconn of the server's container (mycnf runs outside of it)")
+        raise MissingFact("needs net.core.somaxconn of the server's container (mycnf runs outside of it)")
     asks = "back_log asks" if own else "back_log follows max_connections and asks"
     yield backlog_cut_by_kernel.finding(
         f"{asks} for {wanted:,} waiting connections, but the kernel allows {most:,} (net.core.somaxconn).",

@@ -202,7 +202,7 @@ def _require_week_of_peaks(context: RuleContext) -> None:
     counted = context.server.peak_seconds
     if counted < WEEK:
         since = f"it was reset {format_duration(counted)} ago"
-        raise MissingFact(f"Max_used_connections of {format_duration(WEEK)} or more ({since})")
+        raise MissingFact(f"needs Max_used_connections of {format_duration(WEEK)} or more ({since})")
 
 
 @rule(

@@ -86,15 +86,15 @@ def reload_step(decided: ValueSource) -> str:
     return ", and run systemctl daemon-reload" if of_unit else ""
 
 
-NOT_ASKED = AbsentPart("a running server (mycnf audit)")
-NO_HOST = AbsentPart("the host under the server (--ram, --cpus, --disk, or an audit on it)")
-NO_HOUSE = AbsentPart("house rules (in mycnf.toml)")
-NO_PROBES = AbsentPart("results of probes on the server's host (mycnf probe)")
-NO_SAMPLES = AbsentPart("samples of this server (mycnf sample)")
-NO_CHAIN = AbsentPart("the snapshot of the replica's source (mycnf fleet)")
-NO_SCHEMA = AbsentPart("the definitions of tables (mycnf audit --schema)")
-NO_PARAMETERS = AbsentPart("the parameters of a managed service (a parameter group, flags)")
-NO_FINDINGS = AbsentPart("the findings of all other rules")
+NOT_ASKED = AbsentPart("needs a running server (mycnf audit)")
+NO_HOST = AbsentPart("needs the host under the server (--ram, --cpus, --disk, or an audit on it)")
+NO_HOUSE = AbsentPart("needs house rules (in mycnf.toml)")
+NO_PROBES = AbsentPart("needs results of probes on the server's host (mycnf probe)")
+NO_SAMPLES = AbsentPart("needs samples of this server (mycnf sample)")
+NO_CHAIN = AbsentPart("needs the snapshot of the replica's source (mycnf fleet)")
+NO_SCHEMA = AbsentPart("needs the definitions of tables (mycnf audit --schema)")
+NO_PARAMETERS = AbsentPart("needs the parameters of a managed service (a parameter group, flags)")
+NO_FINDINGS = AbsentPart("needs the findings of all other rules")
 OUT_OF_RANGE = 1 << 64  # no server variable holds a larger number: the peer is not a server, or is malicious
 
 

@@ -25,7 +25,7 @@ def steady_window(context: RuleContext) -> Workload:
     workload = context.workload
     require_uptime(workload.last.at, MINIMUM_UPTIME)
     if workload.seconds < MINIMUM_WINDOW:
-        raise MissingFact(f"a window of {format_duration(MINIMUM_WINDOW)} or more (--window)")
+        raise MissingFact(f"needs a window of {format_duration(MINIMUM_WINDOW)} or more (--window)")
     return workload
 
 
@@ -33,9 +33,7 @@ def require_uptime(up: float, least: float) -> None:
     """Raise MissingFact if uptime `up` is below `least`, both in seconds; the message says when to audit again."""
     if up < least:
         again = f"audit again in {format_duration(_rounded_up(least - up))}"
-        raise MissingFact(
-            f"a server that has been up for {format_duration(least)} (up for {format_duration(up)}: {again})"
-        )
+        raise MissingFact(f"needs an uptime of {format_duration(least)} (up for {format_duration(up)}: {again})")
 
 
 SET_AT_RUN_TIME = frozenset({"DYNAMIC", "SQL"})  # origins as MySQL and MariaDB report them
@@ -51,7 +49,7 @@ def require_uptime_at_size(context: RuleContext, variable: str, least: float) ->
     age = _seconds_at_value(context, variable)
     if age is None or age < least:
         when = ", at an unknown time" if age is None else f" {format_duration(max(0, age))} ago"
-        raise MissingFact(f"{variable} unchanged for {format_duration(least)} (it was set at run time{when})")
+        raise MissingFact(f"needs {variable} unchanged for {format_duration(least)} (it was set at run time{when})")
 
 
 def _seconds_at_value(context: RuleContext, variable: str) -> float | None:

@@ -176,7 +176,7 @@ def errant_transactions(context: RuleContext) -> Iterator[Finding]:
     if chain is None or not sources or chain.own.clustered or any(replicates_from(s, chain.own) for s in sources):
         return
     if any(server.cut for server in (chain.own, *sources)):
-        raise MissingFact("the whole gtid_executed, which SHOW VARIABLES cuts off after 1,024 characters")
+        raise MissingFact("needs the whole gtid_executed, which SHOW VARIABLES cuts off after 1,024 characters")
     errant = _errant_positions(chain.own, sources) if context.target.is_mariadb else _errant_set(chain.own, sources)
     if errant:
         names = " and ".join(source.name for source in sources)

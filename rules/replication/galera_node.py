@@ -281,7 +281,7 @@ def galera_transfer_without_account(context: RuleContext) -> Iterator[Finding]:
     if any(name.startswith((f"{user}@", "@")) for name in names):
         return
     if len(names) < sum(kind.count for kind in kinds):
-        raise MissingFact("the names of all accounts, of which three of each kind are read")
+        raise MissingFact("needs the names of all accounts, of which three of each kind are read")
     yield galera_transfer_without_account.finding(
         f"{METHOD} is mariabackup and {AUTH} is empty: as a donor this node logs in as {user}"
         f"{', the usual account of its process,' if process.uid else ''} and has no account of that name. A node that "

@@ -42,7 +42,7 @@ def _status(context: RuleContext, name: str) -> str:
 def _window(context: RuleContext) -> Workload:
     workload = context.workload
     if workload.seconds < MINIMUM_WINDOW:
-        raise MissingFact(f"a window of {format_duration(MINIMUM_WINDOW)} or more (--window)")
+        raise MissingFact(f"needs a window of {format_duration(MINIMUM_WINDOW)} or more (--window)")
     return workload
 
 

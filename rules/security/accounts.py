@@ -28,7 +28,7 @@ def accounts_of_kind(context: RuleContext, wanted: Callable[[Accounts], bool]) -
     """The accounts that match; raises MissingFact if the accounts could not be read."""
     if context.server.accounts is None:
         table = "global_priv" if context.target.is_mariadb else "user"
-        raise MissingFact(context.refusal("server.accounts") or f"SELECT on mysql.{table} (mycnf grants)")
+        raise MissingFact(context.refusal("server.accounts") or f"needs SELECT on mysql.{table} (mycnf grants)")
     return [kind for kind in context.server.accounts if wanted(kind)]
 
 

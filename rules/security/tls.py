@@ -263,7 +263,7 @@ def collected_at(context: RuleContext) -> float:
     try:
         return datetime.fromisoformat(context.taken_at).timestamp()
     except ValueError:
-        raise MissingFact("the time at which the facts were taken") from None
+        raise MissingFact("needs the time at which the facts were taken") from None
 
 
 @rule(

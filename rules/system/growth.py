@@ -37,7 +37,7 @@ FAR_SHARE = 4  # slopes count between readings that are at least such a part of 
 TENTHS = 10
 AHEAD = 2  # times the span that was seen
 SOON, LATER = 30, 90  # days
-FORECAST_NEEDS = f"the free space on {LEAST_READINGS} days over a week (mycnf sample, or audits with --keep)"
+FORECAST_NEEDS = f"needs the free space on {LEAST_READINGS} days over a week (mycnf sample, or audits with --keep)"
 GROWN = 10 * GIB
 SHARE = 10  # undo or temporary files of less than such a part of the free space are not reported
 # MDEV-31373 is fixed in 10.6.15, 10.11.5 and later; series between are not told apart.
@@ -109,7 +109,7 @@ def _moment(context: RuleContext) -> int:
     try:
         return int(datetime.fromisoformat(context.taken_at).timestamp())
     except (ValueError, OverflowError) as error:
-        raise MissingFact("the time at which the facts were collected") from error
+        raise MissingFact("needs the time at which the facts were collected") from error
 
 
 def _forecast(spaces: Sequence[SpaceReading], storage: Storage, now: int) -> Forecast | None:
@@ -274,7 +274,7 @@ def _files(context: RuleContext, kind: str) -> ServerFiles | None:
     """The files of a kind; raises MissingFact if the server's files were not listed."""
     files = context.host.files
     if files is None:
-        raise MissingFact("the sizes of the server's files (an audit on its host as root or the server's account)")
+        raise MissingFact("needs the sizes of the server's files (an audit on its host as root or as its account)")
     return next((one for one in files if one.kind == kind), None)
 
 

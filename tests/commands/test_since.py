@@ -135,7 +135,9 @@ def test_what_was_not_looked_for_is_not_gone(mycnf: Mycnf, tmp_path: Path) -> No
     now = recorded(tmp_path, "now.json")
     facts = json.loads(now.read_text("utf-8"))
     facts |= {"files": None, "host": None}
-    facts["unavailable"] = [{"part": part, "reason": "an audit on the server's host"} for part in ("files", "host")]
+    facts["unavailable"] = [
+        {"part": part, "reason": "needs an audit on the server's host"} for part in ("files", "host")
+    ]
     now.write_text(json.dumps(facts), "utf-8")
     comparison = since(mycnf, now)
     assert comparison["not_judged"], comparison

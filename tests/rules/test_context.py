@@ -5,8 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from rule_cases import Case, context_of_case
 
+from advisor.analysis import run_rules, select_rules
+from advisor.analysis.context import build_context
+from advisor.commands.collect import DEMO
+from advisor.facts import Unavailable
+from advisor.facts.snapshot import load as load_facts
 from rules import find_rule
 from rules.core.context import MissingFact, RuleContext
 from rules.core.counters import steady_window, window_text
@@ -41,7 +47,7 @@ def test_a_rule_that_lacks_something_says_so_at_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("workload", "lacks"),
-    [({"uptime": 60.0}, "up for 10 min"), ({"seconds": 1.0}, "window of 5 s")],
+    [({"uptime": 60.0}, "an uptime of 10 min"), ({"seconds": 1.0}, "window of 5 s")],
     ids=["just started", "short window"],
 )
 def test_counters_are_believed_late(workload: dict[str, float], lacks: str, tmp_path: Path) -> None:
@@ -187,3 +193,27 @@ def test_sessions_of_a_server_that_has_just_started(status: dict[str, int], sess
     """After a restart or FLUSH STATUS the connection peak is too young to size the pool by it."""
     here = known("mysql-9.7.4", tmp_path, file="max_connections = 500", server={"status": status})
     assert session_total(here) == sessions * idle_session(here)
+
+
+def test_reasons_of_skipped_rules_have_one_form() -> None:
+    """A rule is skipped because it needs something, or because of what the collector noted; there is no third form."""
+    facts = load_facts(DEMO)
+    server = replace(
+        facts.server, blocking=None, accounts=None, error_log=None, status={**facts.server.status, "uptime": "60"}
+    )
+    thin = replace(
+        facts,
+        host=None,
+        workload=None,
+        files=None,
+        sampled=None,
+        server=server,
+        unavailable=(Unavailable("workload", "the server restarted within the sampling window"),),
+    )
+    noted = {"the server restarted within the sampling window"} | {
+        f"{part} was not collected" for part in ("host", "files", "server.blocking")
+    }
+    for known in (build_context(thin, None), build_context(replace(thin, workload=facts.workload), None)):
+        reasons = {skip.reason for skip in run_rules(known, select_rules(None, None)).skipped}
+        assert reasons
+        assert {reason for reason in reasons - noted if not reason.startswith("needs ")} == set()
