@@ -74,7 +74,10 @@ class Configuration(_Table):
     select: Rules | Annotated[list[Rules], Field(min_length=1)] = Field(
         ABSENT, description="Only these rules: codes, names or families."
     )
-    ignore: Rules | list[Rules] = Field(ABSENT, description="All but these rules: codes, names or families.")
+    ignore: Rules | list[Rules] = Field(
+        ABSENT,
+        description="All but these rules: codes, names or families, through a last day as in: CON001 until 2027-01-31.",
+    )
     fail_on: FailOn = Field(ABSENT, alias="fail-on", description="The least severity that makes the exit code 1.")
     baseline: Text = Field(ABSENT, description="A baseline file, relative to this file.")
     root: Text = Field(

@@ -22,6 +22,7 @@ MAX_BYTES = (
 FIELDS = ("path", "code", "group", "option", "value")
 SERVER = "<server>"  # the file of an audit's finding without one
 OUTSIDE = os.pardir + os.sep
+UNTIL = "until"  # begins a reason that has a last day
 Key = tuple[str, str, str | None, str | None, str | None]
 
 
@@ -133,6 +134,26 @@ def _entry(key: Key, name: str, count: int) -> dict[str, Any]:
 
 def _sort_key(key: Key) -> tuple[str, ...]:
     return tuple(part or "" for part in key)
+
+
+def without_expired(baseline: Baseline, today: str) -> tuple[Baseline, dict[Key, str]]:
+    """Return the baseline without the entries whose last day is before `today`, and these days by key.
+
+    The day begins the reason: `until 2027-01-31 see OPS-1234`. Raises MycnfError for one that is not a date.
+    """
+    dated = {key: reason for key, reason in baseline.reasons.items() if reason[:5].lower() == UNTIL}
+    if not dated:
+        return baseline, {}
+    from advisor.analysis.suppress import is_over, read_expiry, reason_fault
+
+    ended = {}
+    for key, reason in dated.items():
+        expiry = read_expiry(reason)
+        if expiry.wrong:
+            raise MycnfError(f"{baseline.path}: reason of {key[1]}: {reason_fault(reason, today)}")
+        if is_over(expiry.day, today):
+            ended[key] = expiry.day
+    return baseline._replace(counts={k: count for k, count in baseline.counts.items() if k not in ended}), ended
 
 
 def apply_baseline(baseline: Baseline, readings: Sequence[BaselineReading]) -> list[BaselineSplit]:

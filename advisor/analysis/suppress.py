@@ -32,6 +32,11 @@ _PARTS = re.compile(rf"mycnf:\s*(?P<keyword>[\w-]*)\s*{_LIST}?(?P<reason>.*)", r
 NO_HINT = "`mycnf rules` lists them"
 MAX_WORD = 40  # characters of a word that are printed
 MAX_SUGGESTIONS = 100  # searching similar names takes time; no file misspells as many
+SAMPLE_DAY = "2027-01-31"
+_UNTIL = re.compile(r"until[ \t:=]+(?P<first>\S+)(?P<more>(?:\s+\S+){0,2})", re.IGNORECASE)
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+# A year of this century or a date with slashes, but no version such as 8.0.36 and no number of connections.
+_MEANT_AS_DAY = re.compile(r"(?:(?<!\d)20[23]\d(?!\d)|(?<![\d/-])\d{1,2}[/-]\d{1,2}[/-]\d{2}(?!\d))\S*")
 
 
 class SuppressionResult(NamedTuple):
@@ -45,13 +50,14 @@ class SuppressionResult(NamedTuple):
     reasons: tuple[str, ...]
 
 
-def suppress(readings: Sequence[FileFindings]) -> list[SuppressionResult]:
+def suppress(readings: Sequence[FileFindings], today: str = "") -> list[SuppressionResult]:
     """Apply the suppressions to each reading, in the same order.
 
     A suppression counts as used if it hides a finding in any reading. So one for findings of a single target, or of
-    files read together, is not reported as unused because of the other readings.
+    files read together, is not reported as unused because of the other readings. One whose last day is before `today`,
+    such as 2027-02-01, hides nothing.
     """
-    comments = _comments(readings)
+    comments = [comment._replace(over=is_over(comment.until, today)) for comment in _comments(readings)]
     rules = _rules_by_word() if comments else {}
     asked = _requests_by_place(comments, rules)
     reasons_at = {comment.location: comment.reason for comment in comments}
@@ -61,6 +67,58 @@ def suppress(readings: Sequence[FileFindings]) -> list[SuppressionResult]:
     reports = report_suppressions(comments, readings, rules, used)
     more = [_split(r, found, asked, reasons_at, met).kept for r, found in zip(readings, reports, strict=True)]
     return [own._replace(kept=(*own.kept, *new)) for own, new in zip(split, more, strict=True)]
+
+
+class Expiry(NamedTuple):
+    """The end of a suppression, at the beginning of its reason: `until 2027-01-31 see OPS-1234`.
+
+    `day` is the last day on which it applies, "" if there is none; `wrong` is what was written in place of a date, and
+    `reason` the text after the date.
+    """
+
+    day: str
+    wrong: str
+    reason: str
+
+
+def read_expiry(reason: str) -> Expiry:
+    """Read the end of a suppression from its reason; `until` before anything but a date is part of the reason."""
+    match = _UNTIL.match(reason)
+    if match is None:
+        return Expiry("", "", reason)
+    day = match["first"].rstrip(",.;:")
+    if _is_day(day):
+        return Expiry(day, "", reason[match.end("first") :].strip(" \t,.;:#-"))
+    written = match["first"] + match["more"]
+    meant = _MEANT_AS_DAY.search(written)
+    return Expiry("", written[: meant.end()].rstrip(",.;:") if meant else "", reason)
+
+
+def _is_day(word: str) -> bool:
+    if not _DAY.fullmatch(word):
+        return False
+    from datetime import date
+
+    try:
+        date.fromisoformat(word)
+    except ValueError:
+        return False
+    return True
+
+
+def is_over(day: str, today: str) -> bool:
+    """Whether the last day of a suppression is past; it never is without such a day or without `today`."""
+    return "" < day < today
+
+
+def reason_fault(reason: str, today: str) -> str:
+    """Return what is wrong with the last day in a reason, with the remedy; empty if the reason can be used."""
+    expiry = read_expiry(reason)
+    if expiry.wrong:
+        return f"{expiry.wrong!r} is not a date; write until {SAMPLE_DAY}, year first"
+    if is_over(expiry.day, today):
+        return f"{expiry.day} is past, so nothing would be suppressed; write a later date"
+    return ""
 
 
 def _rules_by_word() -> dict[str, tuple[Rule, ...]]:
@@ -85,7 +143,7 @@ def _requests_by_place(comments: Iterable[Suppression], rules: dict[str, tuple[R
     for comment in comments:
         path, own = comment.location.path, comment.location.line
         lines = {0} if comment.whole_file else {own, comment.line or own}
-        for word in comment.words if not comment.wrong else ():
+        for word in comment.words if not comment.wrong and not comment.over else ():
             for rule in rules.get(word.lower(), ()):
                 for line in lines:
                     asked.setdefault((path, line, rule.code), []).append((comment.location, word))
@@ -122,7 +180,7 @@ class Suppression(NamedTuple):
 
     `words` are codes, names or families as written. `line` is the line it applies to: its own, the one below it, or 0
     if nothing follows. `wrong` says why it suppresses nothing, "" if it is well formed; `remedy` says what to write
-    instead.
+    instead. `until` is its last day, "" if there is none, and `over` whether that day is past.
     """
 
     location: Location
@@ -132,6 +190,8 @@ class Suppression(NamedTuple):
     reason: str
     wrong: str = ""
     remedy: str = ""
+    until: str = ""
+    over: bool = False
 
 
 def read_suppressions(file: OptionFile) -> Iterator[Suppression]:
@@ -190,7 +250,12 @@ def _parse_comment(comment: str, place: Location, line: int) -> Suppression:
     keyword = match["keyword"]
     words = tuple(w.strip() for w in (match["words"] or "").split(",") if w.strip())
     wrong, remedy = _fault(match, words)
-    return Suppression(place, words, keyword == "ignore-file", line, match["reason"].strip(" \t#:-"), wrong, remedy)
+    reason = match["reason"].strip(" \t#:-")
+    expiry = read_expiry(reason)
+    if expiry.wrong and not wrong:
+        wrong, remedy = f"{_shorten(expiry.wrong)!r} is not a date", f"write until {SAMPLE_DAY}, year first"
+    whole_file = keyword == "ignore-file"
+    return Suppression(place, words, whole_file, line, reason, wrong, remedy, until=expiry.day)
 
 
 def _fault(match: re.Match[str], words: tuple[str, ...]) -> tuple[str, str]:
@@ -277,15 +342,21 @@ def _comment_findings(
         message = f"This suppression has no effect: {comment.wrong}."
         yield suppressions.malformed_suppression.finding(message, place, help=comment.remedy)
         return
+    if comment.over:
+        yield suppressions.expired_suppression.finding(
+            f"This suppression ended on {comment.until}: what it hid {_describe_scope(comment)} is reported again.",
+            place,
+            help="fix what is reported and remove the comment, or write a later date",
+        )
     for word in comment.words:
         meant = rules.get(word.lower())
         if meant is None:
             message = f"No rule, name or family is called {_shorten(word)}."
             yield suppressions.malformed_suppression.finding(message, place, help=hints.get(word, NO_HINT))
-        elif (comment.location, word) not in used and _is_judged(meant, readings):
+        elif not comment.over and (comment.location, word) not in used and _is_judged(meant, readings):
             message = f"{_shorten(word)} reports nothing {_describe_scope(comment)}, so this suppression hides nothing."
             yield suppressions.unused_suppression.finding(message, place, help="remove it, or it hides later findings")
-    if not comment.reason:
+    if not read_expiry(comment.reason).reason:
         yield suppressions.unexplained_suppression.finding(
             "The suppression gives no reason, so the next reader cannot tell whether it is still valid.",
             place,

@@ -91,6 +91,12 @@ def warn_unused_house_rules(args: argparse.Namespace, config: Configuration, rul
         print_notice(f"{config.path}: its house rules do not run: select and ignore exclude {HOUSE}")
 
 
+def warn_ended(config: Configuration) -> None:
+    """Print a line for each entry of the configuration whose last day is past, so that its findings are reported."""
+    for line in config.ended:
+        print_notice(line)
+
+
 def _list(words: tuple[str, ...] | None) -> list[str] | None:
     return None if words is None else list(words)
 

@@ -104,8 +104,10 @@ def _diff_output(args: argparse.Namespace) -> str | None:
 def _print(text: bytes) -> None:
     """Write the bytes unchanged, or escaped on a terminal."""
     if sys.stdout.isatty():
+        from advisor.report.output import to_stdout
+
         lines = text.decode("utf-8", "surrogateescape").splitlines()
-        sys.stdout.write("".join(f"{escape_text(line)}\n" for line in lines))
+        to_stdout("".join(f"{escape_text(line)}\n" for line in lines))
     else:
         sys.stdout.flush()
         sys.stdout.buffer.write(text)
@@ -177,9 +179,10 @@ def _new_findings(results: LintResult) -> tuple[Finding, ...]:
     if not path:
         return checked.findings
     from advisor.analysis import baseline
+    from advisor.commands.suppress_findings import current_baseline
 
     files = tuple(file.path for file in results.resolved.files)
     (split,) = baseline.apply_baseline(
-        baseline.read_baseline(path), [baseline.BaselineReading(checked.path, checked.findings, files)]
+        current_baseline(path, silent=True), [baseline.BaselineReading(checked.path, checked.findings, files)]
     )
     return tuple(split.new)

@@ -11,7 +11,7 @@ from advisor.analysis.audited import AuditResult
 from advisor.analysis.context import build_context
 from advisor.commands.connection import declared_host, is_declared
 from advisor.commands.suppress_findings import refuse_overwrite
-from advisor.core.errors import print_notice
+from advisor.core.errors import MycnfError, print_notice
 from advisor.report import plural
 from advisor.state.private_file import lock_file
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 
 SUPPRESSIONS = "SUP"
+EXPIRED = "expired-suppression"
 MAX_TARGETS = 100  # targets for which the applicable rules are cached
 COMMENT_MARK = "mycnf:"  # start of every suppression comment
 
@@ -63,7 +64,7 @@ def make_request(args: argparse.Namespace, *, one_host: bool = True) -> AuditReq
 
     The keys of the configuration that describe a host count only with `one_host`: other commands have several servers.
     """
-    from advisor.commands.apply_config import find_and_read_configuration, merge_arguments
+    from advisor.commands.apply_config import find_and_read_configuration, merge_arguments, warn_ended
     from advisor.commands.read_files import folder_of
     from advisor.config import OWN_FILE
 
@@ -71,6 +72,7 @@ def make_request(args: argparse.Namespace, *, one_host: bool = True) -> AuditReq
     if config is None:
         whole, house = args, None
     else:
+        warn_ended(config)
         whole, house = merge_arguments(args, config, one_host=one_host), config.house
     return AuditRequest(whole, select_rules(whole.select, whole.ignore), house, config=config)
 
@@ -95,7 +97,7 @@ def judge_facts(facts: Facts, asked: AuditRequest, *, brief: bool = False, chain
     known.parts["chain"] = chain or known.parts["chain"]
     ran = asked.of(known)
     rule_run = run_for_target(known, ran)
-    left, commented = _split_by_comments(known, rule_run.findings)
+    left, commented = _split_by_comments(known, rule_run.findings, asked)
     return AuditResult(
         facts,
         known,
@@ -126,18 +128,23 @@ def _passed_checks(known: RuleContext, rule_run: RuleRun, ran: list[Rule]) -> tu
     return tuple(passed_checks(known, rule_run.findings, {rule.name for rule in ran if rule.code not in lacking}))
 
 
-def _split_by_comments(known: RuleContext, findings: tuple[Finding, ...]) -> tuple[tuple[Finding, ...], ...]:
+def _split_by_comments(
+    known: RuleContext, findings: tuple[Finding, ...], asked: AuditRequest
+) -> tuple[tuple[Finding, ...], ...]:
     """Return the findings to report, and those that comments in the server's files suppress.
 
-    Faults in such comments are left to lint.
+    Faults in such comments are left to lint, except that a comment has expired: it says why findings are back.
     """
     files = known.files.files if known.has("files") else ()
     if not any(COMMENT_MARK in (copy.text or "") for copy in files):
         return findings, ()
     from advisor.analysis.suppress import FileFindings, suppress
+    from advisor.report.output import today
 
-    (done,) = suppress([FileFindings(known.file_verdict.resolved, known.target, findings, frozenset())])
-    return tuple(f for f in done.kept if f.code[:3] != SUPPRESSIONS), done.hidden
+    (done,) = suppress([FileFindings(known.file_verdict.resolved, known.target, findings, frozenset())], today())
+    selected = any(rule.name == EXPIRED for rule in asked.rules)
+    kept = (f for f in done.kept if f.code[:3] != SUPPRESSIONS or (selected and f.name == EXPIRED))
+    return tuple(kept), done.hidden
 
 
 SERVER = baseline.SERVER
@@ -164,7 +171,9 @@ def apply_baseline(audited: AuditResult, args: argparse.Namespace, *, silent: bo
         return audited._replace(findings=(), suppressed=(*audited.suppressed, *suppressed))
     if not args.baseline:
         return audited
-    known = baseline.read_baseline(args.baseline)
+    from advisor.commands.suppress_findings import current_baseline
+
+    known = current_baseline(args.baseline, silent=silent)
     (split,) = baseline.apply_baseline(known, [reading])
     if split.known and not silent:
         print_notice(f"{plural(len(split.known), 'finding')} suppressed: they are in {args.baseline}")
@@ -175,8 +184,13 @@ def apply_baseline(audited: AuditResult, args: argparse.Namespace, *, silent: bo
 def suppress_in_baseline(path: str, finding: Finding, reason: str) -> None:
     """Add a finding of a server and the reason to a baseline; without a reason, remove it.
 
-    Raises MycnfError if the file is not a baseline or cannot be written.
+    Raises MycnfError if the file is not a baseline or cannot be written, and for a date that is wrong or past.
     """
+    from advisor.analysis.suppress import reason_fault
+    from advisor.report.output import today
+
+    if fault := reason_fault(reason, today()):
+        raise MycnfError(f"{path}: {fault}")
     with lock_file(path):
         from advisor.report.output import write  # not needed when the app starts
 

@@ -184,6 +184,7 @@ def _make_plan(config: str | None, args: argparse.Namespace) -> LintPlan:
     apply_config.configured_root(args, read_)  # a wrong one is reported
     plan = LintPlan(apply_config.merge_arguments(args, read_), read_)
     apply_config.warn_unused_house_rules(args, read_, plan.rules)
+    apply_config.warn_ended(read_)
     return plan
 
 

@@ -250,9 +250,9 @@ def load_shared(work: ReportTask) -> None:
     _TASK[:] = [work._replace(request=work.request._replace(by_target={}))]
     _BASELINE.clear()
     if work.request.args.baseline:
-        from advisor.analysis import baseline
+        from advisor.commands.suppress_findings import current_baseline
 
-        _BASELINE.append(baseline.read_baseline(work.request.args.baseline))
+        _BASELINE.append(current_baseline(work.request.args.baseline))
     gc.freeze()
 
 

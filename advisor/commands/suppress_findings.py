@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from advisor.analysis.baseline import Baseline
     from advisor.analysis.suppress import SuppressionResult
     from advisor.commands.lint_files import LintPlan, LintResult
 
@@ -27,12 +28,14 @@ def apply_suppressions(results: Sequence[LintResult]) -> list[LintResult]:
 def apply_comments(results: Sequence[LintResult]) -> list[LintResult]:
     """Remove the findings that comments suppress, and add those about the comments themselves."""
     from advisor.analysis.suppress import FileFindings, suppress
+    from advisor.report.output import today
 
     readings = [
         FileFindings(x.resolved, x.checked.target, x.checked.findings, x.ran, _deselected_rules(x.plan))
         for x in results
     ]
-    return [_with_suppressions(result, split) for result, split in zip(results, suppress(readings), strict=True)]
+    splits = suppress(readings, today())
+    return [_with_suppressions(result, split) for result, split in zip(results, splits, strict=True)]
 
 
 def _with_suppressions(result: LintResult, split: SuppressionResult) -> LintResult:
@@ -72,13 +75,29 @@ def apply_baseline(results: Sequence[LintResult]) -> list[LintResult]:
     for path in dict.fromkeys(result.plan.args.baseline for result in results):
         if path is None:
             continue
-        known = baseline.read_baseline(path)
+        known = current_baseline(path)
         places = [at for at, result in enumerate(results) if result.plan.args.baseline == path]
         readings = [_baseline_reading(results[at]) for at in places]
         for at, split in zip(places, baseline.apply_baseline(known, readings), strict=True):
             done[at] = results[at].with_fields(findings=split.new, baselined=split.known)
         _report_gone(baseline.count_gone(known, readings, frozenset().union(*(results[at].ran for at in places))), path)
     return done
+
+
+def current_baseline(path: str, *, silent: bool = False) -> Baseline:
+    """Read a baseline without the entries whose last day is past; a notice names these unless `silent`.
+
+    Raises MycnfError if the file is not a baseline.
+    """
+    from advisor.report.output import today
+
+    known, ended = baseline.without_expired(baseline.read_baseline(path), today())
+    if ended and not silent:
+        codes = ", ".join(sorted({key[1] for key in ended}))
+        when = "ended on" if len(ended) == 1 else "ended, the first on"
+        entries = plural(len(ended), "entry", "entries")
+        print_notice(f"{entries} of {path} {when} {min(ended.values())}: it no longer suppresses {codes}")
+    return known
 
 
 def _baseline_reading(result: LintResult) -> baseline.BaselineReading:

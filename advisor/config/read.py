@@ -190,7 +190,8 @@ def _contradiction(rules: list[HouseRule]) -> str:
 class Configuration(NamedTuple):
     """What a configuration file says; None where it says nothing. Paths are whole, words as written.
 
-    `per_file` holds a pattern and its words; patterns are relative to `folder`. `house` is None without house rules.
+    `per_file` holds a pattern and its words; patterns are relative to `folder`. `house` is None without house rules,
+    and `ended` has a line for each entry of `ignore` and `per_file` that is left out, as its last day is past.
     """
 
     path: str
@@ -207,6 +208,7 @@ class Configuration(NamedTuple):
     disk: str | None = None
     per_file: tuple[tuple[str, tuple[str, ...]], ...] = ()
     house: tuple[HouseRule, ...] | None = None
+    ended: tuple[str, ...] = ()
 
 
 def read_configuration(path: str) -> Configuration:
@@ -228,12 +230,16 @@ def _config_error(path: str, text: str, fault: Fault) -> ConfigError:
 
 def _build_configuration(path: str, table: dict[str, Any]) -> Configuration:
     folder = os.path.dirname(os.path.abspath(path))
+    ignored = _ignored_now(table.get("ignore"))
+    per_file = {pattern: _ignored_now(words) for pattern, words in table.get("per-file-ignores", {}).items()}
+    dated = {"ignore": ignored} | {f"per-file-ignores.{pattern}": now for pattern, now in per_file.items()}
+    ended = [(key, entry) for key, now in dated.items() for entry in now.ended]
     return Configuration(
         path=path,
         folder=folder,
         target=_split_names(table.get("target")),
         select=_split_names(table.get("select")),
-        ignore=_split_names(table.get("ignore")),
+        ignore=ignored.words if table.get("ignore") is not None else None,
         fail_on=table.get("fail-on"),
         baseline=_relative_to(folder, table.get("baseline")),
         root=_relative_to(folder, table.get("root")),
@@ -241,10 +247,9 @@ def _build_configuration(path: str, table: dict[str, Any]) -> Configuration:
         ram=table.get("ram"),
         cpus=int(table["cpus"]) if "cpus" in table else None,
         disk=table.get("disk"),
-        per_file=tuple(
-            (pattern, _split_names(words) or ()) for pattern, words in table.get("per-file-ignores", {}).items()
-        ),
+        per_file=tuple((pattern, now.words) for pattern, now in per_file.items()),
         house=parse_house_rules(table["house"]) if table.get("house") else None,
+        ended=tuple(f"{path}: {key}: {e.words} ended on {e.day} and no longer applies" for key, e in ended),
     )
 
 
@@ -254,6 +259,51 @@ def _split_names(written: str | list[str] | None) -> tuple[str, ...] | None:
         return None
     texts = [written] if isinstance(written, str) else written
     return tuple(word.strip() for text in texts for word in text.split(",") if word.strip())
+
+
+class DatedEntry(NamedTuple):
+    """An entry of `ignore` or `per-file-ignores`: its names, and the date after `until` with what is wrong with it."""
+
+    words: str
+    day: str = ""
+    fault: str = ""
+
+
+class IgnoredNow(NamedTuple):
+    """The names that a key ignores today, and the entries whose last day is past."""
+
+    words: tuple[str, ...]
+    ended: tuple[DatedEntry, ...]
+
+
+def _dated_entries(written: str | list[str] | None) -> list[DatedEntry]:
+    """The entries of a key, each with its names and its last day, as in `BUF001 until 2027-01-31 see OPS-1234`."""
+    return [_dated_entry(text) for text in ([written] if isinstance(written, str) else written or [])]
+
+
+def _dated_entry(text: str) -> DatedEntry:
+    match = re.fullmatch(r"(.*?)\s+(until\b.*)", text.strip(), re.DOTALL | re.IGNORECASE)
+    if match is None:
+        return DatedEntry(text)
+    from advisor.analysis.suppress import SAMPLE_DAY, read_expiry
+
+    expiry = read_expiry(match[2])
+    written = expiry.wrong or match[2][len("until") :].strip()
+    fault = f"{written!r} is not a date; write {match[1]} until {SAMPLE_DAY}, year first"
+    return DatedEntry(match[1], expiry.day, "" if expiry.day else fault)
+
+
+def _ignored_now(written: str | list[str] | None) -> IgnoredNow:
+    """What a key ignores on the day of this run."""
+    entries = _dated_entries(written)
+    if not any(entry.day for entry in entries):
+        return IgnoredNow(_split_names([entry.words for entry in entries]) or (), ())
+    from advisor.analysis.suppress import is_over
+    from advisor.report.output import today
+
+    now = today()
+    ended = tuple(entry for entry in entries if is_over(entry.day, now))
+    return IgnoredNow(_split_names([entry.words for entry in entries if entry not in ended]) or (), ended)
 
 
 def _relative_to(folder: str, path: str | None) -> str | None:
@@ -267,14 +317,21 @@ def _value_faults(table: dict[str, Any]) -> Iterator[Fault]:
             parse_target(target)
         except MycnfError as error:
             yield Fault(("target",), str(error))
-    for key in ("select", "ignore"):
-        yield from _unknown_rules((key,), table.get(key))
+    yield from _unknown_rules(("select",), table.get("select"))
+    yield from _ignored_faults(("ignore",), table.get("ignore"))
     for pattern, words in table.get("per-file-ignores", {}).items():
-        yield from _unknown_rules(("per-file-ignores", pattern), words)
+        yield from _ignored_faults(("per-file-ignores", pattern), words)
     if "ram" in table and not any(digit in "123456789" for digit in table["ram"]):
         yield Fault(("ram",), "memory must not be 0; write it as 64G or 512M")
     if table.get("house"):
         yield from find_house_faults(table["house"])
+
+
+def _ignored_faults(keys: tuple[str, ...], written: str | list[str] | None) -> Iterator[Fault]:
+    entries = _dated_entries(written)
+    yield from (Fault(keys, entry.fault) for entry in entries if entry.fault)
+    if entries:
+        yield from _unknown_rules(keys, [entry.words for entry in entries])
 
 
 def _unknown_rules(keys: tuple[str, ...], written: str | list[str] | None) -> Iterator[Fault]:

@@ -27,9 +27,24 @@ class UserMarks(NamedTuple):
     seen: frozenset[str] = frozenset()
     suppressed: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def hiding(self) -> dict[str, str]:
+        """The reasons by key, without those whose last day is past, as in `until 2027-01-31 see OPS-1234`."""
+        return {key: reason for key, reason in self.suppressed if not _has_ended(reason)}
+
     def hidden_reason(self, finding: Finding) -> str | None:
         """Why the user hid a finding; None if it is not hidden."""
-        return dict(self.suppressed).get(finding_key(finding))
+        return self.hiding.get(finding_key(finding))
+
+
+def _has_ended(reason: str) -> bool:
+    """Whether the last day at the beginning of a reason is past."""
+    if reason[:5].lower() != "until":
+        return False
+    from advisor.analysis.suppress import is_over, read_expiry
+    from advisor.report.output import today
+
+    return is_over(read_expiry(reason).day, today())
 
 
 class SelectedFinding(NamedTuple):
@@ -85,12 +100,13 @@ class View(NamedTuple):
     @property
     def open_findings(self) -> tuple[Finding, ...]:
         """The findings that the user has not hidden."""
-        return tuple(f for f in self.audited.findings if self.marks.hidden_reason(f) is None)
+        hiding = self.marks.hiding
+        return tuple(f for f in self.audited.findings if finding_key(f) not in hiding)
 
     @property
     def hidden(self) -> tuple[tuple[Finding, str], ...]:
         """The hidden findings with the reason: those in a baseline, and those that the user hid."""
-        reasons = dict(self.marks.suppressed)
+        reasons = self.marks.hiding
         own = ((f, reasons[key]) for f in self.audited.findings if (key := finding_key(f)) in reasons)
         return (*self.audited.suppressed, *own)
 

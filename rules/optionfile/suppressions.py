@@ -51,7 +51,8 @@ malformed_suppression = rule(
         why="The comment does not have the syntax of a suppression, names a rule that does not exist, or is in a place "
         "where the server reads it as part of the value or path. The findings that it should hide are shown.",
         fix="Write `# mycnf: ignore[CODE] reason` on the line or on the line above it, or "
-        "`# mycnf: ignore-file[CODE] reason` for the whole file; codes, names and families do.",
+        "`# mycnf: ignore-file[CODE] reason` for the whole file; codes, names and families do. An end is written "
+        "before the reason, year first: `until 2027-01-31`.",
         risk="None.",
         exceptions="None.",
         reconsider_when="Nothing.",
@@ -72,5 +73,22 @@ unexplained_suppression = rule(
         risk="None.",
         exceptions="None.",
         reconsider_when="Nothing.",
+    ),
+)(_no_findings)
+
+
+expired_suppression = rule(
+    "SUP004",
+    "expired-suppression",
+    severity=Severity.NOTE,
+    summary="The date until which a comment suppresses findings is past.",
+    needs=AFTER_ALL,
+    docs=Docs(
+        why="The comment was written for a limited time, such as `until 2027-01-31`. That day is past in UTC, so the "
+        "findings that it hid are reported again, each with its own severity.",
+        fix="Fix what is reported again and remove the comment. If the reason still holds, write a later date.",
+        risk="None.",
+        exceptions="SOURCE_DATE_EPOCH is set for reproducible reports: its day is today's date then.",
+        reconsider_when="The clock of the host that runs mycnf is wrong.",
     ),
 )(_no_findings)

@@ -127,3 +127,33 @@ def test_a_file_that_is_named_twice_is_one(mycnf: Mycnf, bad: str, tmp_path: Pat
     assert mycnf("lint", *TARGET, bad, f"./{bad}", bad, "--format", "json").out == once
     mycnf("lint", *TARGET, bad, f"./{bad}", "--write-baseline", "twice.json")
     assert {e["count"] for e in json.loads((tmp_path / "twice.json").read_text())["findings"]} == {1}
+
+
+def test_entries_end(mycnf: Mycnf, bad: str, tmp_path: Path) -> None:
+    """An entry whose reason begins with a last day suppresses nothing after it, and a line on stderr says so."""
+    mycnf("lint", *TARGET, bad, "--write-baseline", "b.json")
+    document = json.loads((tmp_path / "b.json").read_text())
+    for entry in document["findings"]:
+        if entry["code"] == "BUF001":
+            entry["reason"] = "until 2027-01-31 OPS-1234"
+    (tmp_path / "b.json").write_text(json.dumps(document))
+    words = ("lint", *TARGET, bad, "--baseline", "b.json", "--format", "json")
+    before = mycnf(*words, env={"SOURCE_DATE_EPOCH": "1801439999"})
+    assert (before.code, before.err) == (0, "")
+    ended = mycnf(*words, env={"SOURCE_DATE_EPOCH": "1801440000"})
+    assert [f["code"] for e in json.loads(ended.out)["files"] for f in e["findings"]] == ["BUF001"]
+    assert ended.err == "mycnf: 1 entry of b.json ended on 2027-01-31: it no longer suppresses BUF001\n"
+
+
+def test_a_wrong_day_of_an_entry(mycnf: Mycnf, bad: str, tmp_path: Path) -> None:
+    """A last day that is not a date is one line with exit code 2."""
+    mycnf("lint", *TARGET, bad, "--write-baseline", "b.json")
+    document = json.loads((tmp_path / "b.json").read_text())
+    document["findings"][0]["reason"] = "until 31.01.2027 OPS-1234"
+    (tmp_path / "b.json").write_text(json.dumps(document))
+    ended = mycnf("lint", *TARGET, bad, "--baseline", "b.json")
+    code = document["findings"][0]["code"]
+    assert (ended.code, ended.err) == (
+        2,
+        f"mycnf: b.json: reason of {code}: '31.01.2027' is not a date; write until 2027-01-31, year first\n",
+    )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from advisor.commands.collect import DEMO as DEMO_RECORDING
 
+if TYPE_CHECKING:
     from mycnf_command import Ended, Mycnf
 
 TARGET = ("--target", "mysql-5.7")
@@ -108,3 +109,49 @@ def test_rules_are_listed_and_explained(mycnf: Mycnf) -> None:
     """`rules` and `explain` know the rules about suppressions."""
     assert "SUP001  unused-suppression" in mycnf("rules").out
     assert "unused-suppression" in mycnf("explain", "SUP001").out
+
+
+ENDED = {"SOURCE_DATE_EPOCH": "1801440000"}  # 2027-02-01
+BEFORE = {"SOURCE_DATE_EPOCH": "1801439999"}  # the last second of 2027-01-31
+
+
+def test_a_comment_ends(mycnf: Mycnf) -> None:
+    """Through its last day a comment hides the finding; on the next day lint and a note show it."""
+    text = b"[mysqld]\nread_buffer_size = 8M # mycnf: ignore[BUF001] until 2027-01-31 OPS-1234\n"
+    words = ("lint", *TARGET, "--format", "json", "-")
+    assert codes(mycnf(*words, stdin=text, env=BEFORE)) == []
+    assert codes(mycnf(*words, stdin=text, env=ENDED)) == ["BUF001", "SUP004"]
+
+
+def test_entries_of_the_configuration_end(mycnf: Mycnf, tmp_path: Path) -> None:
+    """`ignore` and `per-file-ignores` take a last day; a line on stderr names what ended."""
+    (tmp_path / "my.cnf").write_text("[mysqld]\nread_buffer_size = 8M\nsort_buffer_size = 64M\n")
+    (tmp_path / "mycnf.toml").write_text(
+        'ignore = ["BUF001 until 2027-01-31 see OPS-1234, twice", "OPT012"]\n'
+        '[per-file-ignores]\n"my.cnf" = "BUF003 until 2027-01-31"\n'
+    )
+    words = ("lint", *TARGET, "--format", "json", "my.cnf")
+    before, ended = mycnf(*words, env=BEFORE), mycnf(*words, env=ENDED)
+    assert (codes(before), before.err) == ([], "")
+    assert codes(ended) == ["BUF001", "BUF003"]
+    assert [line.partition("mycnf.toml: ")[2] for line in ended.err.splitlines()] == [
+        "ignore: BUF001 ended on 2027-01-31 and no longer applies",
+        "per-file-ignores.my.cnf: BUF003 ended on 2027-01-31 and no longer applies",
+    ]
+
+
+def test_comments_in_the_files_of_a_server_end(mycnf: Mycnf, tmp_path: Path) -> None:
+    """In an audit the finding is back with the same note, unless the note's rule is ignored."""
+    facts = json.loads(Path(DEMO_RECORDING).read_text(encoding="utf-8"))
+    (copy,) = [copy for copy in facts["files"]["files"] if "\nread_buffer_size = 8M" in (copy["text"] or "")]
+    copy["text"] += "# mycnf: ignore-file[BUF001] until 2027-01-31 OPS-1234\n"
+    (tmp_path / "snapshot.json").write_text(json.dumps(facts), encoding="utf-8")
+    words = ("audit", "--snapshot", "snapshot.json", "--format", "json")
+
+    def notes(*more: str, day: dict[str, str]) -> list[str]:
+        found = json.loads(mycnf(*words, *more, env=day).out)["findings"]
+        return [f["code"] for f in found if f["code"][:3] == "SUP" or f["code"] == "BUF001"]
+
+    assert notes(day=BEFORE) == []
+    assert sorted(notes(day=ENDED)) == ["BUF001", "SUP004"]
+    assert notes("--ignore", "SUP004", day=ENDED) == ["BUF001"]

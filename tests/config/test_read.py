@@ -265,3 +265,19 @@ def test_the_example_is_sound() -> None:
     house = config.house or ()
     assert all(any(getattr(rule, field) for rule in house) for field in ("required", "forbidden", "minimum", "maximum"))
     assert any(rule.allowed and rule.targets for rule in house)
+
+
+def test_last_days(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Entries of `ignore` and `per-file-ignores` end after their last day; what is no date is one line."""
+    path = tmp_path / "mycnf.toml"
+    path.write_text(
+        'ignore = ["BUF001, BUF002 until 2027-01-31", "SEC"]\n[per-file-ignores]\n"a" = "CON until 2027-02-01"\n'
+    )
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1801440000")
+    config = read_configuration(str(path))
+    assert (config.ignore, config.per_file) == (("SEC",), (("a", ("CON",)),))
+    assert config.ended == (f"{path}: ignore: BUF001, BUF002 ended on 2027-01-31 and no longer applies",)
+    for written in ("31.01.2027", "2027-02-30", "8.4", ""):
+        words = f"'{written}' is not a date; write BUF until 2027-01-31, year first"
+        assert said(f'ignore = "BUF until {written}"', tmp_path) == f"mycnf.toml:1: ignore: {words}"
+    assert said('ignore = "BUFX until 2027-01-31"', tmp_path).startswith("mycnf.toml:1: ignore: unknown rule")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 REASON = "measured on 2026-03-02"
-SUP = frozenset({"SUP001", "SUP002", "SUP003"})
+SUP = frozenset({"SUP001", "SUP002", "SUP003", "SUP004"})
 
 
 def reading(
@@ -173,7 +173,7 @@ def test_rules_about_suppressions_say_nothing_by_themselves() -> None:
     known = RuleContext(version, load(version), Settings.from_file(verdict), verdict)
     rules = select_rules(["SUP"], None)
     assert run_rules(known, rules) == ((), ())
-    assert [list(rule.function(known)) for rule in rules] == [[], [], []]
+    assert [list(rule.function(known)) for rule in rules] == [[] for _ in rules]
     for rule in rules:
         with pytest.raises(MissingFact):
             list(rule.check(known))
@@ -190,3 +190,77 @@ def test_many_suppressions_and_findings_are_quickly_told_apart() -> None:
     done = of(text, select=["OPT001", "SUP"])
     assert codes(done) == []
     assert len(done.hidden) == 2000
+
+
+TODAY = "2027-02-01"
+
+
+def on_day(comment: str, today: str = TODAY) -> SuppressionResult:
+    """What is left of a line with a finding and this comment on a day."""
+    (done,) = suppress([reading({"x.cnf": f"[mysqld]\nread_buffer_size = 8M # mycnf: {comment}"})], today)
+    return done
+
+
+@pytest.mark.parametrize(
+    ("comment", "expected"),
+    [
+        ("ignore[BUF001] until 2027-02-02 OPS-1234", []),
+        ("ignore[BUF001] until 2027-02-01 OPS-1234", []),
+        ("ignore[BUF001]: Until 2027-02-01, OPS-1234", []),
+        ("ignore[BUF001] until 2027-01-31 OPS-1234", ["BUF001", "SUP004"]),
+        ("ignore-file[BUF001] until=2027-01-31: OPS-1234", ["BUF001", "SUP004"]),
+        ("ignore[BUF001, BUF002] until 2027-01-31", ["BUF001", "SUP003", "SUP004"]),
+        ("ignore[BUF001] until 2027-03-01", ["SUP003"]),
+    ],
+)
+def test_suppressions_end(comment: str, expected: list[str]) -> None:
+    """A last day counts itself; after it the finding is back, with a note that says why and none that it is unused."""
+    assert sorted(codes(on_day(comment))) == expected
+
+
+def test_an_end_is_explained() -> None:
+    """The note names the day; without a date of today, as in a library's call, nothing ends."""
+    (note,) = [f for f in on_day("ignore[BUF001] until 2027-01-31 OPS-1234").kept if f.code == "SUP004"]
+    assert (note.severity, note.message) == (
+        "note",
+        "This suppression ended on 2027-01-31: what it hid about this line is reported again.",
+    )
+    assert codes(on_day("ignore[BUF001] until 2027-01-31 OPS-1234", today="")) == []
+
+
+@pytest.mark.parametrize(
+    ("written", "quoted"),
+    [
+        ("31.01.2027 x", "31.01.2027"),
+        ("2027-02-30 x", "2027-02-30"),
+        ("2027-2-3 x", "2027-2-3"),
+        ("2027/03/01 x", "2027/03/01"),
+        ("03/01/27 x", "03/01/27"),
+        ("March 2027, x", "March 2027"),
+        ("31 March 2027 x", "31 March 2027"),
+        ("2027 x", "2027"),
+    ],
+)
+def test_a_wrong_day_suppresses_nothing(written: str, quoted: str) -> None:
+    """What is meant as a date and is none is one line, and the finding shows: it must not be hidden for ever."""
+    done = on_day(f"ignore[BUF001] until {written}")
+    assert sorted(codes(done)) == ["BUF001", "SUP002"]
+    (fault,) = [f for f in done.kept if f.code == "SUP002"]
+    assert fault.message == f"This suppression has no effect: {quoted!r} is not a date."
+    assert fault.help == "write until 2027-01-31, year first"
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "until 8.4",
+        "until 8.0.36 is out",
+        "until the move",
+        "until 2048 connections",
+        "untilx 2027",
+        "not until 2020-01-01",
+    ],
+)
+def test_until_anything_else_is_a_reason(reason: str) -> None:
+    """A version, a number or words after until, and a date that does not begin the reason, are part of the reason."""
+    assert codes(on_day(f"ignore[BUF001] {reason}")) == []

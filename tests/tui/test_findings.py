@@ -412,3 +412,22 @@ async def test_space_selects_down_to_the_last_finding() -> None:
         await pilot.press("home", *["space"] * count)
         await until(pilot, lambda: app.view is not None and len(app.view.selected) == count)
         assert app.query_one(FindingsPane).chosen == findings(app)[-1]
+
+
+@pytest.mark.parametrize(("epoch", "hides"), [("1801439999", True), ("1801440000", False)])
+def test_hiding_ends(epoch: str, hides: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reason that begins with a last day hides a finding through that day; any other reason always does."""
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", epoch)
+    marks = UserMarks(suppressed=(("a", "until 2027-01-31 OPS-1234"), ("b", "until the move")))
+    assert set(marks.hiding) == ({"a", "b"} if hides else {"b"})
+
+
+async def test_a_wrong_day_hides_nothing() -> None:
+    """A reason with what is no date is refused with a notice, as it would hide the finding for ever."""
+    async with driven() as (app, pilot):
+        first = listed(app)[0]
+        await pilot.press("x", "enter")
+        await until(pilot, lambda: len(app.screen_stack) == 2 and app.screen.focused is not None)
+        await pilot.press(*"until", "space", *"31/01/27", "enter")
+        await until(pilot, lambda: "is not a date" in screen_text(app))
+        assert listed(app)[0] == first

@@ -68,7 +68,11 @@ def add_rule_selection(p: argparse.ArgumentParser, *, fail_on: str) -> None:
 
 def add_baseline(p: argparse.ArgumentParser) -> None:
     """Add the baseline options."""
-    p.add_argument("--baseline", metavar="FILE", help="suppress the findings in this baseline")
+    p.add_argument(
+        "--baseline",
+        metavar="FILE",
+        help="suppress the findings in this baseline, each until the date in its reason, if there is one",
+    )
     p.add_argument("--write-baseline", metavar="FILE", help="write the current findings as a baseline")
 
 

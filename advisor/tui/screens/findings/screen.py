@@ -313,10 +313,14 @@ class FindingsPane(Pane):
         """Hide the finding with a reason."""
         if (finding := self.chosen) is None:
             return
+        from advisor.analysis.suppress import reason_fault
+        from advisor.report.output import today
         from advisor.tui.dialogs.prompts import ReasonDialog
 
         def take_reason(reason: str | None) -> None:
-            if reason:
+            if reason and (fault := reason_fault(reason, today())):
+                self.notify(fault, severity="warning", markup=False)
+            elif reason:
                 self._set_reason(finding, reason)
                 self.app.add_to_baseline(finding, reason)
 
