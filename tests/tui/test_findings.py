@@ -429,5 +429,5 @@ async def test_a_wrong_day_hides_nothing() -> None:
         await pilot.press("x", "enter")
         await until(pilot, lambda: len(app.screen_stack) == 2 and app.screen.focused is not None)
         await pilot.press(*"until", "space", *"31/01/27", "enter")
-        await until(pilot, lambda: "is not a date" in screen_text(app))
+        await until(pilot, lambda: any("is not a date" in n.message for n in app._notifications))
         assert listed(app)[0] == first
