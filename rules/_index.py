@@ -40,6 +40,7 @@ BY_OPTION = {
     ),
     "rules.durability.binary_log_format": (
         "binlog_format", "binlog_storage_engine", "innodb_autoinc_lock_mode", "log_bin_trust_function_creators",
+        "transaction_isolation", "tx_isolation",
     ),
     "rules.durability.crash_safety": (
         "binlog_checksum", "datadir", "innodb_checksum_algorithm", "innodb_checksums", "innodb_data_home_dir",

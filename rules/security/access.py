@@ -191,7 +191,7 @@ def local_infile(context: RuleContext) -> Iterator[Finding]:
     confidence=Confidence.LIKELY,
     summary="Accounts with the FILE privilege may read and write files anywhere on the host, or in the data directory.",
     options=("secure_file_priv",),
-    evidence=("SEC-01", "SRV-01", "ASK-SEC-13"),
+    evidence=("SEC-01", "SRV-01", "ASK-SEC-14"),
     docs=Docs(
         why="An empty secure_file_priv lets LOAD DATA, LOAD_FILE and SELECT INTO OUTFILE access every file that the "
         "server's system account can access, including option files and web roots. It is MariaDB's default. An audit "
