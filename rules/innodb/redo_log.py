@@ -207,8 +207,7 @@ def _require_busy_hour(context: RuleContext) -> None:
         "MariaDB 10.9 a new size of the log needs a restart.",
         risk="Recovery after a crash takes longer with a larger log.",
         exceptions="A load that ends in minutes. MariaDB with innodb_max_dirty_pages_pct_lwm at 0, the default, leaves "
-        "pages unwritten until the log is nearly full (INN047). There the finding is a note; act on it if commits "
-        "stall.",
+        "pages unwritten until the log is nearly full (INN047): the finding is a note there, for commits that stall.",
         reconsider_when="A checkpoint age that stays below three quarters of its limit over the busiest hour.",
     ),
 )
@@ -279,13 +278,12 @@ def _background_write_help(context: RuleContext, capacity: int) -> tuple[tuple[A
 
 
 def _checkpoint_ages(context: RuleContext) -> Iterator[tuple[tuple[int, int] | None, str]]:
+    from rules.core.counters import hour_text
     from rules.innodb.io_capacity import checkpoint_age, current_checkpoint_age
 
     hour = context.sampled.hour("redo") if context.has("sampled") else None
     now = current_checkpoint_age(context, redo_capacity(context))
     if hour is not None:
-        from rules.core.counters import hour_text
-
         ages_seen = [ages for sample in hour.samples if (ages := checkpoint_age(sample.status.get)) is not None]
         of_this_log = [ages for ages in ages_seen if now is None or ages[1] >= now[1]]  # the log may be larger since
         yield (

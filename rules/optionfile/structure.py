@@ -133,9 +133,9 @@ def syntax_error(context: RuleContext) -> Iterator[Finding]:
 
 
 def _text_after_header(line: Line) -> str:
-    """The text after the closing bracket of a group header; empty for a comment."""
-    rest = line.text[line.end_column - 1 :].partition("\0")[0].strip()
-    return "" if rest[:1] in ("#", ";") else rest
+    """The text after the closing bracket of a group header; empty for a comment, and for documents without headers."""
+    header, rest = line.text[: line.end_column - 1], line.text[line.end_column - 1 :].partition("\0")[0].strip()
+    return rest if header.endswith("]") and not rest.startswith(("#", ";")) else ""
 
 
 def _may_be_option(text: str, context: RuleContext) -> bool:
