@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 RECENT = 7  # days; older events are notes
 OLDEST = 90  # days; older events are not reported
-NOT_READ = "needs the server's error log (an audit on its host, or its text with --from)"
+NOT_READ = "needs the server's error log (an audit on its host, or text with --from)"
 OLDER = "server.error_log.older"  # the part of the facts that is missing where the log is long
 DAY = 10  # characters of YYYY-MM-DD
 MINUTE = 16
