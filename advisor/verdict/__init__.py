@@ -64,7 +64,7 @@ def judge_file(resolved: ResolvedFiles, catalog: Catalog) -> FileVerdict:
     """
     groups = groups_read(catalog.target)
     lines = _judge_lines([p for p in resolved.options if (p.line.group or "").lower() in groups], catalog)
-    lines = _accept_replaced(_accept_of_index(lines))
+    lines = _accept_replaced(_accept_of_index(lines, catalog))
     effective, overridden = _split_by_effect(lines)
     settled = _settle_lines(effective, catalog, {line.canonical for line in lines if line.outcome in REFUSED})
     if startup.may_stop(effective, catalog.target):
@@ -193,14 +193,19 @@ def _judge_template_line(placed: PlacedLine, catalog: Catalog) -> LineVerdict:
     )  # fmt: skip
 
 
-def _accept_of_index(lines: list[LineVerdict]) -> list[LineVerdict]:
-    """Refuse no name of a character set or collation where a line names another directory with their list."""
+def _accept_of_index(lines: list[LineVerdict], catalog: Catalog) -> list[LineVerdict]:
+    """Refuse no name of a character set or collation where a line names another directory with their list.
+
+    MySQL 9.7 rejects utf8 and collations of that name itself, even if the list has them.
+    """
     if not any(line.canonical == "character_sets_dir" and line.outcome not in REFUSED for line in lines):
         return lines
     unless = ", unless the Index.xml in character_sets_dir adds it."
     return [
         line._replace(outcome=Outcome.UNEXAMINED, certain=False, reason=line.reason.removesuffix(".") + unless)
-        if line.outcome is Outcome.INVALID and line.canonical in OF_INDEX
+        if line.outcome is Outcome.INVALID
+        and line.canonical in OF_INDEX
+        and not (catalog.target.since("mysql", 9) and (line.value or "").lower().split("_")[0] == "utf8")
         else line
         for line in lines
     ]
