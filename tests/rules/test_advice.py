@@ -89,6 +89,7 @@ SETTING = re.compile(r"(?<![\w.-])(?:loose[_-])?([a-z][a-z0-9_-]*[a-z0-9]) ?= ?(
 KEEPS_EFFECT = "the correction writes what the server makes of the line, the other finding advises another value"
 # Pairs of rules that may name different values of one option in one report, and why both are right.
 BOTH_RIGHT = {
+    frozenset({"OPT003", "MOD002"}): "the correction keeps the character set that is meant, and its message names both",
     frozenset({"OPT001", "BIN001"}): KEEPS_EFFECT,
     frozenset({"OPT006", "BIN008"}): KEEPS_EFFECT,
     frozenset({"OPT006", "CON032"}): KEEPS_EFFECT,
