@@ -9,6 +9,7 @@ import posixpath
 import pwd
 import re
 import stat
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -65,7 +66,7 @@ def read_files(
     that cannot be read is listed without text; so is one that a stranger's process could not read by itself.
     """
     start = start_options_of(pid, proc)
-    copies, folders = _read(start, named, reader, _here, _readable_to(pid, proc))
+    copies, folders = _read(start, named, reader, _here, readable_to(pid, proc))
     persisted = os.path.join(datadir, NAME)
     held = read_persisted(persisted)
     return OptionFiles(
@@ -120,19 +121,20 @@ def _here(path: str) -> str:
     return path
 
 
-def _readable_to(pid: int, proc: str) -> Callable[[str], bool]:
+def readable_to(pid: int, proc: str) -> Callable[[str], bool]:
     """Which files an audit reads for a process: any for one of root, of us, or of a user that servers run as.
 
     Any user can run a process with the name of a server and --defaults-file=/etc/shadow, and root can read that.
     """
-    try:
+    if os.geteuid() != 0:
+        return _any
+    user, groups = -1, frozenset[int]()  # what every user can read: for a process that has ended
+    with suppress(OSError, ValueError):
         user = os.stat(f"{proc}/{pid}").st_uid
         with open(f"{proc}/{pid}/status", encoding="ascii", errors="replace") as file:
             lines = dict(line.partition(":")[::2] for line in file)
-        groups = {int(number) for key in ("Gid", "Groups") for number in lines.get(key, "").split()}
-    except (OSError, ValueError):
-        return _any  # it ended
-    return _any if os.geteuid() != 0 or runs_servers(user) else partial(may_read, user=user, groups=groups)
+        groups = frozenset(int(number) for key in ("Gid", "Groups") for number in lines.get(key, "").split())
+    return _any if runs_servers(user) else partial(may_read, user=user, groups=groups)
 
 
 def may_read(path: str, user: int, groups: Container[int]) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from advisor.collect import files
-from advisor.collect.files import read_files, start_options_of
+from advisor.collect.files import read_files, readable_to, start_options_of
 from advisor.facts import FileCopy, OptionFiles
 from advisor.optionfile import resolve
 from advisor.redaction import MASK
@@ -141,7 +141,7 @@ def test_a_world_writable_file_counts_for_nothing() -> None:
 
 
 def test_files_that_a_stranger_names(tmp_path: Path) -> None:
-    """For the process of another user, root reads what that user can read, not whatever --defaults-file names."""
+    """For another user's process, root reads what that user can read; once it has ended, what all users can read."""
     if os.geteuid() != 0:
         pytest.skip("needs root")
     with tempfile.TemporaryDirectory(dir="/tmp") as top:  # whose directories above are open to all
@@ -160,6 +160,8 @@ def test_files_that_a_stranger_names(tmp_path: Path) -> None:
                 os.chown(Path(proc) / "7", user, user)
                 found = read_files(7, [], str(tmp_path), proc)
                 texts[user, name] = [(Path(copy.path).name, copy.text is not None) for copy in found.files]
+        ended = readable_to(7, str(tmp_path / "ended"))
+        assert [ended(str(folder / name)) for name in ("secret.cnf", "open.cnf")] == [False, True]
     assert texts[54321, "secret.cnf"] == [("secret.cnf", False)]
     assert texts[54321, "group.cnf"] == [("group.cnf", True)]
     assert texts[54321, "open.cnf"] == [("open.cnf", True), ("secret.cnf", False)]
