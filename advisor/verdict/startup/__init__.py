@@ -56,15 +56,16 @@ STOPPING = frozenset(
     }
 )
 ENOUGH_DIGITS = 9  # a buffer pool size with 9 digits or more fits every page size
+THREADS = "innodb_thread_concurrency"
 MOST_CAPACITY, LEAST_CAPACITY = "innodb_io_capacity_max", 2000
 
 
 def may_stop(effective: dict[str, LineVerdict], target: Target) -> bool:
     """Whether a line in effect is one of those that can make a start fail."""
-    socket, pool = effective.get("socket"), effective.get("innodb_buffer_pool_size")
+    socket, pool, limit = (effective.get(name) for name in ("socket", "innodb_buffer_pool_size", THREADS))
     long = socket is not None and is_too_long(socket.value, target)
     small = target.is_mariadb and pool is not None and len(pool.value or "") < ENOUGH_DIGITS
-    threads = target.is_mysql and "innodb_thread_concurrency" in effective
+    threads = target.is_mysql and limit is not None and len(limit.value or "") > 1  # a digit fits the smallest log
     return long or small or threads or not STOPPING.isdisjoint(effective) or target.platform == "windows"
 
 
