@@ -179,7 +179,8 @@ def test_after_a_real_restart_the_advice_is_gone(server_name: str, start: Start,
     server.restart()
     comparison = json.loads(mycnf("audit", *there, "--isolated", "--since", snap, "--format", "json").out)["since"]
     assert {one["code"] for one in comparison["gone"]} >= {"BUF003", "BUF004"}
-    assert comparison["new"] == []
+    # Other tests' servers may use up the host's asynchronous requests in between.
+    assert [one for one in comparison["new"] if one["code"] != "SYS030"] == []
 
 
 def test_report_compares_two_snapshots(mycnf: Mycnf, earlier: Path, tmp_path: Path) -> None:
