@@ -9,6 +9,7 @@ from advisor.catalog import load
 from advisor.core.errors import MycnfError
 from advisor.optionfile import normalise
 from advisor.optionfile.lines import Line, LineKind, OptionFile, PlacedLine, ResolvedFiles
+from rules.core.context import REMOVE_LINE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ def in_argument_terms(finding: Finding) -> Finding:
         return _ASSIGNMENT.sub(lambda match: f"--{match[1].replace('_', '-')}={match[2]}", text)
 
     actions = tuple(a._replace(option_line=a.option_line and argument(a.option_line)) for a in finding.actions)
-    return finding._replace(help=argument(finding.help), actions=actions)
+    return finding._replace(help=argument(finding.help.replace(REMOVE_LINE, "remove the argument")), actions=actions)
 
 
 def _declared_at(finding: Finding, declared: DeclaredSet) -> DeclaredOption | None:

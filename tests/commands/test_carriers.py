@@ -281,6 +281,14 @@ def test_advice_of_an_option_that_is_missing_is_an_argument_too(mycnf: Mycnf, tm
     assert "write --innodb-flush-method=O_DIRECT" in [f["help"] for f in found]
 
 
+def test_a_command_has_arguments_to_remove(mycnf: Mycnf, tmp_path: Path) -> None:
+    """A line of the document may hold the whole command: without it the other arguments would go too."""
+    path = tmp_path / "compose.yml"
+    path.write_text("services:\n  db:\n    image: mysql:8.0\n    command: --query-cache-size=0 --skip-name-resolve\n")
+    found = json.loads(mycnf("lint", "--isolated", "--format", "json", str(path)).out)["files"][0]["findings"]
+    assert [f["help"] for f in found if f["code"] == "OPT007"] == ["remove the argument"]
+
+
 COMMENTED = """\
 resource "aws_db_parameter_group" "p" {{
   family = "mysql8.0"
