@@ -25,6 +25,7 @@ MAX_DIGITS = 30  # shorter numbers are parsed by int() directly
 BITS = 64  # width of the largest number on a server
 # The compiled default; a low limit of open files reduces it.
 DEFAULT_CONNECTIONS = 151
+THREADS = "innodb_thread_concurrency"
 DAYS, SECONDS = "expire_logs_days", "binlog_expire_logs_seconds"
 DAY = 86400
 LONGEST_SOCKET = 107  # bytes of a path

@@ -7,7 +7,7 @@ file sets one of those options.
 from __future__ import annotations
 
 from advisor.verdict.number import parse_digits
-from advisor.verdict.settings import DAY, SECONDS, StartupSettings, is_binary_log_on, is_increment, is_too_long
+from advisor.verdict.settings import DAY, SECONDS, THREADS, StartupSettings, is_binary_log_on, is_increment, is_too_long
 from advisor.verdict.special import is_plugin
 
 TYPE_CHECKING = False
@@ -56,7 +56,6 @@ STOPPING = frozenset(
     }
 )
 ENOUGH_DIGITS = 9  # a buffer pool size with 9 digits or more fits every page size
-THREADS = "innodb_thread_concurrency"
 MOST_CAPACITY, LEAST_CAPACITY = "innodb_io_capacity_max", 2000
 
 

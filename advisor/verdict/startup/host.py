@@ -5,7 +5,7 @@ from __future__ import annotations
 from advisor.core.model import exact_size
 from advisor.redaction import quote_value
 from advisor.verdict.number import PORT, parse_digits
-from advisor.verdict.settings import DEFAULT_CONNECTIONS, StartupSettings
+from advisor.verdict.settings import DEFAULT_CONNECTIONS, THREADS, StartupSettings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -359,7 +359,6 @@ def find_port_fault(values: Values, unread: frozenset[str]) -> str:
     return "The server cannot open the port and the administrative port at one number: use another one."
 
 
-THREADS = "innodb_thread_concurrency"
 REDO_SIZES = ("innodb_redo_log_capacity", "innodb_log_file_size", "innodb_log_files_in_group")
 # Pages of redo that InnoDB reserves for each thread, the number of its own threads, and more pages before 8.0.30.
 THREAD_PAGES, OWN_THREADS, MORE_PAGES = 4, 10, 8

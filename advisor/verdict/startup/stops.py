@@ -6,13 +6,12 @@ from advisor.core import NamedTuple
 from advisor.core.model import exact_size
 from advisor.redaction import quote_value
 from advisor.verdict.number import PORT, parse_digits
-from advisor.verdict.settings import LONGEST_SOCKET, is_switched_on, is_too_long
+from advisor.verdict.settings import LONGEST_SOCKET, THREADS, is_switched_on, is_too_long
 from advisor.verdict.special import NO_DEFAULT
 from advisor.verdict.startup.host import (
     ADMIN,
     BIND,
     REDO_SIZES,
-    THREADS,
     find_address_fault,
     find_admin_fault,
     find_networks_fault,
