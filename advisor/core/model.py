@@ -253,6 +253,8 @@ class AbsentPart(NamedTuple):
 
 
 UNITS = ((1 << 60, "E"), (1 << 50, "P"), (1 << 40, "T"), (1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K"))
+SIZES_FROM = 1 << 16  # from here on a number of bytes is hard to read
+MAX_DIGITS = 19  # a longer number is a maximum (2^64 - 1) or no size
 MAX_PERCENT = 1000  # percent; above it the exact number is meaningless
 
 
@@ -262,6 +264,14 @@ def exact_size(count: int) -> str:
         if count and count % step == 0:
             return f"{count // step}{letter}"
     return str(count)
+
+
+def size_in_units(value: str) -> str:
+    """Return a large number of bytes as option files have it: 16777216 is 16M; empty for all other values."""
+    if not (value.isascii() and value.isdigit() and len(value) <= MAX_DIGITS and int(value) >= SIZES_FROM):
+        return ""
+    size = exact_size(int(value))
+    return "" if size == value else size
 
 
 def format_size(count: float) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from advisor.catalog.targets import catalog_for, lists_names
-from advisor.core.model import BUILDS
+from advisor.core.model import BUILDS, size_in_units
 from advisor.report.document import Code, Document, Facts, Items, OwnText, Paragraph, Section, list_words, plain_text
 
 TYPE_CHECKING = False
@@ -219,7 +219,8 @@ def _default(option: Option | None) -> str:
     if option.ignored:
         return "accepted, but ignored"
     shown = option.default if option.default is not None else "depends on the host" if option.host else "not known"
-    shown = shown or "(empty)"
+    size = size_in_units(shown)
+    shown = f"{shown} ({size})" if size else shown or "(empty)"
     if len(shown) > LONG:
         shown = shown.replace(",", ", ")
     return shown + (f" (running: {option.running})" if option.running is not None else "")

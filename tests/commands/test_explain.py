@@ -107,6 +107,13 @@ def test_what_is_not_known_of_a_variable(mycnf: Mycnf) -> None:
     assert "variable" not in mycnf("explain", "mysqlx_max_connections", "--target", "mysql-5.7").out
 
 
+def test_the_default_of_a_size(mycnf: Mycnf) -> None:
+    """A default in bytes has its size in units beside it."""
+    printed = " ".join(mycnf("explain", "innodb_log_buffer_size").out.split())
+    assert "MySQL 8.0.43 16777216 (16M)" in printed
+    assert "MariaDB 12.3.2 16777216 (16M) (from documents)" in printed
+
+
 def test_an_empty_default(mycnf: Mycnf) -> None:
     """A series with an empty default has its row."""
     printed = " ".join(mycnf("explain", "init_connect").out.split())

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.core.model import UNITS, exact_size, format_duration, format_size
+from advisor.core.model import UNITS, exact_size, format_duration, format_size, size_in_units
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,25 @@ from advisor.core.model import UNITS, exact_size, format_duration, format_size
 def test_exact(count: int, text: str) -> None:
     """The shortest spelling that keeps the value is used."""
     assert exact_size(count) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("16777216", "16M"),
+        ("65536", "64K"),
+        ("1024", ""),
+        ("100000001", ""),
+        ("18446744073709551615", ""),
+        ("9" * 5000, ""),
+        ("utf8mb4", ""),
+        ("", ""),
+        ("-65536", ""),
+    ],
+)
+def test_the_size_beside_a_number(value: str, text: str) -> None:
+    """A large number of whole units has its size beside it; small numbers, other numbers and words have none."""
+    assert size_in_units(value) == text
 
 
 @given(st.integers(0, 1 << 64))

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from advisor.analysis.audit_comparison import comparison_title
-from advisor.core.model import Severity, exact_size, format_duration, format_percent, format_size
+from advisor.core.model import Severity, format_duration, format_percent, format_size, size_in_units
 from advisor.redaction import redact_value
 from advisor.report import count_findings, plural
 from advisor.report.audit import fact_lines
@@ -44,7 +44,6 @@ FEW_READINGS = 3  # of the space on a disk; fewer make no curve
 MOST_DISKS = 4
 GIB = 1 << 30
 Row = tuple["Words | Value", ...]
-SIZES_FROM = 1 << 16  # from here on a number of bytes is hard to read
 NO_CHARTS = "Charts need samples: mycnf sample --print-timer shows how to take them every ten minutes."
 
 
@@ -321,8 +320,8 @@ def _value(name: str, value: str | None) -> Value:
     """A variable's value, with the size in units where it is a large number."""
     if value is None:
         return Value("absent")
-    size = exact_size(int(value)) if value.isascii() and value.isdigit() and SIZES_FROM <= int(value) < 1 << 63 else ""
-    return Value(Code(redact_value(name, value) or "(empty)"), f"({size})" if size and size != value else "")
+    size = size_in_units(value)
+    return Value(Code(redact_value(name, value) or "(empty)"), f"({size})" if size else "")
 
 
 def _counter(name: str, before: float, after: float, codes: tuple[str, ...]) -> Row:
