@@ -121,8 +121,14 @@ def find_refusals(values: Values, catalog: Catalog, lines: Lines) -> dict[str, s
         and not _is_collation_of(collation, charset)
         and not (refused and _is_collation_of(collation, _default_charset(target)))
     ):
-        refusals["collation_server"] = f"The collation {collation} does not belong to the character set {charset}."
+        refusals["collation_server"] = _wrong_charset(collation, charset)
     return refusals
+
+
+def _wrong_charset(collation: str, charset: str | None) -> str:
+    from advisor.verdict.words import charset_of
+
+    return f"{collation} needs character_set_server = {charset_of(collation)}, and the character set is {charset}."
 
 
 def _find_clashes(values: Values, catalog: Catalog, lines: Lines) -> dict[str, str]:

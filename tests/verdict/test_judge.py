@@ -203,6 +203,13 @@ def test_refusals_of_later_checks_keep_their_value(target: str, lines: str, name
     assert line.value
 
 
+def test_a_collation_of_another_character_set_says_which_it_needs() -> None:
+    """The reason names the line to write, which the help refers to."""
+    line = judged("mariadb-10.11", "character_set_server=utf8\ncollation_server=utf8mb4_bin").effective
+    reason = "utf8mb4_bin needs character_set_server = utf8mb4, and the character set is utf8."
+    assert line["collation_server"].reason == reason
+
+
 @pytest.mark.parametrize(
     ("target", "lines", "name"),
     [
