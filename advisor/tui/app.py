@@ -200,7 +200,7 @@ class AuditApp(AppBase):
     @property
     def _is_leaving(self) -> bool:
         """Whether the app is closing, so that messages of threads no longer have a widget to update."""
-        return not self.query(AppHeader)
+        return not self.is_running or not self.query(AppHeader)
 
     def panes(self) -> list[Pane]:
         from advisor.tui.screens.base import Pane

@@ -26,6 +26,14 @@ Pilot._wait_for_screen.__defaults__ = (PATIENCE,)  # half a minute is not enough
 RECORDING = "--demo"
 
 
+def _notify_for_long(app: AuditApp, message: str, **how: Any) -> None:
+    """Show a notification for as long as tests wait: on a busy host it could be gone before they look."""
+    App.notify(app, message, **{**how, "timeout": PATIENCE})
+
+
+AuditApp.notify = _notify_for_long  # type: ignore[method-assign,assignment]  # all that tests start
+
+
 @asynccontextmanager
 async def driven(
     *words: str, size: tuple[int, int] = (80, 24), wait: bool = True, place: str = "findings"

@@ -13,9 +13,9 @@ import functools
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import psutil
 import pytest
@@ -41,15 +41,26 @@ PARAMETRISED = "server_name"
 WHOLE = "MYCNF_WHOLE"
 
 
-def start_sandbox(binary: Binary, **how: Any) -> Sandbox:
-    """As `probes.sandbox.start_server`; waits where the servers of other workers take all contexts of the host."""
-    while True:
-        try:
-            return start_server(binary, **how)
-        except SandboxError as error:
-            if "asynchronous I/O contexts are used up" not in str(error):
-                raise
-        eventually(lambda: _free_contexts() >= CONTEXTS, what="the end of servers that take the I/O contexts")
+start_sandbox = start_server
+
+
+def _wait_for_contexts(launch: Callable[[Sandbox, float], None]) -> Callable[[Sandbox, float], None]:
+    """A start of a server that waits where the servers of other tests take all I/O contexts of the host."""
+
+    @functools.wraps(launch)
+    def launch_with_contexts(sandbox: Sandbox, timeout: float) -> None:
+        while True:
+            try:
+                return launch(sandbox, timeout)
+            except SandboxError as error:
+                if "asynchronous I/O contexts are used up" not in str(error):
+                    raise
+            eventually(lambda: _free_contexts() >= CONTEXTS, what="the end of servers that take the I/O contexts")
+
+    return launch_with_contexts
+
+
+Sandbox._launch = _wait_for_contexts(Sandbox._launch)  # type: ignore[method-assign]  # restarts included
 
 
 def _free_contexts() -> int:

@@ -47,8 +47,12 @@ def lines(suggestion: Suggestion) -> dict[str, str]:
 
 
 def complaints(sandbox: Sandbox) -> set[str]:
-    """The warnings and errors of a server's last start, without numbers and paths."""
-    return {re.sub(r"[\d/][\w./-]*", "", line) for line in COMPLAINTS.findall(sandbox.read_log())}
+    """The warnings and errors of a server's last start, without numbers and paths.
+
+    Where servers of other tests take the host's I/O contexts, a start tries io_setup again.
+    """
+    lines = COMPLAINTS.findall(sandbox.read_log())
+    return {re.sub(r"[\d/][\w./-]*", "", line) for line in lines if "io_setup()" not in line}
 
 
 def test_the_server_starts_with_it_and_keeps_every_value(

@@ -181,17 +181,18 @@ def begin(window: Terminal, audited: Sandbox) -> None:
     window.shows("╭─ commit ─")
     window.keys("Enter")
     window.until(lambda seen: "Enter starts" in seen and "checking this" not in seen, "the dialog")
-    before = field(window)
     window.keys("Tab")
-    window.until(lambda _: field(window) != before, "the keys in the field")
+    window.until(lambda _: has_keys(window), "the keys in the field")
     window.keys(FORCED.replace(" ", ""))
     window.shows(f"{FIELD}busy,")
     window.keys("Enter")
 
 
-def field(window: Terminal) -> str:
-    """The field for refusals with its colours, which show whether it has the keys."""
-    return next((line for line in window.tmux("capture-pane", "-p", "-e").splitlines() if FIELD in line), "")
+def has_keys(window: Terminal) -> bool:
+    """Whether keys go to the field for refusals, which has a background then; colours beside it change any time."""
+    lines = window.tmux("capture-pane", "-p", "-e").splitlines()
+    written = next((line.partition(FIELD)[2] for line in lines if FIELD in line), "")
+    return "\x1b[48;" in written.partition("│")[0]
 
 
 def process_of_app(folder: Path) -> int:

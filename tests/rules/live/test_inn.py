@@ -172,7 +172,8 @@ def driven(sandbox: Sandbox) -> Iterator[None]:
 def test_settings_that_a_file_shows(start: Start, tmp_path: Path) -> None:
     """A MySQL 5.7 with nearly every bad setting runs, each is found, and with the advice in its file it starts."""
     sandbox = start("mysql-5.7", option_file=written(tmp_path, SET))
-    findings = found(facts_of(sandbox))
+    facts = replace(facts_of(sandbox), host=None)  # whose free memory tells whether such a pool fits
+    findings = found(facts)
     assert set(findings) >= OF_THE_FILE
     assert "SET GLOBAL innodb_old_blocks_time = 1000;" in tried(sandbox, findings)
     sandbox.close()

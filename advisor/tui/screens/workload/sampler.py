@@ -47,9 +47,9 @@ class Sampler:
         """Stop at once without waiting for the thread."""
         self._stop.set()
         self._wake.set()
-        if self._session is not None:
+        if (session := self._session) is not None:  # which the thread may close at any time
             with suppress(OSError):
-                self._session.shut()
+                session.shut()
 
     def _run(self) -> None:
         while not self._stop.is_set():
