@@ -11,6 +11,7 @@ from advisor.fixing.texts import FileChange, lines_of
 from advisor.optionfile import groups_read
 from advisor.optionfile.lines import apply_edits
 from advisor.redaction import MASK, escape_text
+from advisor.verdict.number import PORT
 from advisor.verdict.settings import Settings, is_same_value
 from rules.core.statements import action_place, permanent_setting, set_statement
 
@@ -31,7 +32,6 @@ LIMITED_BY = {
 SERVER_ONLY = frozenset({"mysqld", "server", "mariadb", "mariadbd"})  # groups that no client reads, of every series
 NEWLINE = "\n"
 REMOVAL = "removing the line"
-DEFAULT_PORT = "3306"
 NEW_GROUP = "\n[mysqld]\n"
 APPLY, ROLLBACK, DIFF, TICKET = "apply.sql", "rollback.sql", "options.diff", "ticket.md"
 NO_STATEMENT = "No statement: nothing that is selected can be changed while the server runs"
@@ -367,7 +367,7 @@ def _sorted_statements(text: str) -> list[str]:
 def _head(audited: AuditResult, does: str, other: str) -> Iterator[str]:
     variables, label = audited.facts.server.variables, audited.context.target.label
     host, port = variables.get("hostname", ""), variables.get("port", "")
-    known = f"{label}, port {port}" if port not in ("", "0", DEFAULT_PORT) else label  # others may run on the host
+    known = f"{label}, port {port}" if port not in ("", "0", PORT) else label  # others may run on the host
     server = f"{host} ({known})" if host else known
     yield _comment(f"{server}, audit of {audited.facts.taken_at}")
     yield _comment(f"This file {does}; {other}.")

@@ -10,10 +10,10 @@ import posixpath
 from typing import TYPE_CHECKING, TypeAlias
 
 from advisor.core.model import Origin
-from advisor.preflight.next_values import NextValue, parse_whole_number
+from advisor.preflight.next_values import NextValue, parse_whole_number, reported_origin
 from advisor.upgrade.defaults import default_collation
-from advisor.verdict.settings import BOOLEANS, EXPLICIT_ORIGINS, is_same_value
-from advisor.verdict.special import HOST_BINLOG, NO_DEFAULT
+from advisor.verdict.settings import BOOLEANS, EXPLICIT_ORIGINS, NO_DEFAULT, is_same_value
+from advisor.verdict.special import HOST_BINLOG
 from advisor.verdict.startup import LEAST_CAPACITY
 from advisor.verdict.startup import find_running_values as started
 from advisor.verdict.startup.host import CHUNK, FEW_FILES, INSTANCES, POOL
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 # Servers report COMPILED even if a file sets it; if none does, it follows the character set.
-MISREPORTED_ORIGINS = frozenset({"collation_server"})
+COLLATION = "collation_server"
 EVENTS = ("stages", "statements", "transactions", "waits")
 HELP_NOTATION = {shown: printed for printed, shown in BOOLEANS.items()}
 CELL = 4096  # bytes of the pool per cell of MariaDB's adaptive hash index
@@ -117,7 +117,7 @@ def _collation(of: Inputs) -> str:
 def _session_collation(of: Inputs) -> str:
     """Return collation_server; a SET of the character set changes this too, but servers do not report that."""
     of.text("character_set_server")
-    return of.text("collation_server")
+    return of.text(COLLATION)
 
 
 def _with_switch(of: Inputs, name: str, word: str, switch: str, on: str = "ON") -> str:
@@ -144,7 +144,7 @@ BOTH: dict[str, Formula] = {
     "character_set_connection": _follows("character_set_server"),
     "character_set_database": _follows("character_set_server"),
     "character_set_results": _follows("character_set_server"),
-    "collation_server": _collation,
+    COLLATION: _collation,
     "collation_connection": _session_collation,
     "collation_database": _session_collation,
     "max_insert_delayed_threads": _follows("max_delayed_threads"),
@@ -229,7 +229,7 @@ def _size_default(name: str, views: Mapping[str, NextValue], now: RuleContext, f
     view, running = views[name], now.server.variables[name]
     if view.cause:
         return view
-    before = Inputs(now.server.variables.get, lambda n: _origin(n, now) in EXPLICIT_ORIGINS, now.catalog)
+    before = Inputs(now.server.variables.get, lambda n: reported_origin(n, now) in EXPLICIT_ORIGINS, now.catalog)
     explains = evaluate(formula, before) == running
     following = evaluate(formula, Inputs(_next_text(views, now), lambda n: views[n].line is not None, now.catalog))
     if following is None:
@@ -237,7 +237,7 @@ def _size_default(name: str, views: Mapping[str, NextValue], now: RuleContext, f
     moved = tuple(dict.fromkeys(n for n in before.asked if n in views and _changes(n, views, now)))
     if not _is_default(name, now):
         return view._replace(value=following, cause=moved if explains else ())
-    reset = tuple(dict.fromkeys(n for n in before.asked if _origin(n, now) is Origin.RUNTIME))
+    reset = tuple(dict.fromkeys(n for n in before.asked if reported_origin(n, now) is Origin.RUNTIME))
     cause = moved or (reset if following != running else ())
     return view._replace(value=following, cause=cause) if cause and (explains or reset) else view
 
@@ -248,12 +248,7 @@ def _next_text(views: Mapping[str, NextValue], now: RuleContext) -> Callable[[st
 
 def _is_default(name: str, now: RuleContext) -> bool:
     """Whether the server reports the variable as a default."""
-    return bool(now.server.origins) and _origin(name, now) not in EXPLICIT_ORIGINS and name not in MISREPORTED_ORIGINS
-
-
-def _origin(name: str, now: RuleContext) -> Origin:
-    setting = now.settings.get(name)
-    return setting.origin if setting is not None else Origin.UNKNOWN
+    return bool(now.server.origins) and reported_origin(name, now) not in EXPLICIT_ORIGINS and name != COLLATION
 
 
 def _changes(name: str, views: Mapping[str, NextValue], now: RuleContext) -> bool:

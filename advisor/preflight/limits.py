@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import Origin
 from advisor.preflight.next_values import parse_whole_number
-from advisor.verdict.settings import DEFAULT_CONNECTIONS as COMPILED_CONNECTIONS
-from advisor.verdict.settings import StartupSettings
+from advisor.verdict.settings import DEFAULT_CONNECTIONS, StartupSettings
 from advisor.verdict.startup.host import (
     LEAST_TABLES,
     LEAST_TABLES_MARIADB,
@@ -39,7 +38,7 @@ def apply_file_limits(views: dict[str, NextValue], now: RuleContext, command: St
     """Lower the settings to the next start's limit; if the limit is unknown, so are the values that depend on it."""
     if not {FILES, CONNECTIONS, TABLES} <= views.keys():
         return
-    compiled = {CONNECTIONS: COMPILED_CONNECTIONS, TABLES: StartupSettings({}, {}, now.catalog).tables}
+    compiled = {CONNECTIONS: DEFAULT_CONNECTIONS, TABLES: StartupSettings({}, {}, now.catalog).tables}
     for name, default in compiled.items():
         if views[name].value is None:
             views[name] = views[name]._replace(value=str(default))

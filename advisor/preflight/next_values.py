@@ -84,10 +84,10 @@ def next_values(now: RuleContext, start: NextStartOptions) -> dict[str, NextValu
         line = lines.get(name)
         if line is not None:
             values[name] = NextValue(_text(name, line, settings), start.origin(line), line)
-        elif now.has("files") or _origin(name, now) is Origin.RUNTIME:
+        elif now.has("files") or reported_origin(name, now) is Origin.RUNTIME:
             values[name] = NextValue(_default(name, now, others.get(name, ())), Origin.COMPILED)
         else:
-            values[name] = NextValue(running, _origin(name, now))
+            values[name] = NextValue(running, reported_origin(name, now))
     return values
 
 
@@ -107,7 +107,8 @@ def _text(name: str, line: LineVerdict, settings: Settings) -> str | None:
     return settings.text(variable or line.canonical or name)
 
 
-def _origin(name: str, now: RuleContext) -> Origin:
+def reported_origin(name: str, now: RuleContext) -> Origin:
+    """Return where the server says that a value comes from; unknown for a variable that it does not have."""
     setting = now.settings.get(name)
     return setting.origin if setting is not None else Origin.UNKNOWN
 
@@ -125,10 +126,10 @@ def lines_by_variable(verdict: FileVerdict, catalog: Catalog) -> dict[str, LineV
 
 def origin_of(name: str, now: RuleContext) -> Origin:
     """Return the origin of the running value, also if set under another name."""
-    own = _origin(name, now)
+    own = reported_origin(name, now)
     if own in EXPLICIT_ORIGINS:
         return own
-    named = (_origin(other, now) for other in _other_names(now.catalog).get(name, ()))
+    named = (reported_origin(other, now) for other in _other_names(now.catalog).get(name, ()))
     return next((origin for origin in named if origin in EXPLICIT_ORIGINS), own)
 
 
@@ -162,7 +163,7 @@ def _default(name: str, now: RuleContext, others: tuple[str, ...]) -> str | None
     """Return the default: that of this server if it reports the variable as a default, else that of the catalog."""
     running = now.server.variables[name]
     known = bool(now.server.origins) and name not in MISREPORTED_ORIGINS
-    if known and not any(_origin(n, now) in EXPLICIT_ORIGINS for n in (name, *others)):
+    if known and not any(reported_origin(n, now) in EXPLICIT_ORIGINS for n in (name, *others)):
         return running
     if name in SESSION_DEFAULTS:
         return SESSION_DEFAULTS[name]

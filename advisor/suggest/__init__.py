@@ -17,8 +17,8 @@ from advisor.suggest.choices import (
     affordable_connections,
 )
 from advisor.verdict import judge_file, judge_value
-from advisor.verdict.settings import Settings
-from rules.core.advice import DEFAULT_CONNECTIONS, default_number
+from advisor.verdict.settings import DEFAULT_CONNECTIONS, Settings
+from rules.core.advice import default_number
 from rules.core.context import RuleContext
 from rules.core.subject import SAFE, remove_line
 from rules.sizing.memory import (

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import exact_size, format_size
-from rules.core.advice import DEFAULT_CONNECTIONS, connection_limit
+from advisor.verdict.settings import DEFAULT_CONNECTIONS
+from rules.core.advice import connection_limit
 from rules.core.storage import disk_names, is_nvme, is_solid_state, is_spinning
 from rules.durability import log_bin_line, uses_innodb_binary_log, writes_binary_log
 from rules.durability.binary_log import PURGE_NEEDS

@@ -9,9 +9,10 @@ from advisor.core.model import Confidence, Severity
 from advisor.optionfile import normalise
 from advisor.upgrade import keep
 from advisor.upgrade.change import WARNING_AREAS, Area, DefaultChange
-from advisor.upgrade.keep import is_equivalent, is_flags, is_plugin_state, members, moved_flags, new_flags
+from advisor.upgrade.keep import is_equivalent, is_flags, members, moved_flags, new_flags
 from advisor.verdict import Outcome
 from advisor.verdict.names import plugins_loaded_by
+from advisor.verdict.special import is_plugin
 from advisor.verdict.words import full_charset_name
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def _default_pair(name: str, old: FileVerdict, new: FileVerdict, plugins: frozen
         return None
     if new.catalog.target.platform and name in OF_LINUX:
         return None
-    if any(o.ignored or o.host or is_plugin_state(o) or (o.plugin and o.plugin not in plugins) for o in (mine, other)):
+    if any(o.ignored or o.host or is_plugin(o) or (o.plugin and o.plugin not in plugins) for o in (mine, other)):
         return None
     before, after = _default_under(old, mine), _default_under(new, other)
     if before is None or after is None:

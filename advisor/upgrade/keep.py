@@ -10,8 +10,7 @@ from advisor.optionfile import parse
 from advisor.optionfile.lines import LineKind, PlacedLine, ResolvedFiles
 from advisor.verdict import FileVerdict, Outcome, accepted_parts, judge_file, judge_value
 from advisor.verdict.names import LOADERS
-from advisor.verdict.settings import normalise_value
-from advisor.verdict.special import NO_DEFAULT, PLUGIN_STATES
+from advisor.verdict.settings import BOOLEANS, NO_DEFAULT, normalise_value
 from advisor.verdict.successors import CONVERTED, find_successor, name_without_loose, other_names
 from advisor.verdict.words import charset_of, full_charset_name, split_flags
 
@@ -76,11 +75,6 @@ def _flags(value: str, option: Option) -> dict[str, str]:
     return off | split_flags(value)
 
 
-def is_plugin_state(option: Option) -> bool:
-    """Whether the option is the state of a plugin: servers before MySQL 8.4 print ON for it in any state."""
-    return option.kind == "enum" and option.values[:2] == PLUGIN_STATES[:2] and not option.variable
-
-
 def _member(value: str, option: Option) -> str:
     """Return the name of an enumeration member that is printed as a number."""
     by_number = option.kind == "enum" and value.isdecimal() and value not in option.values
@@ -97,7 +91,6 @@ def _plain_value(value: str, option: Option) -> str:
     return normalise_value(_member(value, option))
 
 
-WORDS = {"TRUE": "ON", "FALSE": "OFF"}
 SIZES = ("size", "packet", "stack", "capacity", "_ram", "_mmap", "memory_limit")
 COUNTS = frozenset({"thread_cache_size", "innodb_purge_batch_size", "binlog_transaction_dependency_history_size"})
 ROUND = 5  # characters of the longest size written with a unit: 1024M, but not 131071K
@@ -181,7 +174,7 @@ def file_notation(value: str, option: Option) -> str:
     if value.isdecimal() and int(value) and not counts and any(word in option.name for word in SIZES):
         written = exact_size(int(value))
         return written if len(written) <= ROUND else value
-    return WORDS.get(value, value)
+    return BOOLEANS.get(value, value)
 
 
 def _is_accepted_beside(line: str, before: str, old: Option, new: Option, catalog: Catalog) -> bool:

@@ -24,7 +24,6 @@ from advisor.upgrade.defaults import (
 from advisor.upgrade.keep import (
     file_notation,
     is_equivalent,
-    is_plugin_state,
     replacement_words,
     shortened_line,
     successor,
@@ -32,6 +31,7 @@ from advisor.upgrade.keep import (
 )
 from advisor.verdict import REFUSED, Outcome
 from advisor.verdict.number import parse_digits
+from advisor.verdict.special import is_plugin
 from advisor.verdict.words import charset_of
 
 if TYPE_CHECKING:
@@ -292,7 +292,7 @@ def _differs(before: LineVerdict, after: LineVerdict, old: FileVerdict, new: Fil
         return False
     if "flagset" in (before.option.kind, after.option.kind):
         return False  # both take the flags in the line alike; the other flags are defaults
-    if is_plugin_state(before.option) or after.canonical in CUT_IN_HELP:
+    if is_plugin(before.option) or after.canonical in CUT_IN_HELP:
         return False
     return not is_equivalent(was, is_now, before.option, after.option)
 

@@ -8,6 +8,7 @@ from advisor.verdict.settings import (
     DAY,
     DAYS,
     DEFAULT_CONNECTIONS,
+    NO_DEFAULT,
     SECONDS,
     StartupSettings,
     is_binary_log_on,
@@ -15,7 +16,7 @@ from advisor.verdict.settings import (
     is_switched_on,
     move_value,
 )
-from advisor.verdict.special import HOST_BINLOG, HOST_LOG, NO_DEFAULT
+from advisor.verdict.special import HOST_BINLOG, HOST_LOG
 from advisor.verdict.take import LEFT_TO_SERVER
 
 TYPE_CHECKING = False

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from advisor.verdict.number import parse_digits
-from advisor.verdict.settings import DEFAULT_CONNECTIONS, ansi_values, move_value
-from advisor.verdict.special import NO_DEFAULT
+from advisor.verdict.settings import DEFAULT_CONNECTIONS, NO_DEFAULT, ansi_values, move_value
 from advisor.verdict.take import LEFT_TO_SERVER
 
 TYPE_CHECKING = False

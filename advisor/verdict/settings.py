@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     Lines = Mapping[str, LineVerdict]
 
 
-BOOLEANS = {"TRUE": "ON", "FALSE": "OFF"}
+BOOLEANS = {"TRUE": "ON", "FALSE": "OFF"}  # as --verbose --help prints them, and as SHOW GLOBAL VARIABLES does
+SWITCHES = {"1": "ON", "0": "OFF", **BOOLEANS}
 EXPLICIT_ORIGINS = frozenset({Origin.FILE, Origin.PERSISTED, Origin.COMMAND_LINE, Origin.RUNTIME})
-NO_DEFAULT = "(No default value)"
+NO_DEFAULT = "(No default value)"  # how --verbose --help prints an option without a value
 MAX_DIGITS = 30  # shorter numbers are parsed by int() directly
 BITS = 64  # width of the largest number on a server
 # The compiled default; a low limit of open files reduces it.
@@ -29,7 +30,6 @@ THREADS = "innodb_thread_concurrency"
 DAYS, SECONDS = "expire_logs_days", "binlog_expire_logs_seconds"
 DAY = 86400
 LONGEST_SOCKET = 107  # bytes of a path
-ON_OFF = {"TRUE": "ON", "FALSE": "OFF"}
 
 
 class Settings:
@@ -318,7 +318,7 @@ def is_increment(line: LineVerdict) -> bool:
 def move_value(settled: SettledValues, name: str, value: str, why: str) -> None:
     """Change an option's value and record the reason; options that no line sets or with that value are unchanged."""
     if settled.values.get(name, value) != value:
-        was, now = (ON_OFF.get(text, text) for text in (settled.values[name], value))
+        was, now = (BOOLEANS.get(text, text) for text in (settled.values[name], value))
         settled.why[name] = f"The server takes {now} instead of {was}: {why}."
         settled.values[name] = value
 

@@ -7,6 +7,7 @@ from advisor.redaction import quote_value
 from advisor.verdict.names import reads_any_case
 from advisor.verdict.number import LARGEST, PORT, log_warnings_level, parse_number
 from advisor.verdict.outcome import Argument, Outcome, TakenValue
+from advisor.verdict.settings import NO_DEFAULT
 from advisor.verdict.words import LATE_WORDS, parse_boolean, parse_enum, parse_late_word, parse_set
 
 TYPE_CHECKING = False
@@ -34,7 +35,6 @@ PLUGIN_STATES = ("OFF", "ON", "FORCE", "FORCE_PLUS_PERMANENT")
 HOST_BINLOG = "(host name)-bin"
 HOST_LOG = "(host name).log"
 HOST_RELAY_LOG = "(host name)-relay-bin"
-NO_DEFAULT = "(No default value)"
 FT_SYNTAX = '+ -><()~*:""&|'
 
 
@@ -435,7 +435,7 @@ MARIADB: dict[str, Handler] = {
 
 
 def is_plugin(option: Option) -> bool:
-    """Whether the option is the state of a plugin."""
+    """Whether the option is the state of a plugin: servers before MySQL 8.4 print ON for it in any state."""
     return option.kind == "enum" and option.values[:2] == PLUGIN_STATES[:2] and not option.variable
 
 

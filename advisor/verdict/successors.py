@@ -10,6 +10,8 @@ from advisor.core.model import exact_size
 from advisor.optionfile import normalise
 from advisor.verdict import judge_value
 from advisor.verdict.number import SUFFIXES, leading_digits
+from advisor.verdict.settings import DAY
+from advisor.verdict.words import OFF, ON
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,9 +23,6 @@ if TYPE_CHECKING:
     from advisor.verdict import FileVerdict
 
 
-ON = ("1", "on", "true")
-OFF = ("0", "off", "false")
-DAY = 86400
 REDO_FILES = 2  # default of innodb_log_files_in_group
 REDO_FILE = 48 << 20  # bytes; default of innodb_log_file_size
 LEAST_REDO_FILE = 4 << 20  # bytes; servers raise smaller files to it, and less than REDO_FILES of them to two

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity, format_duration, format_size
 from advisor.verdict.number import parse_digits
+from advisor.verdict.settings import DEFAULT_CONNECTIONS
 from rules.connections.threads import advised_thread_cache, uses_thread_pool
 from rules.core import Docs, rule
 from rules.core.advice import advise, help_line, present
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
 LIMIT = "max_connections"
-USUAL_LIMIT = 151  # the default of every series
 NEAR_PERCENT = 85
 WEEK = 7 * 86400
 LARGE_LIMIT = 1000
@@ -164,7 +164,7 @@ def oversized_connection_limit(context: RuleContext) -> Iterator[Finding]:
         return
     if limit >= LARGE_LIMIT and peak * TIMES_THE_PEAK < limit:
         _require_week_of_peaks(context)
-        enough = max(USUAL_LIMIT, 2 * peak)
+        enough = max(DEFAULT_CONNECTIONS, 2 * peak)
         action = advise(
             context, LIMIT, enough, watch="Connection_errors_max_connections",
             risk="a burst beyond it is refused with error 1040",

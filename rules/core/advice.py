@@ -9,6 +9,7 @@ from advisor.core import NamedTuple
 from advisor.core.model import Action, exact_size
 from advisor.redaction import redact_value
 from advisor.verdict import Outcome, judge_value
+from advisor.verdict.settings import DEFAULT_CONNECTIONS
 from rules.core.subject import find_line
 
 TYPE_CHECKING = False
@@ -33,7 +34,6 @@ CONTAINER_ARGUMENTS = {
 }
 SCOPES = frozenset({"GLOBAL", "PERSIST", "PERSIST_ONLY"})
 DIGITS = 20  # of any 64-bit number
-DEFAULT_CONNECTIONS = 151  # max_connections of all versions
 GROUP_REPLICATION_CHANNEL = "group_replication_"  # channels that group replication starts and stops itself
 
 

@@ -9,7 +9,8 @@ from advisor.redaction import redact_text
 from advisor.verdict import REFUSED, Outcome, accepted_parts, judge_value
 from advisor.verdict.names import NOT_LOADED, PREFIXES, is_component_option
 from advisor.verdict.number import SUFFIXES, leading_digits
-from advisor.verdict.words import is_misread, is_switch
+from advisor.verdict.settings import BOOLEANS
+from advisor.verdict.words import OFF, ON, is_misread, is_switch
 from rules.core.subject import (
     SAFE,
     UNSAFE,
@@ -35,9 +36,6 @@ if TYPE_CHECKING:
 
 
 NO_SUCH_NAME = frozenset({Outcome.UNKNOWN, Outcome.REMOVED, Outcome.AMBIGUOUS})
-SWITCH_WORDS = {"TRUE": "ON", "FALSE": "OFF"}
-ON = ("1", "on", "true")
-OFF = ("0", "off", "false")
 # Words that people write for ON and OFF but that no server accepts.
 MEANS_ON = frozenset({*ON, "yes", "y", "t", "enable", "enabled", "active", "activated"})
 MEANS_OFF = frozenset({*OFF, "no", "n", "f", "none", "null", "never", "disable", "disabled", "inactive"})
@@ -200,7 +198,7 @@ def help_adjusted(line: LineVerdict, fix: Fix | None) -> str:
         return number_help(line.option)
     if fix is not None and not text:
         return "remove the line to leave it off"
-    if is_misread(line) or (text and is_switch(line) and text != SWITCH_WORDS.get(line.value or "")):
+    if is_misread(line) or (text and is_switch(line) and text != BOOLEANS.get(line.value or "")):
         word = _intended_switch(line.placed.line.value or "")
         return f"did you mean {word}? write ON or OFF" if word and word == text else "write ON or OFF"
     if text:
@@ -219,11 +217,11 @@ def _fix_switch(line: LineVerdict, catalog: Catalog) -> Fix | None:
     # An accepted value was changed by another option, so no other spelling helps.
     accepted = judge_value(name, placed.value, catalog).outcome is Outcome.ACCEPTED
     meant = "" if accepted else _intended_switch(placed.value or "")
-    used = SWITCH_WORDS.get(line.value or "")
+    used = BOOLEANS.get(line.value or "")
     for word in (meant, used):
         taken = judge_value(name, word, catalog)
         if word and word.lower() != (placed.value or "").lower():
-            if taken.outcome is Outcome.ACCEPTED and SWITCH_WORDS.get(taken.value or "") == word:
+            if taken.outcome is Outcome.ACCEPTED and BOOLEANS.get(taken.value or "") == word:
                 return replace_value(placed, word, UNSAFE)
             if word == meant == "OFF" and taken.value == "TRUE":
                 return remove_line(placed, UNSAFE)
@@ -395,7 +393,7 @@ def _name_with_switch(line: LineVerdict) -> str:
 def _notations(value: str, raw: str, option: Option) -> tuple[str, ...]:
     """The possible notations of a value, starting with the one closest to the original."""
     if option.kind == "bool":
-        return (SWITCH_WORDS.get(value, value),)
+        return (BOOLEANS.get(value, value),)
     if value.isdigit() and not raw.strip("'\"").isdigit() and option.kind in ("int", "uint"):
         return exact_size(int(value)), value
     return (value,)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from advisor.core import NamedTuple
+from advisor.verdict.settings import SWITCHES
 from rules.core.advice import default_number
 
 TYPE_CHECKING = False
@@ -17,7 +18,6 @@ POOL = "innodb_buffer_pool_size"
 COMMIT = "innodb_flush_log_at_trx_commit"
 READ_ONLY = ("oltp_read_only", "oltp_point_select", "simple_ranges")
 HOUR = 3600.0
-MODES = {"0": "OFF", "FALSE": "OFF", "1": "ON", "TRUE": "ON"}  # of innodb_doublewrite, by the notation in files
 DIGITS = 20  # of the largest number that a server variable holds
 
 # Kinds of claims: the value performs worse; it has no effect; or the cost of its safe alternative, which never changes
@@ -118,7 +118,7 @@ def _advised_thread_cache(context: RuleContext) -> str:
 
 
 def _doublewrite_choices(_context: RuleContext, before: str, after: str) -> dict[str, str]:
-    return {"modes": f"{MODES.get(after.upper(), after)},{MODES.get(before.upper(), before)}"}
+    return {"modes": f"{SWITCHES.get(after.upper(), after)},{SWITCHES.get(before.upper(), before)}"}
 
 
 SCANS = Claim(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from advisor.core.model import Action, Confidence, Origin, Severity, format_duration, format_size
-from advisor.verdict.number import parse_digits
+from advisor.verdict.number import PORT, parse_digits
 from rules.core import Docs, Span, rule
 from rules.core.advice import advise, help_line, present
 from rules.core.context import MissingFact
@@ -326,7 +326,6 @@ def pxc_strict_mode_off(context: RuleContext) -> Iterator[Finding]:
 
 ADDRESS, NODE = "wsrep_cluster_address", "wsrep_node_address"
 OLD_TRANSFERS = frozenset({"XTRABACKUP", "XTRABACKUP-V2"})
-SQL_PORT = "3306"
 LOOPBACK = ("127.", "LOCALHOST", "[::1]")
 
 
@@ -390,7 +389,7 @@ def galera_unreachable_address(context: RuleContext) -> Iterator[Finding]:
         return
     nodes = node_addresses(context)
     listens = provider_options(context).get("GMCAST.LISTEN_ADDR", "")
-    of_clients = f":{SQL_PORT}" not in listens and any(node.rpartition(":")[2] == SQL_PORT for node in nodes)
+    of_clients = f":{PORT}" not in listens and any(node.rpartition(":")[2] == PORT for node in nodes)
     if context.is_set(ADDRESS) and of_clients:
         setting = context.settings.get(ADDRESS)
         runs = setting is not None and setting.origin is Origin.RUNTIME  # SET GLOBAL leaves the node disconnected

@@ -6,7 +6,8 @@ from math import lcm
 
 from advisor.core import NamedTuple
 from advisor.core.model import format_size
-from rules.core.advice import DEFAULT_CONNECTIONS, connection_limit
+from advisor.verdict.settings import DEFAULT_CONNECTIONS
+from rules.core.advice import connection_limit
 from rules.core.network import is_group_hidden
 from rules.sizing.performance_schema import schema_growth
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.core.model import Severity
 from advisor.redaction import escape_text, redact_value
+from advisor.verdict.number import PORT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from advisor.analysis.audited import AuditResult
     from advisor.report import Page
 
-PORT = "3306"
 LONGEST = 200  # characters of a label's value
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from advisor.core.model import exact_size
 from advisor.redaction import quote_value
 from advisor.verdict.number import PORT, parse_digits
-from advisor.verdict.settings import DEFAULT_CONNECTIONS, THREADS, StartupSettings
+from advisor.verdict.settings import BOOLEANS, DEFAULT_CONNECTIONS, THREADS, StartupSettings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def file_opening(start: StartupSettings, name: str) -> str | None:
         return "fast" if method == "O_DIRECT_NO_FSYNC" and start.values[name] == "ON" else None
     buffered, direct = FILE_OPENING[name]
     wanted = buffered if method in BUFFERED else direct if method == "O_DSYNC" else None
-    return wanted if {"TRUE": "ON", "FALSE": "OFF"}.get(start.values[name]) != wanted else None
+    return wanted if BOOLEANS.get(start.values[name]) != wanted else None
 
 
 ORDINARY = 1024  # default limit of open files per process on Linux

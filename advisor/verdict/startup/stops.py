@@ -6,8 +6,7 @@ from advisor.core import NamedTuple
 from advisor.core.model import exact_size
 from advisor.redaction import quote_value
 from advisor.verdict.number import PORT, parse_digits
-from advisor.verdict.settings import LONGEST_SOCKET, THREADS, is_switched_on, is_too_long
-from advisor.verdict.special import NO_DEFAULT
+from advisor.verdict.settings import LONGEST_SOCKET, NO_DEFAULT, THREADS, is_switched_on, is_too_long
 from advisor.verdict.startup.host import (
     ADMIN,
     BIND,
@@ -405,7 +404,7 @@ def is_innodb(written: str) -> bool:
 
 ON, PROVIDER, FORMAT = "wsrep_on", "wsrep_provider", "binlog_format"
 ADDRESS, METHOD = "wsrep_cluster_address", "wsrep_sst_method"
-OFF, NO_PROVIDER = ("FALSE", "OFF"), ("", "none")
+NO_PROVIDER = ("", "none")
 
 
 def find_node_faults(values: Values, unread: frozenset[str]) -> dict[str, str]:

@@ -9,7 +9,7 @@ from advisor.core.model import Origin, exact_size
 from advisor.preflight.next_values import parse_whole_number
 from advisor.redaction import redact_value
 from advisor.report.diff import SIZES
-from advisor.verdict.settings import NO_DEFAULT, Settings, is_same_value
+from advisor.verdict.settings import NO_DEFAULT, SWITCHES, Settings, is_same_value
 from rules.core.statements import RuntimeEffect, set_by_statement, set_global_effect
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from advisor.core.model import Location, Setting
     from advisor.tui.view import View
 
-SWITCHES = {"1": "ON", "0": "OFF", "TRUE": "ON", "FALSE": "OFF"}
 NOT_SET = "not set"
 SET_BY = {
     Origin.FILE: "an option file",
