@@ -8,6 +8,7 @@ from advisor.redaction import redact_value
 from advisor.verdict import REFUSED, judge_value
 from advisor.verdict.names import find_name
 from advisor.verdict.number import SUFFIXES, leading_digits
+from advisor.verdict.settings import NO_DEFAULT, SWITCHES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
 
 INTEGER_KINDS = ("int", "uint")
 NUMBER_KINDS = (*INTEGER_KINDS, "double")
-SWITCH = {"TRUE": "ON", "1": "ON", "FALSE": "OFF", "0": "OFF"}
-NO_DEFAULT = "(No default value)"  # how --help prints an option without a value
+REQUIRED = "set"  # the requirement of a rule without bounds and values
 
 
 class HouseRule(NamedTuple):
@@ -49,7 +49,7 @@ class HouseRule(NamedTuple):
         parts = [f"at least {self.minimum}"] if self.minimum is not None else []
         parts += [f"at most {self.maximum}"] if self.maximum is not None else []
         parts += [" or ".join(redact_value(self.option, one) for one in self.allowed)] if self.allowed else []
-        parts += ["set"] if self.required and not parts else []
+        parts += [REQUIRED] if self.required and not parts else []
         return ", ".join([*parts, *(["not set"] if self.forbidden else [])])
 
 
@@ -151,5 +151,5 @@ def _normalized_value(option: Option, value: str) -> str:
         return ""
     word = value.upper()
     if option.kind == "bool":
-        return SWITCH.get(word, word)
+        return SWITCHES.get(word, word)
     return value if "/" in value else word

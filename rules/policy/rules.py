@@ -7,6 +7,7 @@ from advisor.core.model import Location, Severity
 from advisor.optionfile import groups_read
 from advisor.optionfile.lines import LineKind
 from advisor.redaction import redact_value
+from advisor.verdict.settings import SWITCHES, as_variable
 from rules.core import Docs, rule
 from rules.core.advice import advise, help_line, present
 from rules.core.subject import (
@@ -20,7 +21,7 @@ from rules.core.subject import (
 )
 from rules.policy.house_rule import (
     INTEGER_KINDS,
-    SWITCH,
+    REQUIRED,
     house_rules_by_option,
     is_above_maximum,
     is_below_minimum,
@@ -43,6 +44,12 @@ if TYPE_CHECKING:
 
 
 HOUSE = ("house",)
+BINARY_LOG = "log_bin"
+# Whether the binary log is to be on, and how an option file says so.
+BINARY_LOG_HELP = {
+    True: "give log_bin a file name such as binlog, and remove skip_log_bin and disable_log_bin",
+    False: "write skip_log_bin",
+}
 USER_RULE_WHY = (
     "This is a house rule: its configuration file shows where it comes from, and its message gives the reason."
 )
@@ -86,7 +93,7 @@ def missing_house_option(context: RuleContext) -> Iterator[Finding]:
                 required[0],
                 f"{asked.option.name} is not set, and the house rules require it.",
                 _is_unset(context, asked.option),
-                help=help_line(action) or f"set {asked.option.name} ({required[0].requirement()})",
+                help=help_line(action) or _help_without_action(asked, required[0]),
                 action=action,
             )
 
@@ -144,7 +151,7 @@ def below_house_minimum(context: RuleContext) -> Iterator[Finding]:
     for asked, r, value in _values_of_lines(context):
         if is_below_minimum(r, asked.option, value.text):
             limit = f"the minimum of the house rules is {r.minimum}"
-            yield _violations(below_house_minimum, r, value, limit, advice=_advice(context, asked))
+            yield _violation(below_house_minimum, asked, r, value, limit, advice=_advice(context, asked))
 
 
 @rule(
@@ -166,7 +173,7 @@ def above_house_maximum(context: RuleContext) -> Iterator[Finding]:
     for asked, r, value in _values_of_lines(context):
         if is_above_maximum(r, asked.option, value.text):
             limit = f"the maximum of the house rules is {r.maximum}"
-            yield _violations(above_house_maximum, r, value, limit, advice=_advice(context, asked))
+            yield _violation(above_house_maximum, asked, r, value, limit, advice=_advice(context, asked))
 
 
 @rule(
@@ -189,7 +196,7 @@ def value_outside_house_rules(context: RuleContext) -> Iterator[Finding]:
     for asked, r, value in _values_of_lines(context):
         if is_not_allowed(r, asked.option, value.notations, context.catalog):
             limit = f"the house rules allow {', '.join(redact_value(r.option, one) for one in r.allowed)}"
-            yield _violations(value_outside_house_rules, r, value, limit, advice=_advice(context, asked))
+            yield _violation(value_outside_house_rules, asked, r, value, limit, advice=_advice(context, asked))
 
 
 def _lines(context: RuleContext, name: str) -> list[LineVerdict]:
@@ -225,15 +232,31 @@ def _value(context: RuleContext, option: Option) -> HouseRuleValue | None:
     )
 
 
-def _violations(
-    reporter: Rule, broken: HouseRule, value: HouseRuleValue, limit: str, *, advice: Action | None
+def _violation(
+    reporter: Rule,
+    asked: OptionHouseRules,
+    broken: HouseRule,
+    value: HouseRuleValue,
+    limit: str,
+    *,
+    advice: Action | None,
 ) -> Finding:
     name = value.about.canonical or broken.option
-    message = f"{name} is {redact_value(name, value.text) or 'empty'}, and {limit}."
-    todo = help_line(advice) or f"set {name} to what the house rules allow"
+    shown = redact_value(name, as_variable(asked.option, value.text) or "") or "not set"
+    message = f"{name} is {shown}, and {limit}."
+    todo = help_line(advice) or _help_without_action(asked, broken)
     finding = _house_message(reporter, broken, message, value.about, help=todo, action=advice)
     new = (advice.option_line or "").partition(" = ")[2] if advice else ""
     return finding._replace(fix=replace_value(value.line.placed.line, new, UNSAFE)) if value.line and new else finding
+
+
+def _help_without_action(asked: OptionHouseRules, broken: HouseRule) -> str:
+    """What to do where no single option line meets the house rules."""
+    name = asked.option.name
+    if name == BINARY_LOG and broken.allowed:
+        return BINARY_LOG_HELP[SWITCHES.get(broken.allowed[0].upper(), broken.allowed[0].upper()) != "OFF"]
+    requirement = broken.requirement()
+    return f"set {name}" if requirement == REQUIRED else f"set {name} to what the house rules allow: {requirement}"
 
 
 def _house_message(
@@ -255,10 +278,12 @@ def _advice(context: RuleContext, asked: OptionHouseRules) -> Action | None:
     good = next((v for v in named if meets_rules(asked.rules, asked.option, v, context.catalog)), None)
     if good is None or redact_value(asked.option.name, good) != good:
         return None
+    if asked.option.name == BINARY_LOG and good.upper() in (*SWITCHES, *SWITCHES.values()):
+        return None  # what the running server shows; in an option file it would be the name of the files
     name, kind = asked.option.variable or asked.option.name, asked.option.kind
     if kind in INTEGER_KINDS:
         return advise(context, name, int(parse_number(good, kind) or 0), size=not good.isdigit())
-    return advise(context, name, SWITCH.get(good.upper(), good) if kind == "bool" else good)
+    return advise(context, name, SWITCHES.get(good.upper(), good) if kind == "bool" else good)
 
 
 def _is_unset(context: RuleContext, option: Option) -> Subject:
