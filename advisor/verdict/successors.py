@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from advisor.verdict import FileVerdict
 
 
+MOST_DAYS = 99  # maximum of expire_logs_days
 REDO_FILES = 2  # default of innodb_log_files_in_group
 REDO_FILE = 48 << 20  # bytes; default of innodb_log_file_size
 LEAST_REDO_FILE = 4 << 20  # bytes; servers raise smaller files to it, and less than REDO_FILES of them to two
@@ -109,16 +110,17 @@ def _set_variable(old: OldLine) -> Successor:
 
 
 def _days_to_seconds(old: OldLine) -> Successor:
+    """Convert expire_logs_days; servers take a larger number of days for MOST_DAYS."""
     number, rest = leading_digits(old.value or "")
     if not old.value or rest or number < 0:
         return Successor(words="use binlog_expire_logs_seconds")
-    return Successor((("binlog_expire_logs_seconds", str(number * DAY)),))
+    return Successor((("binlog_expire_logs_seconds", str(min(number, MOST_DAYS) * DAY)),))
 
 
 def _seconds_to_days(old: OldLine) -> Successor:
     number, rest = leading_digits(old.value or "")
-    if not old.value or rest or number < 0 or number % DAY:
-        return Successor(words="use expire_logs_days")
+    if not old.value or rest or number < 0 or number % DAY or number > MOST_DAYS * DAY:
+        return Successor(words=f"use expire_logs_days, with {MOST_DAYS} days at most")
     return Successor((("expire_logs_days", str(number // DAY)),))
 
 

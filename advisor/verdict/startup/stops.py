@@ -143,7 +143,7 @@ def find_stops(
     target = catalog.target
     stops = {}
     if _is_no_power_of_two(parse_digits(values.get(PAGE)) or 0):
-        stops[PAGE] = StartupStop("A page of InnoDB has 4096, 8192, 16384, 32768 or 65536 bytes.", certain=True)
+        stops[PAGE] = StartupStop("The page size of InnoDB is 4096, 8192, 16384, 32768 or 65536 bytes.", certain=True)
     if POLICY in values:
         from advisor.verdict.formats import find_policy_fault
 
@@ -170,7 +170,7 @@ def find_stops(
         at = ADMIN_PORT if ADMIN_PORT in values else "port"
         stops.update({at: StartupStop(fault, certain={ADMIN_PORT, "port"} <= values.keys())} if fault else {})
     if is_too_long(values.get(SOCKET), target):
-        stops[SOCKET] = StartupStop(f"The path of a socket has at most {LONGEST_SOCKET} bytes.", certain=True)
+        stops[SOCKET] = StartupStop(f"The path of a socket can have at most {LONGEST_SOCKET} bytes.", certain=True)
     stops.update(_engines(values, target))
     stops.update(_data_files(values, target))
     if THREADS in values and target.is_mysql and unread.isdisjoint(REDO_SIZES):
@@ -222,10 +222,10 @@ def _on_windows(values: Values) -> dict[str, StartupStop]:
     stops = {}
     if values.get(FLUSHING, "").upper() in METHODS_OF_UNIX:
         stops[FLUSHING] = StartupStop(
-            "On Windows the only methods are unbuffered, the default, and normal.", certain=False
+            "Windows has only the methods unbuffered (the default) and normal.", certain=False
         )
     if values.get(CASE) == "0":
-        why = "0 needs a case-sensitive file system, and those of Windows are not."
+        why = "0 needs a case-sensitive file system, which Windows does not have."
         stops[CASE] = StartupStop(why, certain=False)
     return stops
 
