@@ -249,7 +249,7 @@ _ERRNO = re.compile(
     r"|Disk quota exceeded"
 )
 _OF_ERRNO = {"28": DISK_FULL, "30": READ_ONLY, "13": DENIED_FILE, "24": FILES, "5": IO_ERROR, None: DISK_FULL}
-# Replication errors of connections, which a restart of the source causes: the client'"'"'s except those of TLS and of
+# Replication errors of connections, which a restart of the source causes: the client's, except those of TLS and of
 # authentication plugins, and 1053, 1158 to 1161.
 _CONNECTION_LOST = re.compile(r"2(?!0(?:26|54|58|59|61))\d{3}|1053|115[89]|116[01]")
 # The path of the program may contain blanks, as in C:\Program Files.

@@ -137,9 +137,10 @@ def _snapshots(summaries: Iterable[SnapshotSummary], words: Sequence[str]) -> It
 
 def _code(tally: Tally) -> int:
     if tally.broken:
-        print_notice(f"{plural(tally.broken, 'snapshot')} of {tally.read + tally.broken:,} could not be read")
+        print_notice(f"{tally.broken:,} of {plural(tally.read + tally.broken, 'snapshot')} could not be read")
     if tally.lost:
-        print_notice(f"{plural(tally.lost, 'snapshot')} of {tally.read:,} incomplete: the connection was lost")
+        are = "is" if tally.lost == 1 else "are"
+        print_notice(f"{tally.lost:,} of {plural(tally.read, 'snapshot')} {are} incomplete: the connection was lost")
     if tally.broken or tally.lost:
         return errors.USAGE
     return errors.FINDINGS if tally.fails else errors.OK

@@ -174,7 +174,7 @@ def _read_option(body: str, start: int, text: str, number: int, group: str | Non
 def _read_group(body: str, start: int, text: str, number: int) -> Line:
     close = body.find("]")
     if close < 0:
-        why = "A group header without its closing bracket: servers stop reading here."
+        why = "This group header has no closing bracket."
         return _reject_line(body, start, text, number)._replace(value=why)
     name = body[1:close].rstrip(SPACE)
     return Line(LineKind.GROUP, number, text, None, name, column=start + 1, end_column=start + close + 2)

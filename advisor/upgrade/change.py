@@ -72,7 +72,7 @@ def _across_builds(before: Target, after: Target) -> UpgradePath:
         words = f"MySQL's manual says nothing of a move {both}: see the manuals of both, and try it on a copy."
         return UpgradePath(Support.UNKNOWN, words, (), UPGRADES)
     path = _path_by_version(before, after)
-    return path._replace(words=f"{path.words} Of the change of the build, see the manuals of both.")
+    return path._replace(words=f"{path.words} For the change of build, see the manuals of both.")
 
 
 def _upgrade_path(before: Target, after: Target) -> UpgradePath:

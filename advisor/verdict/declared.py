@@ -247,9 +247,11 @@ class _Reader:
         if word in VARIABLES:
             return self._instance.value(self._next())
         if word[:1].isalpha():
-            from advisor.core.errors import did_you_mean
+            from advisor.core.errors import nearest_word
 
-            raise FormulaError(f"no formula variable is called {word!r}{did_you_mean(word, VARIABLES)}")
+            nearest = nearest_word(word, VARIABLES)
+            hint = f"; the nearest is {nearest}" if nearest else ""
+            raise FormulaError(f"{word!r} is not a formula variable{hint}")
         return self._number()
 
     def _number(self) -> float:

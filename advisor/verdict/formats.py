@@ -422,4 +422,4 @@ def find_zone_fault(zone: str, target: Target) -> str:
         offset = int(hours[:9] or 0) * HOUR + int(minutes[:9])
         if int(minutes[:9]) < HOUR and offset <= most * HOUR - (zone[0] == "-"):
             return ""
-    return f"{quote_value(zone)} is no offset from UTC such as +02:00, from -{most - 1}:59 to +{most}:00."
+    return f"{quote_value(zone)} is not an offset from UTC such as +02:00, from -{most - 1}:59 to +{most}:00."

@@ -371,7 +371,8 @@ def _server_complaints(parameter: _JudgedParameter, line: LineVerdict, context: 
         return []
     if NOT_LOADED in line.reason:  # the service decides which plugins are loaded
         return []
-    reason, valid = shorten_text(line.reason, LONGEST_REASON), valid_values(option)
+    reason = shorten_text(line.reason, LONGEST_REASON)
+    valid = valid_values(option) or f"correct the value, or remove {_written_name(declared)}"
     if line.outcome is Outcome.ADJUSTED:
         return [_Complaint(VALUE, Severity.WARNING, reason, valid, stands=True)]
     if line.outcome in REFUSED and line.outcome is not Outcome.STOPS:

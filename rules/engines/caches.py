@@ -62,8 +62,9 @@ def _idle_findings(speaker: Rule, context: RuleContext, cache: BlockCache) -> It
         context, cache.size, max(default, _power_above(2 * used)), size=True,
         risk="the blocks that are cached are written and read again", watch=f"{cache.counters.capitalize()}_unused",
     )  # fmt: skip
+    part = f"at most {format_size(used)} have" if used else "none has"
     yield speaker.finding(
-        f"Of the {format_size(size)} for blocks of {cache.tables} tables, at most {format_size(used)} have been in use "
+        f"Of the {format_size(size)} for blocks of {cache.tables} tables, {part} been in use "
         f"since the server started {context.server.uptime // 86400} days ago.",
         variable_subject(context, cache.size),
         help=help_line(action),

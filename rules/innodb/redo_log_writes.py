@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.core.model import Confidence, Severity, format_duration, format_size
+from advisor.core.model import Confidence, Severity, format_duration
 from rules.core import Docs, Span, rule
 from rules.core.advice import advise, help_line, present
 from rules.core.subject import variable_subject
@@ -49,9 +49,8 @@ def narrow_write_ahead(context: RuleContext) -> Iterator[Finding]:
     if size is not None and size < CACHE_BLOCK and context.is_set(name):
         action = advise(context, name, USUAL, watch="Innodb_os_log_written")
         yield narrow_write_ahead.finding(
-            f"Redo is written in units of {format_size(size)}, less than a block of the page cache "
-            "(4K), which must then be "
-            "read first.",
+            f"Redo is written in units of {size} bytes, less than a block of the page cache ({CACHE_BLOCK} bytes), "
+            "which must then be read first.",
             variable_subject(context, name),
             help=help_line(action),
             actions=present(action),

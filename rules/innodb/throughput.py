@@ -179,7 +179,7 @@ def _long_delay(context: RuleContext, lag: int, delay: int) -> Iterator[Finding]
             "entries, as happens while a transaction stays open.",
             variable_subject(context, LAG),
             severity=Severity.NOTE,
-            help=f"remove the line, or write a {LAG_DELAY} that clients can wait for, such as 100000 (0.1 s)",
+            help=f"remove the line, or write an {LAG_DELAY} that clients can wait for, such as 100000 (0.1 s)",
         )
 
 

@@ -261,8 +261,8 @@ def open_files_near_limit(context: RuleContext) -> Iterator[Finding]:
         return
     files, innodb, clients = parts
     yield open_files_near_limit.finding(
-        f"At least {sum(parts):,} of {limit:,} file descriptors are in use: {innodb:,} files of InnoDB, {files:,} "
-        f"others, {clients:,} connections.",
+        f"At least {sum(parts):,} of {limit:,} file descriptors are in use: InnoDB's files {innodb:,}, other files "
+        f"{files:,}, connections {clients:,}.",
         variable_subject(context, FILES),
         help=f"{service_setting_help(context, f'LimitNOFILE={2 * limit}')} and restart, or lower table_open_cache",
     )

@@ -74,6 +74,11 @@ SERVER_OPTIONS = frozenset(
 # Prefixes of problem names that mean only that something is missing on this machine.
 HOST_DEPENDENT = ("missing-", "relative-")
 UNREADABLE = "unreadable-"
+HELP_OF_ABSENT = "correct the path, or map it with --root DIR where the server is another machine"
+HELP_OF_INCLUDES = {
+    "include-cycle": "remove one of the include lines of the cycle",
+    "include-too-deep": "include the file from a file that is fewer levels deep",
+}
 
 
 def _is_included(context: RuleContext, path: str, line: int) -> bool:
@@ -414,7 +419,7 @@ def include_problem(context: RuleContext) -> Iterator[Finding]:
             f"{first}{problem.message[1:]}".rstrip(".") + ".",
             _problem_location(problem),
             severity=Severity.ERROR if problem.fatal else Severity.NOTE if absent or unread else Severity.WARNING,
-            help="correct the path, or map it with --root DIR where the server is another machine" if absent else "",
+            help=HELP_OF_ABSENT if absent else HELP_OF_INCLUDES.get(problem.name, ""),
         )
 
 

@@ -229,8 +229,7 @@ def galera_cache_for_minutes(context: RuleContext) -> Iterator[Finding]:
     gigabytes = -(-needed // (1 << 30))
     yield galera_cache_for_minutes.finding(
         f"{CACHE.lower()} is {format_size(size)}, and the cluster replicates {format_size(hourly)} an hour: a node "
-        f"that is disconnected for more than {format_duration(size * HOUR / hourly)} ({size / hourly:.1f} hours) needs "
-        "a full copy.",
+        f"that is disconnected for more than {format_duration(size * HOUR / hourly)} needs a full copy.",
         variable_subject(context, OPTIONS),
         help=f"set gcache.size = {gigabytes}G in wsrep_provider_options on all nodes ({AWAY} hours), if the disk has "
         "room",

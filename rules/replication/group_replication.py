@@ -79,13 +79,13 @@ def group_founds_itself_anew(context: RuleContext) -> Iterator[Finding]:
 def group_needs_unmet(context: RuleContext) -> Iterator[Finding]:
     """Report a member that lacks settings required by Group Replication."""
     missing = list(_missing_requirements(context)) if context.is_set(GROUP) else []
-    lacking = [text for text, _ in missing]
+    lacking = ", ".join(text for text, _ in missing)
     if lacking:
         wrong = next((name for _, names in missing for name in names if context.is_set(name)), GROUP)
         yield group_needs_unmet.finding(
-            f"Group replication doesn't start without {' and '.join(lacking)}.",
+            f"Group replication doesn't start without {lacking}.",
             variable_subject(context, wrong),
-            help=f"set {' and '.join(lacking)}",
+            help=f"set {lacking}",
         )
 
 
@@ -94,14 +94,15 @@ def _missing_requirements(context: RuleContext) -> Iterator[tuple[str, tuple[str
     if context.text("gtid_mode") not in {"ON", None}:
         yield "gtid_mode = ON with enforce_gtid_consistency = ON", ("gtid_mode",)
     if not writes_binary_log(context):
-        yield "a binary log", ("log_bin",)
+        yield "log_bin = NAME", ("log_bin",)
     if upper_value(context, LOGS_UPDATES) == "OFF" and _is_certain(context, LOGS_UPDATES):
         name = "log_slave_updates" if context.target.version < (8, 0, 26) else "log_replica_updates"
         yield f"{name} = ON", LOGS_UPDATES
     if context.text("binlog_format") not in {"ROW", None}:
         yield "binlog_format = ROW", ("binlog_format",)
     if upper_value(context, ORDER) == "OFF" and worker_count(context):
-        yield "the order of commits kept by parallel workers, also by a single one", ORDER
+        name = "slave_preserve_commit_order" if context.target.version < (8, 0, 26) else "replica_preserve_commit_order"
+        yield f"{name} = ON (with a single worker too)", ORDER
     if context.text("transaction_write_set_extraction") == "OFF":
         yield "transaction_write_set_extraction = XXHASH64", ("transaction_write_set_extraction",)
     if context.text(APPLIED_POSITION) == "FILE":

@@ -123,7 +123,10 @@ def replica_by_file_position(context: RuleContext) -> Iterator[Finding]:
             context.text("gtid_mode") == "ON" and channel.get("auto_position") == "0" and not unsent
         )
         if by_file:
-            how = f"MASTER_USE_GTID = slave_pos{own}" if context.target.is_mariadb else "automatic positions"
+            if context.target.is_mariadb:
+                how = f"MASTER_USE_GTID = slave_pos{own}"
+            else:
+                how = f"{'SOURCE' if context.target.since('mysql', 8, 0, 23) else 'MASTER'}_AUTO_POSITION = 1"
             yield replica_by_file_position.finding(
                 f"The replica{channel_suffix(channel)} uses file and position, which are valid for this source only.",
                 help=f"stop the replica and give it {how}",

@@ -60,7 +60,9 @@ def _reachability_text(context: RuleContext) -> str:
     """
     from rules.core.network import is_socket_only
 
-    return "'s socket (this version takes no TCP connection so)" if is_socket_only(context) else ""
+    return (
+        "'s socket (without access control this version accepts no TCP connections)" if is_socket_only(context) else ""
+    )
 
 
 @rule(
@@ -140,7 +142,7 @@ def _narrower_mode(context: RuleContext, copy: FileCopy) -> str:
     path, process = quote(copy.path), context.host.process if context.has("host") else None
     if (process is not None and process.uid == 0) or not _has_server_lines(context, copy.path):
         return f"chmod 600 {path}"
-    return f"chmod 640 {path} (chgrp mysql)"
+    return f"chgrp mysql {path}, chmod 640 {path}"
 
 
 def _has_server_lines(context: RuleContext, path: str) -> bool:

@@ -64,7 +64,7 @@ def half_encrypted(context: RuleContext) -> Iterator[Finding]:
     plain = [n for n in BESIDE[context.target.flavour] if context.settings.on(n) is False and _is_written(context, n)]
     if name and plain:
         yield half_encrypted.finding(
-            f"Tables are encrypted, but {' and '.join(plain)} {'are' if len(plain) > 1 else 'is'} off, so their rows "
+            f"Tables are encrypted, but {', '.join(plain)} {'are' if len(plain) > 1 else 'is'} off, so their rows "
             "can be read there.",
             variable_subject(context, name),
             help=f"switch {', '.join(plain)} on" + (", once a keyring is loaded" if context.target.is_mysql else ""),
@@ -110,9 +110,12 @@ def encryption_without_keyring(context: RuleContext) -> Iterator[Finding]:
     yield encryption_without_keyring.finding(
         f"Without a keyring, which this file does not load, the server will not start with {' and '.join(asked)}.",
         variable_subject(context, asked[0]),
-        help="make sure that mysqld.my loads a keyring component, or remove the line"
-        if context.target.since("mysql", 8, 4)
-        else "load a keyring plugin by early_plugin_load, or a component by mysqld.my, or remove the line",
+        help=(
+            "make sure that mysqld.my loads a keyring component"
+            if context.target.since("mysql", 8, 4)
+            else "load a keyring plugin by early_plugin_load, or a component by mysqld.my"
+        )
+        + f", or remove the line{'' if len(asked) == 1 else 's'}",
     )
 
 

@@ -101,6 +101,8 @@ def disk_full_soon(context: RuleContext) -> Iterator[Finding]:
 
 
 def _days(days: float) -> str:
+    if days < 1:
+        return "less than a day"
     return "1 day" if round(days) == 1 else f"{days:.0f} days"
 
 

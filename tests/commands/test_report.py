@@ -154,7 +154,7 @@ def test_an_incomplete_snapshot_is_no_pass(mycnf: Mycnf, tmp_path: Path) -> None
     assert counts == {"read": 2, "broken": 0, "clean": 1, "incomplete": 1}
     assert many.err.splitlines() == [
         "mycnf: snaps/b.json is incomplete: the connection was lost",
-        "mycnf: 1 snapshot of 2 incomplete: the connection was lost",
+        "mycnf: 1 of 2 snapshots is incomplete: the connection was lost",
     ]
     assert mycnf("report", "snaps/a.json", *words).code == 0
 

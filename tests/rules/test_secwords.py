@@ -225,7 +225,7 @@ def test_what_is_left_in_plain_text(tmp_path: Path) -> None:
     (finding,) = found("half-encrypted", known("mysql-9.7.4", tmp_path, file=one))
     assert "but binlog_encryption is off" in finding.message
     (finding,) = found("half-encrypted", known("mysql-9.7.4", tmp_path, file="default_table_encryption = ON"))
-    assert "innodb_redo_log_encrypt and innodb_undo_log_encrypt and binlog_encryption are off" in finding.message
+    assert "innodb_redo_log_encrypt, innodb_undo_log_encrypt, binlog_encryption are off" in finding.message
 
 
 def test_threads_that_encrypt(tmp_path: Path) -> None:

@@ -308,4 +308,4 @@ def _storage(kind: str, read: Storage | None) -> Storage:
         transport="nvme" if kind == "nvme" else None,
     )
     storage = read or Storage(path="", mount=Mount(point="", fs_type="", source=""))
-    return replace(storage, devices=(device,), stripe=None, untraced="said by --disk")
+    return replace(storage, devices=(device,), stripe=None, untraced="set by --disk")

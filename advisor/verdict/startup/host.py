@@ -322,7 +322,7 @@ def find_networks_fault(written: str, target: Target) -> str:
     wrong = next((network for network in networks if network and not _is_network(network)), None)
     if wrong is None:
         return ""
-    return f"{quote_value(wrong)} is no network: write addresses, networks such as 192.168.0.0/16, or localhost."
+    return f"{quote_value(wrong)} is not a network: write addresses, networks such as 192.168.0.0/16, or localhost."
 
 
 def _is_network(text: str) -> bool:
