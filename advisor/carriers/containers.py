@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from advisor.carriers.declared import flavours_of
 from advisor.carriers.document import FILLER, CarrierError, Piece, verbatim_piece
-from advisor.carriers.images import ServerImage, image_of
+from advisor.carriers.images import ServerImage, image_of, image_of_program
 from advisor.carriers.server_command import MAX_WORDS, arguments_option_set, server_command
 from advisor.carriers.words import MAX_LENGTH, OpenQuoteError, memory_size, shell_words
 from advisor.carriers.yaml_tree import Mapping, Node, Scalar, Sequence, piece_of
-from advisor.catalog.targets import newest_target
 
 if TYPE_CHECKING:
     from advisor.carriers.document import Document, OptionSet
@@ -62,8 +61,7 @@ class Containers:
             return None
         name = node.get("name")
         label = name.value if key in POD_LISTS and isinstance(name, Scalar) else key or "command"
-        if image is None and server.program.startswith("mariadb"):
-            image = ServerImage(newest_target("mariadb"), f"its program is {server.program}")
+        image = image or image_of_program(server.program)
         made = arguments_option_set(self.document, label, server.options, *(image or ()))
         if key not in TASK_LISTS:
             return made._replace(memory=memory_limit(node))

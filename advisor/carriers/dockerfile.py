@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.carriers.blocks import block_option_set, holds_options
 from advisor.carriers.document import MAX_SETS, Carrier, CarrierError, Document, Piece, fill_expressions
-from advisor.carriers.images import ServerImage, image_of
+from advisor.carriers.images import ServerImage, image_of, image_of_program
 from advisor.carriers.server_command import MAX_WORDS, arguments_option_set, server_command
-from advisor.catalog.targets import newest_target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -104,9 +103,7 @@ class _DockerfileReader:
         server = server_command([*first, *second], by_image=stage.image is not None and not first)
         if server is None or not server.options:
             return
-        image = stage.image
-        if image is None and server.program.startswith("mariadb"):
-            image = ServerImage(newest_target("mariadb"), f"its program is {server.program}")
+        image = stage.image or image_of_program(server.program)
         self.sets.append(self._with_hint(arguments_option_set(self.document, stage.own[-1], server.options), image))
 
     def _with_hint(self, found: OptionSet, image: ServerImage | None) -> OptionSet:

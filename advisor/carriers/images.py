@@ -43,6 +43,11 @@ class ServerImage(NamedTuple):
     why: str
 
 
+def image_of_program(program: str) -> ServerImage | None:
+    """Return the server of a command without an image, by the name of its program; None for mysqld, which both have."""
+    return ServerImage(newest_target("mariadb"), f"its program is {program}") if program.startswith("mariadb") else None
+
+
 def image_of(reference: str) -> ServerImage | None:
     """Return the server in an image such as `mysql:8.0.36` or `docker.io/bitnami/mariadb:11.4`; None for other images.
 

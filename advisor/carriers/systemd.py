@@ -12,10 +12,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.carriers.document import Carrier, CarrierError, Document, Piece, verbatim_piece
-from advisor.carriers.images import image_of
+from advisor.carriers.images import image_of, image_of_program
 from advisor.carriers.server_command import MAX_WORDS, arguments_option_set, server_command
 from advisor.carriers.words import BLANKS, OpenQuoteError, TooLongError, check_length, memory_size, unit_words
-from advisor.catalog.targets import newest_target
 from advisor.core.errors import MycnfError
 from advisor.optionfile import load
 
@@ -155,11 +154,7 @@ def _started_server(
     server = server_command(expanded, by_image=False)
     if server is None or not server.options:
         return None
-    if server.program.startswith("mariadb"):
-        return arguments_option_set(
-            document, key, server.options, newest_target("mariadb"), f"its program is {server.program}"
-        )
-    return arguments_option_set(document, key, server.options)
+    return arguments_option_set(document, key, server.options, *(image_of_program(server.program) or ()))
 
 
 def _expand_variable(word: Piece, variables: dict[str, list[Piece]]) -> list[Piece]:

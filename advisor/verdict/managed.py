@@ -367,9 +367,8 @@ def _server_complaints(parameter: _JudgedParameter, line: LineVerdict, context: 
     judged = name in context.platform.allowed if row is None else bool(row.allowed)
     if option is None or line.placed.line.templated or judged:
         return []
-    if (declared.value or "").lower() in OWN_VALUES.get(name, ()):
-        return []
-    if NOT_LOADED in line.reason:  # the service decides which plugins are loaded
+    plugin = NOT_LOADED in line.reason  # the service decides which plugins are loaded
+    if plugin or (declared.value or "").lower() in OWN_VALUES.get(name, ()):
         return []
     reason = shorten_text(line.reason, LONGEST_REASON)
     valid = valid_values(option) or f"correct the value, or remove {_written_name(declared)}"

@@ -144,7 +144,7 @@ OF_STOPPED_REPLICA = frozenset(
 
 
 def as_replica_takes(context: RuleContext, variable: str, action: Action) -> Action | None:
-    """The action, with a running replica stopped around it where the server refuses the change of the variable else.
+    """The action, with a running replica stopped around it where the server otherwise refuses to change the variable.
 
     None if nothing is left of it, as on a member of a group.
     """
@@ -160,6 +160,11 @@ def _is_running_thread(name: str, text: str | None) -> bool:
 def replica_keyword(context: RuleContext) -> str:
     """The keyword for replicas in statements: REPLICA since MySQL 8.0.22, otherwise SLAVE (MariaDB accepts both)."""
     return "REPLICA" if context.target.since("mysql", 8, 0, 22) else "SLAVE"
+
+
+def source_keyword(context: RuleContext) -> str:
+    """SOURCE or MASTER, as the options of the target's CHANGE REPLICATION SOURCE TO or CHANGE MASTER TO begin."""
+    return "SOURCE" if context.target.since("mysql", 8, 0, 23) else "MASTER"
 
 
 def default_number(context: RuleContext, name: str) -> int | None:

@@ -232,6 +232,13 @@ class RuleContext:
         """The problems of a managed service's parameters."""
         return self._part("parameters")  # type: ignore[return-value]
 
+    def collected_at(self) -> float:
+        """When the facts were collected, in seconds since 1970; raises MissingFact if that is unknown."""
+        moment = timestamp(self.taken_at)
+        if moment is None:
+            raise MissingFact("needs the time at which the facts were collected")
+        return moment
+
     def reason_unread(self, part: str) -> str:
         """Why a part of the facts was not read, for MissingFact."""
         return next((gap.reason for gap in self.unavailable if gap.part == part), f"{part} was not collected")
@@ -265,3 +272,13 @@ class RuleContext:
         if isinstance(part, AbsentPart):
             raise MissingFact(part.reason)
         return part
+
+
+def timestamp(moment: str) -> float | None:
+    """Seconds since 1970 of a time in ISO 8601; None if it is unknown."""
+    from datetime import datetime
+
+    try:
+        return datetime.fromisoformat(moment).timestamp()
+    except (ValueError, OverflowError):
+        return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from advisor.core import NamedTuple
 from advisor.core.model import format_duration
-from rules.core.context import MissingFact
+from rules.core.context import MissingFact, timestamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,18 +57,8 @@ def _seconds_at_value(context: RuleContext, variable: str) -> float | None:
     origin = context.server.origins.get(variable)
     if origin is None or origin.source.upper() not in SET_AT_RUN_TIME:
         return context.server.uptime
-    at, now = origin.set_by.at if origin.set_by else 0, _timestamp(context.taken_at)
+    at, now = origin.set_by.at if origin.set_by else 0, timestamp(context.taken_at)
     return now - at if at and now is not None else None
-
-
-def _timestamp(moment: str) -> float | None:
-    """Seconds since 1970 of a time in ISO 8601; None if it is unknown."""
-    from datetime import datetime
-
-    try:
-        return datetime.fromisoformat(moment).timestamp()
-    except (ValueError, OverflowError):
-        return None
 
 
 def _rounded_up(seconds: float) -> float:
@@ -126,7 +116,7 @@ def counter_periods(context: RuleContext, of: str, *, limited_by: str = "") -> I
 
 def _is_before_value(context: RuleContext, hour: BusyHour, variable: str) -> bool:
     """Whether the hour began before the variable got its value, or may have; False where the times are unknown."""
-    began, now = _timestamp(hour.began_at), _timestamp(context.taken_at)
+    began, now = timestamp(hour.began_at), timestamp(context.taken_at)
     if began is None or now is None or not context.server.uptime:
         return False
     age = _seconds_at_value(context, variable)

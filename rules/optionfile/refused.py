@@ -9,6 +9,7 @@ from advisor.verdict.names import NOT_LOADED, is_component_option
 from advisor.verdict.words import MAX_SHOWN, named_members
 from rules.core import Docs, rule
 from rules.core.subject import UNSAFE, remove_line, verdict_subject, written_name
+from rules.optionfile import help_at_start
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,25 +24,6 @@ ASKED = ("ASK-01",)
 # The values that are still valid for options that servers parse in their own way.
 VALID_VALUES = {"old_passwords": "0", "secure_auth": "ON"}
 VALID_VALUES |= dict.fromkeys(("admin_tls_version", "tls_version"), "TLSv1.2,TLSv1.3")
-# What to write for a value at which a start stops. Without bind_address the server listens on every address.
-HELP_AT_START = {
-    "admin_address": "write one address of this host, such as 127.0.0.1",
-    "bind_address": "write an address of this host, 127.0.0.1 for the host alone, or * for all",
-    "default_time_zone": "write an offset such as +02:00, or SYSTEM", "socket": "write a shorter path",
-    "innodb_thread_concurrency": "write 0, which is no limit, or enlarge the redo log",
-    "innodb_buffer_pool_size": "write a larger pool, or remove the line",
-    "innodb_page_size": "write one of these sizes; a server with data can only use the size that it was created with",
-    "max_session_mem_used": "write a larger value, or remove the line", "memlock": "remove the line",
-    "proxy_protocol_networks": "correct the list, or remove the line",
-    "secure_file_priv": "write the path of an empty directory, or remove the line",
-    "tc_heuristic_recover": "remove the line, and give the option on the command line of that single start",
-    **dict.fromkeys(("innodb_data_file_path", "innodb_temp_data_file_path"), "correct the list of files"),
-    **dict.fromkeys(("admin_port", "extra_port", "port"), "write another number, or remove the line"),
-}  # fmt: skip
-HELP_ON_WINDOWS = {
-    "innodb_flush_method": "write unbuffered or normal, or remove the line",
-    "lower_case_table_names": "write 1, the default on Windows, or remove the line",
-}
 OF_SESSIONS = ("foreign_key_checks", "unique_checks", "sql_big_selects", "sql_log_bin", "sql_select_limit")
 NO_INCLUDE = "Without its ! this line is not an include but an unknown option."
 
@@ -306,7 +288,7 @@ def invalid_value(context: RuleContext) -> Iterator[Finding]:
 def refused_start(context: RuleContext) -> Iterator[Finding]:
     """Report lines with which the server stops after it has read its option files."""
     for line in lines_with(context, Outcome.STOPS):
-        words = _help_at_start(line, context)
+        words = help_at_start(line.canonical or "", context.target) or _value_help(line, context)
         yield _refusal(refused_start, context, line, words)
 
 
@@ -357,13 +339,6 @@ def _nearest_value(line: LineVerdict) -> str:
     # The word nearest to ON is NONE, the opposite of what is meant.
     nearest = None if written.lower() == "on" else nearest_word(written, values.rstrip(".").split(", "))
     return f"did you mean {nearest}?" if nearest else "write one of these"
-
-
-def _help_at_start(line: LineVerdict, context: RuleContext) -> str:
-    name = line.canonical or ""
-    if context.target.platform == "windows" and name in HELP_ON_WINDOWS:
-        return HELP_ON_WINDOWS[name]
-    return HELP_AT_START.get(name) or _value_help(line, context)
 
 
 def _value_help(line: LineVerdict, context: RuleContext) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from advisor.core.model import Action, Confidence, Severity
 from rules.core import Docs, Span, rule
-from rules.core.advice import advise, help_line, present, replica_statement
+from rules.core.advice import advise, help_line, present, replica_statement, source_keyword
 from rules.core.subject import variable_subject
 from rules.replication import (
     LOGS_UPDATES,
@@ -119,14 +119,10 @@ def replica_by_file_position(context: RuleContext) -> Iterator[Finding]:
     own = ", once each of its sources has a gtid_domain_id of its own" if len(channels) > 1 else ""
     for channel in channels:
         unsent = channel.get("io_running") == "Yes" and channel.get("retrieved_gtid_set") == ""
-        by_file = channel.get("using_gtid") == "No" or (
-            context.text("gtid_mode") == "ON" and channel.get("auto_position") == "0" and not unsent
-        )
-        if by_file:
-            if context.target.is_mariadb:
-                how = f"MASTER_USE_GTID = slave_pos{own}"
-            else:
-                how = f"{'SOURCE' if context.target.since('mysql', 8, 0, 23) else 'MASTER'}_AUTO_POSITION = 1"
+        of_mysql = context.text("gtid_mode") == "ON" and channel.get("auto_position") == "0" and not unsent
+        if of_mysql or channel.get("using_gtid") == "No":
+            source = source_keyword(context)
+            how = f"{source}_AUTO_POSITION = 1" if of_mysql else f"{source}_USE_GTID = slave_pos{own}"
             yield replica_by_file_position.finding(
                 f"The replica{channel_suffix(channel)} uses file and position, which are valid for this source only.",
                 help=f"stop the replica and give it {how}",

@@ -9,7 +9,7 @@ from advisor.core.model import Severity, format_duration
 from advisor.redaction.scrub import failed_table
 from advisor.verdict.number import parse_digits
 from rules.core import Docs, rule
-from rules.core.advice import replica_statement
+from rules.core.advice import replica_statement, source_keyword
 from rules.core.network import is_switched_on
 from rules.replication import LOGS_UPDATES, channel_name, channel_suffix, channel_times, replica_channels, upper_value
 
@@ -375,10 +375,8 @@ def _meaning(cause: Cause | None) -> str:
 
 
 def _next_step(context: RuleContext, channel: dict[str, str], step: str, cause: Cause | None) -> str:
-    new_words = context.target.since("mysql", 8, 0, 23)
-    words = (
-        {"change": "REPLICATION SOURCE", "source": "SOURCE"} if new_words else {"change": "MASTER", "source": "MASTER"}
-    )
+    source = source_keyword(context)
+    words = {"change": "REPLICATION SOURCE" if source == "SOURCE" else source, "source": source}
     details = f"details are in {_details(context, channel, step)}"
     if cause is None:
         return f"{details}; fix the cause, then start the replica"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity, format_duration
 from rules.core import Docs, Span, rule
-from rules.core.advice import advise, help_line, present, quote_channel, replica_statement
+from rules.core.advice import advise, help_line, present, quote_channel, replica_statement, source_keyword
 from rules.core.subject import variable_subject
 from rules.replication import (
     advise_first,
@@ -102,8 +102,8 @@ def _heartbeat_help(context: RuleContext) -> str:
 
 def _heartbeat_statements(context: RuleContext, channel: dict[str, str], *, several: bool) -> str:
     """The statements that shorten the heartbeat of one channel; a channel that does not run stays stopped."""
-    modern = context.target.since("mysql", 8, 0, 23)
-    change, source = ("REPLICATION SOURCE", "SOURCE") if modern else ("MASTER", "MASTER")
+    source = source_keyword(context)
+    change = "REPLICATION SOURCE" if source == "SOURCE" else source
     name = quote_channel(channel_name(channel)) or (" ''" if several else "")
     before, after = (name, "") if context.target.is_mariadb else ("", f" FOR CHANNEL{name}" if name else "")
     statement = f"CHANGE {change}{before} TO {source}_HEARTBEAT_PERIOD = 30{after};"

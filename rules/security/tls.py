@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity, format_duration
 from rules.core import Docs, Span, rule
-from rules.core.context import MissingFact
 from rules.core.network import is_socket_only, listens_to_other_hosts
 from rules.core.subject import find_value_source, variable_subject
 
@@ -256,16 +255,6 @@ def parse_date(text: str) -> int | None:
         return None
 
 
-def collected_at(context: RuleContext) -> float:
-    """The time at which the facts were collected, in seconds since 1970; raises MissingFact if it is unknown."""
-    from datetime import datetime
-
-    try:
-        return datetime.fromisoformat(context.taken_at).timestamp()
-    except ValueError:
-        raise MissingFact("needs the time at which the facts were taken") from None
-
-
 @rule(
     "TLS006",
     "no-tls",
@@ -349,7 +338,7 @@ def tls_that_failed(context: RuleContext) -> Iterator[Finding]:
 )
 def expired_certificate(context: RuleContext) -> Iterator[Finding]:
     """Report a certificate that has expired or is not valid yet."""
-    status, now = context.server.status, collected_at(context)
+    status, now = context.server.status, context.collected_at()
     until, since = parse_date(status.get(UNTIL, "")), parse_date(status.get(SINCE, ""))
     if until is not None and now >= until:
         yield expired_certificate.finding(
@@ -383,7 +372,7 @@ def expired_certificate(context: RuleContext) -> Iterator[Finding]:
 )
 def certificate_expires_soon(context: RuleContext) -> Iterator[Finding]:
     """Report a certificate that expires soon."""
-    status, now = context.server.status, collected_at(context)
+    status, now = context.server.status, context.collected_at()
     until, since = parse_date(status.get(UNTIL, "")), parse_date(status.get(SINCE, ""))
     if until is None or since is None:
         return

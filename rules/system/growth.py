@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from itertools import combinations
 from statistics import median
 
@@ -80,7 +79,7 @@ class Forecast(NamedTuple):
 )
 def disk_full_soon(context: RuleContext) -> Iterator[Finding]:
     """Report file systems that will be full soon if they keep growing as they did."""
-    now = _moment(context)
+    now = int(context.collected_at())
     judged = False
     for storage, what in server_directories(context.host):
         forecast = _forecast(context.spaces, storage, now)
@@ -104,14 +103,6 @@ def _days(days: float) -> str:
     if days < 1:
         return "less than a day"
     return "1 day" if round(days) == 1 else f"{days:.0f} days"
-
-
-def _moment(context: RuleContext) -> int:
-    """When the facts were collected, in seconds since 1970."""
-    try:
-        return int(datetime.fromisoformat(context.taken_at).timestamp())
-    except (ValueError, OverflowError) as error:
-        raise MissingFact("needs the time at which the facts were collected") from error
 
 
 def _forecast(spaces: Sequence[SpaceReading], storage: Storage, now: int) -> Forecast | None:
