@@ -51,7 +51,7 @@ def reason_unjudged(finding: Finding, before: AuditResult, now: AuditResult) -> 
     """Return why it is unknown whether the finding still applies; empty if it was checked."""
     if now.rule_codes and finding.code not in now.rule_codes:
         return "the rule was not run (--select, --ignore, no --schema, or the version)"
-    if key(finding) in map(key, now.commented):
+    if finding_key(finding) in map(finding_key, now.commented):
         return "suppressed by a comment in the server's files"
     reason = next((skip.reason for skip in now.skipped if skip.code == finding.code), "")
     if reason:
@@ -88,12 +88,12 @@ def still_found(finding: Finding, known: RuleContext) -> bool:
     if rule is None:
         return True
     try:
-        return any(key(one) == key(finding) for one in rule.check(known))
+        return any(finding_key(one) == finding_key(finding) for one in rule.check(known))
     except MissingFact:
         return False
 
 
-def key(finding: Finding) -> tuple[str, str]:
+def finding_key(finding: Finding) -> tuple[str, str]:
     """Return what identifies a finding: rule and option, not the text."""
     return finding.code, finding.canonical or finding.option or ""
 
@@ -130,15 +130,15 @@ def compare(before: AuditResult, now: AuditResult) -> AuditComparison:
     then, present = _by_key(before), _by_key(now)
     load = loads(before.facts, now.facts)
     away = [finding for name, finding in then.items() if name not in present]
-    reasons = {key(finding): reason_unjudged(finding, before, now) for finding in away}
-    judged = [finding for finding in away if not reasons[key(finding)]]
+    reasons = {finding_key(finding): reason_unjudged(finding, before, now) for finding in away}
+    judged = [finding for finding in away if not reasons[finding_key(finding)]]
     idle = [f for f in judged if load is not None and load.differs and rests_on_load(f, before.context)]
     new = tuple(finding for name, finding in present.items() if name not in then)
     return AuditComparison(
         taken_at=before.facts.taken_at,
         gone=tuple(finding for finding in judged if finding not in idle),
         new=new,
-        unjudged=tuple((finding, reasons[key(finding)]) for finding in away if reasons[key(finding)]),
+        unjudged=tuple((finding, reasons[finding_key(finding)]) for finding in away if reasons[finding_key(finding)]),
         idle=tuple(idle),
         load=load,
         unseen=tuple(finding for finding in new if reason_unjudged(finding, now, before)),
@@ -176,7 +176,7 @@ def _days_between(then: str, now: str) -> float | None:
 
 def _by_key(audited: AuditResult) -> dict[tuple[str, str], Finding]:
     found = (*audited.findings, *(finding for finding, _ in audited.suppressed))
-    return {key(finding): finding for finding in found}
+    return {finding_key(finding): finding for finding in found}
 
 
 def _settings(before: Facts, now: Facts) -> Iterator[Setting]:
@@ -227,7 +227,7 @@ def comparison_rows(since: AuditComparison) -> Iterator[tuple[str, str]]:
             f"{counter.name} {counter.before:,.1f} → {counter.after:,.1f} a second ({', '.join(counter.codes)})",
         )
     for name, before, after in since.settings:
-        yield "set", f"{name} {_value(name, before)} → {_value(name, after)}"
+        yield "set", f"{name} {value_text(name, before)} → {value_text(name, after)}"
 
 
 def _by_reason(since: AuditComparison) -> dict[str, list[Finding]]:
@@ -284,5 +284,6 @@ def _finding_label(finding: Finding) -> str:
     return f"{finding.code} {finding.name}" + (f" ({option})" if option else "")
 
 
-def _value(name: str, value: str | None) -> str:
+def value_text(name: str, value: str | None) -> str:
+    """Return a value as reports of changes show it; `absent` for None."""
     return "absent" if value is None else redact_value(name, value) or "empty"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.analysis.audit_comparison import compare
+from advisor.analysis.audit_comparison import compare, finding_key
 from advisor.core import NamedTuple
 from advisor.core.model import Origin
 from advisor.verdict.settings import is_same_value
@@ -67,17 +67,17 @@ def changes_between(audits: Iterable[AuditResult]) -> Iterator[Change]:
     ever: set[Key] = set()
     unchecked: dict[Key, UncheckedFinding] = {}
     for now in audits:
-        present = {_key(finding) for finding in _all(now)}
+        present = {finding_key(finding) for finding in _all(now)}
         if before is not None:
             since = compare(before, now)
-            held = {_key(finding) for finding in _all(before)} | unchecked.keys()
+            held = {finding_key(finding) for finding in _all(before)} | unchecked.keys()
             waiting = {key: one for key, one in unchecked.items() if key not in present}
             still_unchecked = {key: one for key, one in waiting.items() if not _is_checked(one, now)}
             gone = [one.finding for key, one in waiting.items() if key in ever and key not in still_unchecked]
             change = _change(before, now, since, ever, held)
             yield change._replace(gone=(*change.gone, *gone))
             unchecked = still_unchecked | _newly_unchecked(since, before, now)
-        commented = {_key(finding): UncheckedFinding(finding) for finding in now.commented}
+        commented = {finding_key(finding): UncheckedFinding(finding) for finding in now.commented}
         unchecked = {key: one for key, one in (unchecked | commented).items() if key not in present}
         ever |= present
         before = now
@@ -86,7 +86,7 @@ def changes_between(audits: Iterable[AuditResult]) -> Iterator[Change]:
 def _newly_unchecked(since: AuditComparison, before: AuditResult, now: AuditResult) -> dict[Key, UncheckedFinding]:
     """Return what the audit before found and this one could not check."""
     parts = frozenset(part for part in before.context.parts if before.context.has(part) and not now.context.has(part))
-    return {_key(finding): UncheckedFinding(finding, parts) for finding, _ in since.unjudged}
+    return {finding_key(finding): UncheckedFinding(finding, parts) for finding, _ in since.unjudged}
 
 
 def _is_checked(unchecked: UncheckedFinding, now: AuditResult) -> bool:
@@ -94,7 +94,9 @@ def _is_checked(unchecked: UncheckedFinding, now: AuditResult) -> bool:
     code = unchecked.finding.code
     if now.rule_codes and code not in now.rule_codes:
         return False
-    if any(skip.code == code for skip in now.skipped) or _key(unchecked.finding) in map(_key, now.commented):
+    if any(skip.code == code for skip in now.skipped) or finding_key(unchecked.finding) in map(
+        finding_key, now.commented
+    ):
         return False
     just_started = 0 < now.facts.server.uptime < MINIMUM_UPTIME  # counters that it may be based on were reset
     return not just_started and all(now.context.has(part) for part in unchecked.parts)
@@ -116,21 +118,21 @@ def merge_empty_changes(changes: Iterable[Change]) -> Iterator[Change]:
 
 def _change(before: AuditResult, now: AuditResult, since: AuditComparison, ever: set[Key], held: set[Key]) -> Change:
     """Return the change; `held` are the findings before and those that could not be checked then."""
-    present = {_key(finding): finding for finding in _all(now)}
+    present = {finding_key(finding): finding for finding in _all(now)}
     came = [finding for key, finding in present.items() if key not in held]
-    unseen = {_key(finding) for finding in since.unseen}
-    new = tuple(finding for finding in came if _key(finding) not in ever)
+    unseen = {finding_key(finding) for finding in since.unseen}
+    new = tuple(finding for finding in came if finding_key(finding) not in ever)
     return Change(
         before=before.facts.taken_at,
         at=now.facts.taken_at,
         settings=tuple(ChangedSetting(*setting, source=_source(now, setting.name)) for setting in since.settings),
         new=new,
         gone=(*since.gone, *since.idle),
-        back=tuple(finding for finding in came if _key(finding) in ever),
+        back=tuple(finding for finding in came if finding_key(finding) in ever),
         still=len(present) - len(came),
         restarted=_has_restarted(before, now),
         probes=_probes(before, now),
-        unseen=tuple(finding for finding in new if _key(finding) in unseen),
+        unseen=tuple(finding for finding in new if finding_key(finding) in unseen),
     )
 
 
@@ -179,7 +181,3 @@ def _probes(before: AuditResult, now: AuditResult) -> tuple[ProbeResult, ...]:
 
 def _all(audited: AuditResult) -> list[Finding]:
     return [*audited.findings, *(finding for finding, _ in audited.suppressed)]
-
-
-def _key(finding: Finding) -> Key:
-    return finding.code, finding.canonical or finding.option or ""

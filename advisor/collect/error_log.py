@@ -384,11 +384,6 @@ def read_log_lines(lines: Iterable[str], read_from: str, path: str = "") -> Read
     return ReadLog(error_log_of_blocks([block], read_from, path), (block,))
 
 
-def error_log_of_lines(lines: Iterable[str], read_from: str, path: str = "") -> ErrorLog:
-    """The events in the lines of a log."""
-    return read_log_lines(lines, read_from, path).log
-
-
 def error_log_of_blocks(blocks: Iterable[Lines], read_from: str, path: str = "") -> ErrorLog:
     """The events in consecutive blocks of a log, the oldest first."""
     held = list(blocks)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from advisor.analysis.audit_comparison import value_text
 from advisor.core import NamedTuple
 from advisor.core.model import format_size
 from advisor.redaction import escape_text, redact_value
@@ -115,11 +116,7 @@ def _findings(change: Change) -> Iterator[tuple[str, tuple[Finding, ...]]]:
 
 def _change_words(moved: ChangedSetting) -> str:
     source = f" ({moved.source})" if moved.source else ""
-    return f"{moved.name} {_value(moved.name, moved.before)} → {_value(moved.name, moved.after)}{source}"
-
-
-def _value(name: str, value: str | None) -> str:
-    return "absent" if value is None else redact_value(name, value) or "empty"
+    return f"{moved.name} {value_text(moved.name, moved.before)} → {value_text(moved.name, moved.after)}{source}"
 
 
 def _finding_label(finding: Finding) -> str:

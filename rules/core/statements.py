@@ -285,7 +285,6 @@ def _undo_statement(context: RuleContext, option: Option, how: str, decided: Val
 NEW_SESSIONS = "sessions that are open keep their own value"
 NEXT_APPLIER = "it takes effect when the replica's threads restart"
 RELOAD = "it takes effect after ALTER INSTANCE RELOAD TLS"
-AT_START = "it takes effect at the next start"
 OFF = frozenset({"OFF", "FALSE", "0"})
 GTID_STEPS = ("OFF", "OFF_PERMISSIVE", "ON_PERMISSIVE", "ON")
 APPLIER = frozenset(

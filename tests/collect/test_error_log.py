@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from advisor.collect.error_log import error_log_of_lines, is_error_log
+from advisor.collect.error_log import is_error_log, read_log_lines
 from advisor.collect.logs import read_error_file, read_log_file
 from advisor.collect.pasted import facts_of_texts
 from advisor.facts.server import ErrorLog
@@ -38,7 +38,7 @@ STOP_8 = "2026-11-25T15:00:00.1Z 0 [System] [MY-010910] [Server] mysqld: Shutdow
 
 def events(text: str) -> dict[str, tuple[int, tuple[str, ...]]]:
     """The counts and details in a log, by kind."""
-    return {event.kind: (event.count, event.details) for event in error_log_of_lines(text.split("\n"), "text").events}
+    return {event.kind: (event.count, event.details) for event in read_log_lines(text.split("\n"), "text").log.events}
 
 
 @pytest.mark.parametrize(
@@ -62,9 +62,9 @@ def test_a_crash_report_without_a_date_is_dated_by_the_next_message() -> None:
         for start in (MYSQL_57, MYSQL_8):
             later = start.replace("2026-11-25T14:22", "2026-11-28T09:00")
             report = f"{at} UTC - mysqld got signal 11 ;\n{at} UTC - mysqld got signal 6 ;\n"
-            (crash,) = error_log_of_lines((start + report + later).split("\n"), "text").events
+            (crash,) = read_log_lines((start + report + later).split("\n"), "text").log.events
             assert (crash.count, crash.first, crash.last) == (1, f"2026-11-{day} {at}", f"2026-11-{day} {at}")
-        (crash,) = error_log_of_lines((start + report).split("\n"), "text").events
+        (crash,) = read_log_lines((start + report).split("\n"), "text").log.events
         assert crash.last == "2026-11-25 14:22:02"  # nothing shows when it was
 
 
@@ -93,7 +93,7 @@ def test_the_path_of_the_program_may_contain_blanks(program: str) -> None:
     aborted = f"{start.splitlines()[0]}\n2026-11-25T14:24:32.8Z 0 [ERROR] [MY-010119] [Server] Aborting\n"
     assert events(start + start) == {"unclean": (1, ())}
     assert events((start + stop) * 2) == {}
-    log = error_log_of_lines((aborted + start).split("\n"), "text")
+    log = read_log_lines((aborted + start).split("\n"), "text").log
     assert (log.running, [event.kind for event in log.events]) == (True, ["failed_start"])
     closed = f"2026-11-25 14:30:00 0 [Note] {program} (initiated by: root[root] @ h []): Normal shutdown\n"
     assert events(start + closed + start) == {"unclean": (1, ("while it was shutting down",))}
@@ -106,7 +106,7 @@ def test_starts_of_older_mariadb_servers() -> None:
         first = f"{first.partition('Starting')[0]}/usr/sbin/mariadbd (server {version}) starting as process 1 ..."
         start = f"{first}\n{rest}".replace("11.8.9-MariaDB-4 from Debian", "10.6.9-MariaDB")
         assert events(start * 2) == {"unclean": (1, ())}
-        assert error_log_of_lines(start.split("\n"), "text").version == "10.6.9-MariaDB"
+        assert read_log_lines(start.split("\n"), "text").log.version == "10.6.9-MariaDB"
 
 
 @pytest.mark.parametrize("prefix", ["Nov 25 14:22:01 db1 mysqld[77]: ", "2026-11-25T14:22:01.000Z ", "mysql-1  | "])
@@ -141,7 +141,7 @@ def test_a_second_server_on_the_same_data() -> None:
     abort = "2026-11-25T14:24:32.8Z 0 [ERROR] [MY-010119] [Server] Aborting\n"
     text = MYSQL_8 + starting + lock + abort + STOP_8
     assert events(text) == {"failed_start": (1, ("data directory, socket or port in use",))}
-    assert error_log_of_lines(text.split("\n"), "text").running
+    assert read_log_lines(text.split("\n"), "text").log.running
 
 
 LINES = (
@@ -267,11 +267,11 @@ def test_a_shutdown_that_does_not_end() -> None:
 def test_times_are_utc_or_the_servers_own() -> None:
     """Offsets are converted, MariaDB's times stay as logged, and the peak is the most within an hour."""
     local = MYSQL_8.replace("Z 0", "+02:00 0")
-    assert error_log_of_lines(local.split("\n"), "text").since == "2026-11-25 12:22:01"
-    log = error_log_of_lines(MARIADB.split("\n"), "text")
+    assert read_log_lines(local.split("\n"), "text").log.since == "2026-11-25 12:22:01"
+    log = read_log_lines(MARIADB.split("\n"), "text").log
     assert (log.zone, log.last_start, log.version) == ("", "2026-11-25 09:22:01", "11.8.9-MariaDB-4")
     denied = [f"2026-11-25T{hour}:22:01Z 1 [Note] Access denied for user 'a'@'b'" for hour in (10, 11, 11)]
-    (event,) = error_log_of_lines(denied, "text").events
+    (event,) = read_log_lines(denied, "text").log.events
     assert (event.count, event.peak, event.first, event.last) == (
         3,
         2,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from advisor.collect.error_log import error_log_of_lines, is_error_log
+from advisor.collect.error_log import is_error_log, read_log_lines
 from advisor.collect.error_log_messages import CAUSES, killed_by
 from advisor.collect.pasted import facts_of_texts
 from advisor.facts.server import ErrorLog
@@ -30,7 +30,7 @@ STARTING = MYSQL.splitlines(keepends=True)[0]
 
 def log_of(text: str) -> ErrorLog:
     """What was counted in a log."""
-    return error_log_of_lines(text.split("\n"), "text")
+    return read_log_lines(text.split("\n"), "text").log
 
 
 def events(text: str) -> dict[str, tuple[int, tuple[str, ...]]]:

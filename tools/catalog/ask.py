@@ -18,7 +18,7 @@ from collections.abc import Callable
 import builds
 import kinds
 import numbers_of as numbers
-from asking import HELP, UNASKED, VALIDATE, Server, ask, run
+from asking import HELP, UNASKED, VALIDATE, Server, ask, mentions, run
 from tables import Row, canonical, read, write
 
 FOLDER = os.environ.get("MYCNF_SERVERS") or os.path.expanduser("~/.cache/mycnf/servers")
@@ -207,7 +207,7 @@ def find_effects(server: Server, rows: dict[str, Row], base: dict[str, str]) -> 
             value = base.get(name, "1")
             value = "1" if value.startswith("(No default") or not value else value
         answer = run(server, [f"{name}={value}"])
-        note(row, [m for m in answer.messages if is_mentioned(m, name)])
+        note(row, [m for m in answer.messages if mentions(m, name)])
         if answer.status == 0:
             for other, printed in answer.values.items():
                 if other != name and base.get(other) != printed and not scratch(printed):
@@ -257,11 +257,6 @@ def two_values(row: Row) -> tuple[str, str] | None:
     return (str(lower), str(higher)) if lower < higher else None
 
 
-def is_mentioned(message: str, name: str) -> bool:
-    """Whether a warning mentions the option."""
-    return name in re.findall(r"[a-z][a-z0-9_]+", message.lower().replace("-", "_"))
-
-
 def scratch(value: str) -> bool:
     """Whether a value contains the scratch folder of the query."""
     return "/ask" in value
@@ -304,7 +299,7 @@ def find_hidden(server: Server, listed: set[str]) -> list[Row]:
             "arg": "optional" if name in valued & bare else "required" if name in valued else "none",
         }
         answer = run(server, [f"{name}=1" if name in valued else name])
-        note(row, [m for m in answer.messages if is_mentioned(m, name)])
+        note(row, [m for m in answer.messages if mentions(m, name)])
         rows.append(row)
     return rows
 

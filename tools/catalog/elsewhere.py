@@ -7,7 +7,7 @@ import re
 
 import history
 from listed import never_built_in, owner
-from tables import Version, read, version
+from tables import Version, dotted_version, read, version
 
 PATCH = 3  # numbers in a version with a patch
 Catalogs = dict[str, dict[str, dict[str, object]]]
@@ -38,7 +38,7 @@ def spans(made: Catalogs) -> dict[str, dict[str, list[Version]]]:
 
 def removal_version(option: str, flavour: str, last: Version) -> str | None:
     """The documented version of its removal, after the last version known to have it."""
-    return next((history.dotted_version(v) for v in history.in_manuals(option, "removed", flavour) if v > last), None)
+    return next((dotted_version(v) for v in history.in_manuals(option, "removed", flavour) if v > last), None)
 
 
 def introductions(option: str, flavour: str, first: Version) -> list[str]:
@@ -48,7 +48,7 @@ def introductions(option: str, flavour: str, first: Version) -> list[str]:
     """
     versions = history.in_manuals(option, "introduced", flavour)
     versions = [v for v in versions if len(v) > PATCH - 1 or not any(w[:2] == v for w in versions if len(w) == PATCH)]
-    return [] if versions and versions[0][: len(first)] > first else [history.dotted_version(v) for v in versions]
+    return [] if versions and versions[0][: len(first)] > first else [dotted_version(v) for v in versions]
 
 
 def replacements() -> dict[str, str]:
@@ -63,8 +63,8 @@ def replacements() -> dict[str, str]:
 def span(option: str, flavour: str, first: Version, last: Version) -> list[object]:
     """First and last version known to have it, then from the manuals: its removal, its introduction, its owner."""
     fields: list[object] = [
-        history.dotted_version(first),
-        history.dotted_version(last),
+        dotted_version(first),
+        dotted_version(last),
         removal_version(option, flavour, last),
     ]
     plugin = owner(option, flavour) if never_built_in(option, flavour) else None

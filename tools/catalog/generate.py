@@ -20,7 +20,7 @@ from builds import Record
 from fact import Fact
 from listed import BUILT_IN, STANDS_FOR, owner
 from series import SERIES, test_plugin
-from tables import Version, read, version
+from tables import Version, dotted_version, read, version
 
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "advisor", "catalog", "data")
 ORDER = ("arg", "kind", "bits", "min", "max", "block", "values", "default", "running", "shown", "variable", "scope",
@@ -85,7 +85,7 @@ def entry(option: str, record: Record, before: list[tuple[Version, Record]], nam
         written["marks"] = marks
     if by := told_by(record):
         written["by"] = by
-    was = [[history.dotted_version(v), former(r, marks)] for v, r in before]
+    was = [[dotted_version(v), former(r, marks)] for v, r in before]
     was = [[v, facts] for v, facts in was if facts]
     return written | ({"was": was} if was else {})
 

@@ -6,18 +6,13 @@ import itertools
 
 from builds import Build, Record
 from fact import Fact
-from tables import Row, Version, read, version
+from tables import Row, Version, dotted_version, read, version
 
 # These builds were queried without InnoDB and Performance Schema: an option that is not listed may still exist.
 PARTIAL = {("mysql", (8, 0, 43)), ("mysql", (8, 4, 8)), ("mariadb", (10, 4, 12))}
 UNCONFIRMED, NEVER_RELEASED = "unconfirmed", (6, 0)
 # Facts that may differ between two patches; the others are only completed.
 CHANGING = ("arg", "default", "kind", "bits", "min", "max", "block", "values", "ignored", "dynamic")
-
-
-def dotted_version(numbers: Version) -> str:
-    """A version in the usual notation."""
-    return ".".join(str(n) for n in numbers)
 
 
 def _presence() -> dict[tuple[str, str], list[tuple[Version, Version]]]:

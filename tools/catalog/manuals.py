@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tables import Row, Version, read, version
 
-SERIES_NUMBERS = 2
 Said = dict[tuple[str, str], str]
 
 

@@ -40,3 +40,8 @@ def canonical(name: str) -> str:
 def version(text: str) -> Version:
     """The numbers of a version such as 8.0.36."""
     return tuple(int(n) for n in text.split("."))
+
+
+def dotted_version(numbers: Version) -> str:
+    """A version in the usual notation."""
+    return ".".join(str(n) for n in numbers)

@@ -12,7 +12,7 @@ import re
 import sys
 from typing import Any
 
-from tables import Row, Version, canonical, version, write
+from tables import Row, Version, canonical, dotted_version, version, write
 
 SERVER_TABLES = ("options", "help-values", "variable-metadata", "global-variables")
 OTHERS = (
@@ -103,11 +103,6 @@ def runs(had: list[Version], builds: list[Version]) -> str:
         else:
             groups.append([build])
     return ",".join(f"{dotted_version(r[0])}..{dotted_version(r[-1])}" for r in groups if r)
-
-
-def dotted_version(numbers: Version) -> str:
-    """A version in the usual notation."""
-    return ".".join(str(n) for n in numbers)
 
 
 def take_changes(folder: str) -> None:

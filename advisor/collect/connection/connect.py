@@ -38,7 +38,6 @@ _REMEDIES = {
     4031: "the server closed the connection because it was idle",
     4151: "the account is locked; unlock it with ALTER USER … ACCOUNT UNLOCK",
 }
-_CAN_T_CONNECT = (2002, 2003, 2005)
 _LOST = (2006, 2013)
 _PLUGIN = (2054, 2058, 2059, 2061, 1251, 1275)
 _TLS = 2026

@@ -13,6 +13,7 @@ from advisor.collect.connection.sockets import default_socket
 from advisor.core.errors import ConnectError, ConnectOptionsError, MycnfError
 from advisor.optionfile import parse, resolve
 from advisor.optionfile.lines import LineKind
+from advisor.verdict.words import OFF
 
 # The groups that the interactive clients of MySQL and MariaDB read, and mycnf's own group.
 GROUPS = ("client", "client-server", "client-mariadb", "mysql", "mariadb-client", "mycnf")
@@ -165,10 +166,10 @@ def _ssl_mode(text: str, options: dict[str, tuple[str, str]]) -> str:
         if mode not in SSL_MODES:
             raise ConnectOptionsError(f"ssl-mode {text!r} is unknown; use one of {', '.join(SSL_MODES)}")
         return mode
-    if "skip-ssl" in options or options.get("ssl", ("1", ""))[0].lower() in ("0", "off", "false"):
+    if "skip-ssl" in options or options.get("ssl", ("1", ""))[0].lower() in OFF:
         return "disabled"
     verify = options.get("ssl-verify-server-cert")
-    if verify is not None and verify[0].lower() not in ("0", "off", "false"):
+    if verify is not None and verify[0].lower() not in OFF:
         return "verify-identity"  # without a CA of its own, by those of the system
     return "verify-ca" if "ssl-ca" in options else ""
 
