@@ -46,6 +46,8 @@ NAMES: dict[str, tuple[str, str]] = {
     "cloudsql-mysql": ("mysql", "cloudsql"),
     "azure-mysql": ("mysql", "azure"),
 }
+# A target of each managed service, for messages.
+SERVICES = ("rds-mysql-8.0", "rds-mariadb-10.11", "aurora-mysql-3", "cloudsql-mysql-8.0", "azure-mysql-8.0")
 # Aurora counts its own releases: 3 is compatible with MySQL 8.0.
 AURORA = {"2": "5.7", "3": "8.0"}
 # The exact versions of which a running server was examined.
@@ -235,8 +237,8 @@ def _raise_unknown_target(text: str) -> MycnfError:
     known = [f"{flavour}-{s[0]}.{s[1]}" for flavour, series in SERIES.items() for s in sorted(series)]
     known += [str(Target("mysql", s, build)) for build, series in BUILD_SERIES.items() for s in sorted(series)]
     name, _, number = text.lower().rpartition("-")
-    hint = "" if name in NAMES and "." in number else did_you_mean(text[:MAX_LENGTH], known)
+    hint = "" if name in NAMES and "." in number else did_you_mean(text[:MAX_LENGTH], [*known, *SERVICES])
     return MycnfError(
         f"unknown target {text[:MAX_LENGTH]!r}: known are {', '.join(known)}, each also with a patch such as "
-        f"mysql-8.0.36{hint}"
+        f"mysql-8.0.36, and services such as {', '.join(SERVICES)}{hint}"
     )

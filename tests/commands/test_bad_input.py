@@ -98,10 +98,12 @@ def test_include_cycle(mycnf: Mycnf, tmp_path: Path) -> None:
 
 
 def test_unknown_target_names_the_known(mycnf: Mycnf, tmp_path: Path) -> None:
-    """An unknown target is answered with those that are known."""
+    """An unknown target is answered with those that are known, services among them."""
     ended = mycnf("lint", "--target", "postgres-16", tmp_path / "x.cnf")
     assert ended.code == 2
     assert "mysql-8.4" in one_line(ended.err)
+    assert "aurora-mysql-3" in ended.err
+    assert "did you mean rds-mysql-8.0?" in mycnf("lint", "--target", "rds-8.0", tmp_path / "x.cnf").err
 
 
 def test_unknown_rule(mycnf: Mycnf, tmp_path: Path) -> None:
