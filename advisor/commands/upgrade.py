@@ -98,11 +98,11 @@ def _for_service(
     writes each line as name and value, else as the document does.
     """
     from advisor.catalog.managed import platform_parameters
-    from advisor.verdict.declared import CHOSEN_BY_SERVICES
+    from advisor.verdict.declared import OTHER_DEFAULTS_OF_SERVICES
 
     old, new = targets
     platform = platform_parameters(new)
-    own = [c for c in move.defaults if platform.can_change(c.option) and c.option not in CHOSEN_BY_SERVICES]
+    own = [c for c in move.defaults if platform.can_change(c.option) and c.option not in OTHER_DEFAULTS_OF_SERVICES]
     lines = [*move.lines, *_dropped_parameters(move, targets, declared)]
     made = move._replace(
         before=old,

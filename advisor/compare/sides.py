@@ -32,7 +32,14 @@ from advisor.preflight.next_values import (
 from advisor.preflight.sources import INSTALLED, NextStartOptions, installed_plugins
 from advisor.preflight.start_command import next_command
 from advisor.verdict import REFUSED, judge_file
-from advisor.verdict.declared import CHOSEN_BY_SERVICES, DEFAULTS, FormulaError, Instance, evaluate_formula, is_formula
+from advisor.verdict.declared import (
+    DEFAULTS,
+    OTHER_DEFAULTS_OF_SERVICES,
+    FormulaError,
+    Instance,
+    evaluate_formula,
+    is_formula,
+)
 from advisor.verdict.settings import (
     DAY,
     DAYS,
@@ -175,7 +182,7 @@ def side_of_file(verdict: FileVerdict, name: str) -> Side:
 
 def side_of_service(side: Side, declared: DeclaredSet, instance: Instance | None) -> Side:
     """Return the side of a managed service's document: with the service's own defaults, and bounds of formulas."""
-    own = {**dict.fromkeys(CHOSEN_BY_SERVICES), **DEFAULTS.get(side.target.build, {})}
+    own = {**dict.fromkeys(OTHER_DEFAULTS_OF_SERVICES), **DEFAULTS.get(side.target.build, {})}
     settings = dict(side.settings)
     for name, held in side.settings.items():
         if held.is_set:

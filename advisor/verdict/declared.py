@@ -295,7 +295,7 @@ def _tokens(text: str) -> Iterator[str]:
 
 
 # Default parameter groups show that services have other defaults for these variables than their servers.
-CHOSEN_BY_SERVICES = frozenset(
+OTHER_DEFAULTS_OF_SERVICES = frozenset(
     (
         *("binlog_format", "innodb_buffer_pool_instances", "innodb_buffer_pool_size", "innodb_flush_method"),
         *("innodb_io_capacity", "innodb_io_capacity_max", "innodb_log_buffer_size", "innodb_log_file_size"),
@@ -341,7 +341,7 @@ class ServiceSettings(Settings):
     def _default(self, var: str) -> Setting | None:
         if var in self._defaults:
             return Setting(var, self._defaults[var], Origin.COMPILED)
-        return None if var in CHOSEN_BY_SERVICES else super()._default(var)
+        return None if var in OTHER_DEFAULTS_OF_SERVICES else super()._default(var)
 
 
 def service_settings(
