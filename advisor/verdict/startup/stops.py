@@ -144,45 +144,66 @@ def find_stops(
     stops = {}
     if _is_no_power_of_two(parse_digits(values.get(PAGE)) or 0):
         stops[PAGE] = StartupStop("The page size of InnoDB is 4096, 8192, 16384, 32768 or 65536 bytes.", certain=True)
-    if POLICY in values:
-        from advisor.verdict.formats import find_policy_fault
-
-        fault = find_policy_fault(values[POLICY], target, loads=bool(loaded))
-        stops.update({POLICY: StartupStop(fault, certain=False)} if fault else {})
-    if ZONE in values:
-        from advisor.verdict.formats import find_zone_fault
-
-        fault = find_zone_fault(values[ZONE], target)
-        stops.update({ZONE: StartupStop(fault, certain=True)} if fault else {})
-    if BIND in values and BIND not in unread:
-        fault = find_address_fault(values[BIND], target, listens=_listens(values, target))
-        stops.update({BIND: StartupStop(fault, certain=True)} if fault else {})
     if values.get(RECOVER) in ("COMMIT", "ROLLBACK") and _coordinates(values, target):
         why = (
             "This option is for a single start: the server resolves prepared transactions, requests a start without "
             "it, and stops."
         )
         stops[RECOVER] = StartupStop(why, certain=False)
-    if ADMIN in values and ADMIN not in unread and _listens(values, target):
-        fault = find_admin_fault(values[ADMIN], target)
-        stops.update({ADMIN: StartupStop(fault, certain=True)} if fault else {})
-        fault = find_port_fault(values, unread)
-        at = ADMIN_PORT if ADMIN_PORT in values else "port"
-        stops.update({at: StartupStop(fault, certain={ADMIN_PORT, "port"} <= values.keys())} if fault else {})
-    if is_too_long(values.get(SOCKET), target):
-        stops[SOCKET] = StartupStop(f"The path of a socket can have at most {LONGEST_SOCKET} bytes.", certain=True)
+    stops.update(_parsed_at_start(values, loaded, target))
+    stops.update(_addresses(values, target, unread))
     stops.update(_engines(values, target))
     stops.update(_data_files(values, target))
-    if THREADS in values and target.is_mysql and unread.isdisjoint(REDO_SIZES):
-        fault = find_threads_fault(values, catalog)
-        known = not set(REDO_SIZES).isdisjoint(values)  # another file may set the size
-        stops.update({THREADS: StartupStop(fault, certain=known)} if fault else {})
-    if target.is_mysql and target.platform == "windows":
-        stops.update(_on_windows(values))
-    if target.is_mariadb:
-        stops.update(_of_mariadb(values, loaded, catalog, unread))
+    own = _of_mysql(values, catalog, unread) if target.is_mysql else _of_mariadb(values, loaded, catalog, unread)
+    stops.update(own)
     maybe_off = target.is_mariadb and ("innodb" in values or LEFT_OUT in values)
     return {name: stop for name, stop in stops.items() if not (maybe_off and name.startswith("innodb_"))}
+
+
+def _stop_for(name: str, fault: str | None, *, certain: bool) -> dict[str, StartupStop]:
+    """Return the stop of one option; empty without a fault."""
+    return {name: StartupStop(fault, certain=certain)} if fault else {}
+
+
+def _parsed_at_start(values: Values, loaded: frozenset[str], target: Target) -> dict[str, StartupStop]:
+    """Find texts that servers parse only when they start."""
+    stops = {}
+    if POLICY in values:
+        from advisor.verdict.formats import find_policy_fault
+
+        fault = find_policy_fault(values[POLICY], target, loads=bool(loaded))
+        stops.update(_stop_for(POLICY, fault, certain=False))
+    if ZONE in values:
+        from advisor.verdict.formats import find_zone_fault
+
+        stops.update(_stop_for(ZONE, find_zone_fault(values[ZONE], target), certain=True))
+    return stops
+
+
+def _addresses(values: Values, target: Target, unread: frozenset[str]) -> dict[str, StartupStop]:
+    """Find addresses, ports and a socket on which the server cannot listen."""
+    stops, listens = {}, _listens(values, target)
+    if BIND in values and BIND not in unread:
+        stops.update(_stop_for(BIND, find_address_fault(values[BIND], target, listens=listens), certain=True))
+    if ADMIN in values and ADMIN not in unread and listens:
+        stops.update(_stop_for(ADMIN, find_admin_fault(values[ADMIN], target), certain=True))
+        at = ADMIN_PORT if ADMIN_PORT in values else "port"
+        both = {ADMIN_PORT, "port"} <= values.keys()
+        stops.update(_stop_for(at, find_port_fault(values, unread), certain=both))
+    if is_too_long(values.get(SOCKET), target):
+        stops[SOCKET] = StartupStop(f"The path of a socket can have at most {LONGEST_SOCKET} bytes.", certain=True)
+    return stops
+
+
+def _of_mysql(values: Values, catalog: Catalog, unread: frozenset[str]) -> dict[str, StartupStop]:
+    """Find what stops MySQL alone."""
+    stops = {}
+    if THREADS in values and unread.isdisjoint(REDO_SIZES):
+        known = not set(REDO_SIZES).isdisjoint(values)  # another file may set the size
+        stops.update(_stop_for(THREADS, find_threads_fault(values, catalog), certain=known))
+    if catalog.target.platform == "windows":
+        stops.update(_on_windows(values))
+    return stops
 
 
 def _of_mariadb(
