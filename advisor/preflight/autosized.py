@@ -149,6 +149,7 @@ BOTH: dict[str, Formula] = {
     "collation_database": _session_collation,
     "max_insert_delayed_threads": _follows("max_delayed_threads"),
     "port": lambda of: 0 if of.text("skip_networking") == "ON" else 3306,
+    "report_port": _follows("port"),
     "sql_big_selects": lambda of: "OFF" if of["max_join_size"] < MOST_ROWS else "ON",
 }
 

@@ -180,6 +180,15 @@ def test_an_untouched_server(mycnf: Mycnf, any_server: Sandbox) -> None:
     assert "The next restart changes nothing." in preflight(mycnf, any_server).out
 
 
+@pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-11.8")
+def test_an_untouched_server_that_listens_on_a_port(
+    mycnf: Mycnf, server_name: str, start: Start, tmp_path: Path
+) -> None:
+    """A server on a TCP port reports that port to its source (report_port), and does so again after a restart."""
+    sandbox = start(server_name, option_file=written(tmp_path / "my.cnf", QUICKLY), small=True, tcp=True)
+    assert items(preflight(mycnf, sandbox, "--format", "json")) == []
+
+
 REFUSED = """[mysqld]
 sort_buffer_size = 1M
 innodb_bufer_pool_size = 1G
