@@ -71,7 +71,8 @@ class AppBase(App[int]):
 
     async def action_changes(self) -> None:
         """Show the change set."""
-        await self.show_item("changes", None, "")
+        if not any(pane.id == "changes" and pane.display for pane in self.panes()):
+            await self.show_item("changes", None, "")
 
     async def show_item(self, place: str, item: object, missing: str) -> None:
         """Show a screen with an item selected, from which Backspace returns; without the item, say what is missing."""

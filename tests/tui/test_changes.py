@@ -19,7 +19,15 @@ from advisor.core.model import Action, Finding
 from advisor.redaction import MASK
 from advisor.report.audit.ticket import LONGEST
 from advisor.tui.app import AuditApp
-from advisor.tui.screens.changes import DONE, STILL, UNJUDGED, UNWRITTEN, change_state, save_files
+from advisor.tui.screens.changes import (
+    DONE,
+    STILL,
+    UNJUDGED,
+    UNWRITTEN,
+    ChangesPane,
+    change_state,
+    save_files,
+)
 from advisor.tui.screens.findings.screen import FindingsPane
 from advisor.tui.view import SelectedFinding
 
@@ -81,6 +89,24 @@ async def test_selected_findings_become_files(tmp_path: Path) -> None:
 def _finding(app: AuditApp, code: str) -> Finding:
     assert app.view is not None
     return next(f for f in app.view.audited.findings if f.code == code)
+
+
+async def test_escape_leaves_the_change_set() -> None:
+    """esc returns from the file to the list, and from there to where c was pressed, also from an empty change set."""
+    async with driven(size=(120, 40)) as (app, pilot):
+        findings = app.query_one(FindingsPane)
+        await pilot.press("c", "c")
+        await until(pilot, lambda: "The change set is empty" in screen_text(app))
+        changes = app.query_one(ChangesPane)
+        await pilot.press("escape")
+        await until(pilot, lambda: findings.display and not changes.display)
+        await select(app, pilot, "DUR002")
+        await pilot.press("c", "right")
+        await until(pilot, lambda: app.focused is changes.query_one("#changes-preview"))
+        await pilot.press("escape")
+        await until(pilot, lambda: app.focused is changes.query_one("#changes-list"))
+        await pilot.press("escape")
+        await until(pilot, lambda: findings.display and not changes.display)
 
 
 async def test_contradictions_are_named_on_the_screen() -> None:

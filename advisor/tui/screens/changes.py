@@ -190,7 +190,7 @@ class ChangesPane(Pane):
         Binding("X", "clear", "empty", id="changes.clear", key_display="X", tooltip="empty the change set"),
         Binding("y", "copy", "copy", id="changes.copy"),
         Binding("right", "read", "read the file", show=False, id="changes.read"),
-        Binding("escape", "list", "to the list", show=False, id="changes.list"),
+        Binding("escape", "list", "to the list, then back", show=False, id="changes.list"),
     ]
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - textual's parameter name
@@ -291,9 +291,13 @@ class ChangesPane(Pane):
         """Focus the file, to scroll it."""
         self.query_one("#changes-preview").focus()
 
-    def action_list(self) -> None:
-        """Focus the list."""
-        self.query_one("#changes-list").focus()
+    async def action_list(self) -> None:
+        """Focus the list; from there, return to the screen from which the change set was opened."""
+        options = self.query_one("#changes-list")
+        if options.has_focus or not self._texts or not self._texts.rows:
+            await self.app.action_back()
+        else:
+            options.focus()
 
     @on(OptionList.OptionSelected, "#changes-list")
     async def _open_finding(self, event: OptionList.OptionSelected) -> None:
