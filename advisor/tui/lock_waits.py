@@ -10,6 +10,7 @@ from textual.content import Content
 from advisor.core.model import format_duration
 from advisor.facts.workload import ServerSession
 from advisor.report import plural, wrap
+from advisor.report.audit.fact_lines import channel_states, galera_state
 from advisor.tui.text import safe_line, safe_text
 from advisor.verdict.number import parse_digits
 
@@ -35,7 +36,7 @@ LOCKS = {  # words for types of metadata locks
     "BACKUP LOCK": "the backup lock",
 }
 NEVER_SHOWN = ("Waiting for table flush", "Waiting for table level lock")  # waits of which no server shows the blocker
-THREADS = {"receiver": "io_running", "applier": "sql_running"}  # of a channel, by the column of its state
+NO_ADDRESS = ("", "AUTO")  # what MariaDB shows for a node without wsrep_node_incoming_address
 
 
 class StatusLine(NamedTuple):
@@ -221,7 +222,8 @@ def replication_lines(audited: AuditResult) -> list[StatusLine]:
         why = next((gap.reason for gap in audited.facts.unavailable if gap.part == "server.replication"), "")
         return [StatusLine(f"not measured: {why}")] if why else []
     lines = [_replicas(part.replicas_connected)] if part.replicas_connected else []
-    channels = sorted(_channels(audited.context), key=lambda line: line.state != BAD)  # of many, not all are shown
+    ordered = sorted(channel_states(audited.context), key=lambda one: not one.bad)  # of many, not all are shown
+    channels = [StatusLine(words, BAD if bad else GOOD) for words, bad in ordered]
     lines += [*channels, *_group(part.members or ())]
     if not part.members and part.group_members:
         states = ", ".join(f"{count} {state}" for state, count in sorted(part.group_states.items()))
@@ -231,24 +233,6 @@ def replication_lines(audited: AuditResult) -> list[StatusLine]:
 
 def _replicas(count: int) -> StatusLine:
     return StatusLine(f"source of {count} connected replica{'' if count == 1 else 's'}")
-
-
-def _channels(context: RuleContext) -> Iterator[StatusLine]:
-    from rules.replication import channel_suffix, replica_channels
-    from rules.replication.lag import LAGGING, channel_lag, lag_trend
-
-    for channel in replica_channels(context):
-        lag, host = channel_lag(context, channel), channel.get("host", "")
-        states = {name: channel.get(column, "") for name, column in THREADS.items()}
-        broken = [f"{name} {'not running' if state in ('', 'No') else state}" for name, state in states.items()]
-        broken = [text for text, state in zip(broken, states.values(), strict=True) if state != "Yes"]
-        trend = lag_trend(context, channel) if lag else None
-        change = "" if trend is None or abs(trend.grew) <= 1 else f" ({trend.grew:+,} s in {trend.window:.0f} s)"
-        behind = "lag unknown" if lag is None else f"lag {format_duration(lag)}{change}"
-        bad = bool(broken) or lag is None or lag >= LAGGING
-        source = f"replica of {host}" if host else "replica"
-        words = ", ".join([*broken, behind])
-        yield StatusLine(f"{source}{channel_suffix(channel)}: {words}", BAD if bad else GOOD)
 
 
 def _group(members: tuple[GroupMember, ...]) -> Iterator[StatusLine]:
@@ -264,20 +248,14 @@ def _group(members: tuple[GroupMember, ...]) -> Iterator[StatusLine]:
 
 
 def _galera(context: RuleContext) -> Iterator[StatusLine]:
-    """The state of a Galera node and its cluster, from the node's status counters."""
-    from rules.replication.galera import SIZE, STATUS, is_node
-
-    if not is_node(context):
+    """The state of a Galera node and its cluster, the addresses of the nodes, and what waits to be applied."""
+    state = galera_state(context)
+    if state is None:
         return
+    yield StatusLine(state[0], GOOD if state[1] else BAD)
     status = context.server.status
-    size, own = status.get(SIZE, ""), status.get("wsrep_local_state_comment", "unknown")
-    nodes = f" of {size} nodes" if size else ""
-    yield StatusLine(
-        f"Galera cluster{nodes}: {status[STATUS]}, this node {own}",
-        GOOD if status[STATUS].upper() == "PRIMARY" and own == "Synced" else BAD,
-    )
-    addresses = [address for address in status.get("wsrep_incoming_addresses", "").split(",") if address.strip()]
-    yield from (StatusLine(f"  node {address.strip()}") for address in addresses)
+    addresses = [address.strip() for address in status.get("wsrep_incoming_addresses", "").split(",")]
+    yield from (StatusLine(f"  node {address}") for address in addresses if address not in NO_ADDRESS)
     queue = parse_digits(status.get("wsrep_local_recv_queue", ""))
     if queue:
         yield StatusLine(f"{queue:,} write sets wait to be applied")

@@ -7,12 +7,17 @@ import re
 import unicodedata
 
 import pytest
+from audit_samples import audited, recorded
 from jsonschema import Draft4Validator
 from lxml import etree
+from msgspec.structs import replace
 from mycnf_command import CHECKOUT
 
 from advisor.__main__ import main
-from advisor.report.formats import names
+from advisor.facts import Replication
+from advisor.facts.server import GroupMember
+from advisor.report import Page
+from advisor.report.formats import names, render_audit
 
 SNAPSHOT = CHECKOUT / "examples" / "snapshots" / "mariadb-10.11.json"
 
@@ -84,3 +89,34 @@ def test_every_format_names_the_rules(form: str, capsys: pytest.CaptureFixture[s
     text = printed(capsys, form).replace("\r\n", "\n")
     assert {str(f["code"]) for f in findings(capsys)} <= set(re.findall(r"\b[A-Z]{3}\d{3}\b", text))
     assert not [c for c in text if unicodedata.category(c) == "Cc" and c not in "\n\t"]
+
+
+REPLICA = {"Slave_IO_Running": "Yes", "Slave_SQL_Running": "Yes", "Seconds_Behind_Master": "3"}
+DB1 = {"Master_Host": "db1", "Master_Port": "3306", "Connection_name": "eu", **REPLICA}
+DB2 = {"Master_Host": "db2", "Master_Port": "3307", "Connection_name": "us", "Slave_IO_Running": "Yes"}
+OWN = GroupMember("ONLINE", "PRIMARY", "8.0.36", own=True)
+NODE = {"wsrep_cluster_status": "Primary", "wsrep_cluster_size": "3", "wsrep_local_state_comment": "Donor/Desynced"}
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "html"])
+@pytest.mark.parametrize(
+    ("replication", "words"),
+    [
+        (Replication((DB1, DB2), replicas_connected=1), [
+            "replica of db2:3307 of channel us: applier not running, lag unknown · replica of db1 of channel eu",
+            "lag 3 s · source of 1 replica"]),
+        (Replication((DB1,) * 5), ["replica of db1 of channel eu: lag 3 s · 2 more channels"]),
+        (Replication(group_members=3, members=(OWN,)), [
+            "member of a replication group of 3: this server ONLINE, PRIMARY"]),
+        (Replication(galera=True), ["Galera cluster of 3 nodes: Primary, this node Donor/Desynced"]),
+    ],
+    ids=["channels", "many", "group", "cluster"],
+)  # fmt: skip
+def test_the_role_of_a_server_is_among_the_facts(form: str, replication: Replication, words: list[str]) -> None:
+    """Reports for people say what a server replicates and how far it is behind, a channel with a problem first."""
+    facts = recorded()
+    wsrep = {"wsrep_on": "ON", "wsrep_provider": "/usr/lib/galera.so"} if replication.galera else {}
+    server = replace(facts.server, replication=replication, variables=facts.server.variables | wsrep)
+    server = replace(server, status=server.status | (NODE if replication.galera else {}))
+    text = " ".join(render_audit(form, audited(facts=replace(facts, server=server)), Page()).replace("`", "").split())
+    assert all(part in text for part in words)

@@ -135,6 +135,8 @@ def _row(**changed: str) -> dict[str, str | None]:
     [
         (_row(Seconds_Behind_Master="0"), "replica of db1: lag 0 s", GOOD),
         (_row(Seconds_Behind_Master="90"), "replica of db1: lag 1 min", BAD),
+        (_row(Master_Port="3306", Seconds_Behind_Master="0"), "replica of db1: lag 0 s", GOOD),
+        (_row(Master_Port="3307", Seconds_Behind_Master="0"), "replica of db1:3307: lag 0 s", GOOD),
         (_row(Slave_SQL_Running="No"), "replica of db1: applier not running, lag unknown", BAD),
         (_row(Slave_IO_Running="Connecting"), "replica of db1: receiver Connecting, lag unknown", BAD),
     ],
@@ -156,21 +158,20 @@ def test_members_of_a_group_are_rows(recorded: Facts) -> None:
     assert lines[2].state == BAD
 
 
-def test_nodes_of_a_cluster_are_listed(recorded: Facts) -> None:
-    """A Galera node shows its cluster's status, its own state and the other nodes."""
+@pytest.mark.parametrize(
+    ("addresses", "lines"), [("a:3306,b:3306", ["  node a:3306", "  node b:3306"]), ("AUTO,AUTO", []), ("", [])]
+)
+def test_nodes_of_a_cluster_are_listed(recorded: Facts, addresses: str, lines: list[str]) -> None:
+    """A Galera node shows its cluster's status, its own state and the nodes whose addresses the server knows."""
     variables = recorded.server.variables | {"wsrep_on": "ON", "wsrep_provider": "/usr/lib/galera.so"}
     status = recorded.server.status | {
         "wsrep_cluster_status": "Primary",
         "wsrep_cluster_size": "2",
         "wsrep_local_state_comment": "Synced",
-        "wsrep_incoming_addresses": "a:3306,b:3306",
+        "wsrep_incoming_addresses": addresses,
     }
-    lines = replication_lines(audited(recorded, variables=variables, status=status, replication=Replication()))
-    assert [line.text for line in lines] == [
-        "Galera cluster of 2 nodes: Primary, this node Synced",
-        "  node a:3306",
-        "  node b:3306",
-    ]
+    shown = replication_lines(audited(recorded, variables=variables, status=status, replication=Replication()))
+    assert [line.text for line in shown] == ["Galera cluster of 2 nodes: Primary, this node Synced", *lines]
 
 
 def test_a_lone_server_has_no_replication(recorded: Facts) -> None:
@@ -270,6 +271,7 @@ def test_the_role_is_named_or_said_to_be_unknown(recorded: Facts) -> None:
     ("status", "words"),
     [
         ({"threads_connected": "950"}, "950 of 2,000 connections"),
+        ({"threads_running": "1"}, "1 thread running ·"),
         ({"threads_connected": "x"}, "open connections not known"),
     ],
 )

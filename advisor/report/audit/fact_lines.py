@@ -1,10 +1,10 @@
-"""The facts of an audit in a line each: host, memory, storage, workload and busiest hours."""
+"""The facts of an audit in a line each: role, host, memory, storage, workload and busiest hours."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.core.model import format_size
+from advisor.core.model import format_duration, format_size
 from advisor.report import plural
 from rules.core.counters import window_text
 
@@ -13,17 +13,23 @@ if TYPE_CHECKING:
 
     from advisor.analysis.audited import AuditResult
     from advisor.facts import Facts, Host, Server, Workload
+    from advisor.facts.server import Replication
     from advisor.facts.storage import BlockDevice, Storage
+    from rules.core.context import RuleContext
 
 DIGITS = 20  # of the largest number that a server holds
 READS = ("com_select",)
 WRITES = ("com_insert", "com_update", "com_delete", "com_replace")
+PORT = "3306"
+THREADS = {"receiver": "io_running", "applier": "sql_running"}  # of a channel, by the column of its state
+MOST_CHANNELS = 3  # in the line about the server's role; the others are counted
 
 
 def rows(audited: AuditResult) -> list[tuple[str, str]]:
-    """Host, memory, storage, workload and busiest hours, each with its words as they came."""
+    """Role in replication, host, memory, storage, workload and busiest hours, each with its words as they came."""
     facts, host = audited.facts, audited.facts.host
     pairs = [
+        ("Role", role(audited)),
         ("Host", _host(facts)),
         ("Memory", _memory(audited, host)),
         ("Storage", _storage(host) + latency(audited)),
@@ -31,6 +37,75 @@ def rows(audited: AuditResult) -> list[tuple[str, str]]:
         ("Sampled", _sampled_line(facts)),
     ]
     return [(name, text) for name, text in pairs if text]
+
+
+def role(audited: AuditResult) -> str:
+    """`replica of db1: lag 3 s · source of 2 replicas`; empty without replication, or where it was not read."""
+    part = audited.facts.server.replication
+    return " · ".join(_roles(audited.context, part)) if part else ""
+
+
+def _roles(context: RuleContext, part: Replication) -> Iterator[str]:
+    channels = sorted(channel_states(context), key=lambda channel: not channel.bad)
+    yield from (channel.words for channel in channels[:MOST_CHANNELS])
+    if len(channels) > MOST_CHANNELS:
+        yield f"{plural(len(channels) - MOST_CHANNELS, 'more channel')}"
+    if part.replicas_connected:
+        yield f"source of {plural(part.replicas_connected, 'replica')}"
+    if part.group_members:
+        own = next((member for member in part.members or () if member.own), None)
+        state = f": this server {own.state}{f', {own.role}' if own.role else ''}" if own else ""
+        yield f"member of a replication group of {part.group_members}{state}"
+    node = galera_state(context)
+    if node is not None:
+        yield node[0]
+    elif part.galera:
+        yield "node of a Galera cluster"
+
+
+class ChannelState(NamedTuple):
+    """The source of a replication channel with its lag or what does not run; `bad` needs attention."""
+
+    words: str
+    bad: bool
+
+
+def channel_states(context: RuleContext) -> Iterator[ChannelState]:
+    """Each replication channel of a replica: `replica of db1: lag 3 s`."""
+    from rules.replication import channel_suffix, replica_channels
+    from rules.replication.lag import LAGGING, channel_lag, lag_trend
+
+    for channel in replica_channels(context):
+        lag = channel_lag(context, channel)
+        states = {name: channel.get(column, "") for name, column in THREADS.items()}
+        broken = [f"{name} {'not running' if state in ('', 'No') else state}" for name, state in states.items()]
+        broken = [text for text, state in zip(broken, states.values(), strict=True) if state != "Yes"]
+        trend = lag_trend(context, channel) if lag else None
+        change = "" if trend is None or abs(trend.grew) <= 1 else f" ({trend.grew:+,} s in {trend.window:.0f} s)"
+        behind = "lag unknown" if lag is None else f"lag {format_duration(lag)}{change}"
+        source = f"replica of {source_address(channel)}" if channel.get("host") else "replica"
+        words = f"{source}{channel_suffix(channel)}: {', '.join([*broken, behind])}"
+        yield ChannelState(words, bool(broken) or lag is None or lag >= LAGGING)
+
+
+def source_address(channel: dict[str, str]) -> str:
+    """The host of a channel's source, with the port if it is not 3306; empty if there is none."""
+    host, port = channel.get("host", ""), channel.get("port", "")
+    if not host or port in ("", "0", PORT):
+        return host
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def galera_state(context: RuleContext) -> tuple[str, bool] | None:
+    """The state of a Galera node and its cluster, from its status counters, and whether it is good."""
+    from rules.replication.galera import SIZE, STATUS, is_node
+
+    if not is_node(context):
+        return None
+    status = context.server.status
+    size, own = status.get(SIZE, ""), status.get("wsrep_local_state_comment", "unknown")
+    words = f"Galera cluster{f' of {size} nodes' if size else ''}: {status[STATUS]}, this node {own}"
+    return words, status[STATUS].upper() == "PRIMARY" and own == "Synced"
 
 
 def _host(facts: Facts) -> str:

@@ -85,16 +85,7 @@ def _role(audited: AuditResult) -> str:
     part = audited.facts.server.replication
     if part is None:
         return f"unknown: {audited.facts.reason_missing('server.replication')}"
-    roles = []
-    if part.galera:
-        roles.append("node of a Galera cluster")
-    if part.group_members:
-        roles.append(f"member of a replication group of {part.group_members}")
-    if part.is_replica:
-        roles.append("replica")
-    if part.replicas_connected:
-        roles.append(f"source of {plural(part.replicas_connected, 'replica')}")
-    return ", ".join(roles) or "no replication seen"
+    return fact_lines.role(audited) or "no replication seen"
 
 
 def _memory(audited: AuditResult) -> Section:

@@ -221,7 +221,7 @@ def connections_text(view: View, width: int) -> Content:
     open_now, running = counter("threads_connected"), counter("threads_running")
     peak = counter(PEAK)
     refused = counter("connection_errors_max_connections")
-    parts = [] if running is None else [f"{running:,} threads running"]
+    parts = [] if running is None else [f"{plural(running, 'thread')} running"]
     parts += [] if peak is None else [f"peak {peak:,} since the start"]
     parts += [f"{refused:,} refused" if refused else ""]
     below = safe_text("\n" + join_lines(parts, width))

@@ -12,6 +12,7 @@ from advisor.analysis import sort_by_severity
 from advisor.core.model import Severity, format_duration, format_size
 from advisor.redaction import escape_text
 from advisor.report import plural
+from advisor.report.audit.fact_lines import source_address
 from advisor.tui.text import MUTED, SEVERITY_SIGNS, SEVERITY_STYLES, fit_line, join_lines, safe_line, safe_text
 from advisor.tui.view import running_subject
 from rules.core.advice import value_of_actions
@@ -58,7 +59,7 @@ def server_role(audited: AuditResult) -> str:
     from rules.replication import replica_channels
     from rules.replication.galera import is_node
 
-    hosts = list(dict.fromkeys(channel.get("host") or "a source" for channel in replica_channels(audited.context)))
+    hosts = list(dict.fromkeys(source_address(row) or "a source" for row in replica_channels(audited.context)))
     more = f" and {len(hosts) - MOST_SOURCES:,} more sources" if len(hosts) > MOST_SOURCES + 1 else ""
     named = hosts[:MOST_SOURCES] if more else hosts
     own = next((member for member in part.members or () if member.own), None)
