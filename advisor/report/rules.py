@@ -108,23 +108,43 @@ def of_option(
     """
     from advisor.catalog.presence import describe_option
 
-    newest = next((t for t, option in reversed(list(everywhere.items())) if option is not None), None)
-    shown = here or (everywhere[newest] if newest else None)
-    teller = target if here else newest
-    told_apart = target is not None or _differs(everywhere)
-    title = f"As {teller.label} knows it" if told_apart and teller is not None else ""
+    newest = _newest_of_flavours(everywhere)
+    shown = here or next(iter(newest.values()), None)
+    if target is not None and here is not None:
+        newest = {target: here}
+    headed = target is not None or _differs(everywhere)
     missing = target is not None and here is None
     defaults = tuple((version.label, _default_of(version, option)) for version, option in everywhere.items())
     about = tuple((Code(r.code), OwnText(f" {r.name}: {r.summary}")) for r in rules)
-    blocks = (
+    blocks: tuple[Block, ...] = (
         Paragraph(OwnText(describe_option(name, shown))),
         Paragraph(_lacks(target) if missing and target else ""),
         Items(tuple(_before(presence)) if shown is None or missing else ()),
-        Section(title, (Facts((*_details(shown), *_on_platform(target, here)) if shown else ()),)),
+        *_as_known(newest, headed, tuple(_on_platform(target, here))),
         Section("Default", (Facts(defaults, max(VERSIONS, *(len(label) + 2 for label, _ in defaults))),)),
         Section("Rules about it", (Items(about),)),
     )
     return Document((name,), blocks)
+
+
+def _newest_of_flavours(everywhere: Mapping[Target, Option | None]) -> dict[Target, Option]:
+    """The option in the newest series of MySQL and of MariaDB that has it; in a vendor's build if no other has it."""
+    newest: dict[str, Target] = {}
+    for target in sorted((t for t, option in everywhere.items() if option is not None), key=lambda t: not t.build):
+        newest[target.flavour] = target
+    return {target: option for _, target in sorted(newest.items(), reverse=True) if (option := everywhere[target])}
+
+
+def _as_known(
+    newest: Mapping[Target, Option], headed: bool, platform: tuple[tuple[str, str], ...]
+) -> Iterator[Section]:
+    """What the option takes, by the servers that tell; servers with the same facts share a section."""
+    alike: dict[tuple[tuple[str, str], ...], list[str]] = {}
+    for target, option in newest.items():
+        alike.setdefault(tuple(_details(option)), []).append(target.label)
+    for details, labels in alike.items():
+        title = f"As {' and '.join(labels)} {'knows' if len(labels) == 1 else 'know'} it" if headed else ""
+        yield Section(title, (Facts((*details, *platform)),))
 
 
 def _differs(everywhere: Mapping[Target, Option | None]) -> bool:
