@@ -186,7 +186,7 @@ def value_of(held: SideSetting) -> str:
     text = escape_text(redact_value(held.name, held.value)) if number is None else exact_size(number)
     text = f"at most {text}" if held.lower is not None else text
     there = held.converted_value
-    return f"{text} (as {there})" if there is not None and there != text else text or EMPTY
+    return f"{text} (as {there})" if there is not None and there not in (text, held.value) else text or EMPTY
 
 
 def values_of(pair: SettingPair) -> tuple[str, str]:

@@ -106,6 +106,22 @@ def test_renames(mycnf: Mycnf, tmp_path: Path, old: str) -> None:
         assert not names & {lone["name"] for lone in (*report["only_a"], *report["only_b"])}
 
 
+@pytest.mark.parametrize(
+    ("target", "lines", "shown"),
+    [
+        ("mariadb-11.8", ("innodb_log_file_size=1G", "innodb_redo_log_capacity=100M"), "100M"),
+        ("mysql-5.7", ("expire_logs_days=6", "binlog_expire_logs_seconds=604800"), "6 (as 518400)"),
+    ],
+)
+def test_a_converted_value_is_shown_where_the_number_differs(
+    mycnf: Mycnf, tmp_path: Path, target: str, lines: tuple[str, str], shown: str
+) -> None:
+    """Days are shown as seconds too; the same bytes under another name are not repeated without a unit."""
+    printed = mycnf("diff", *two(tmp_path, *lines), "--target", target, "--target", "mysql-9.7").out
+    assert shown in printed
+    assert "(as 104857600)" not in printed
+
+
 def test_renames_across_flavours(mycnf: Mycnf, tmp_path: Path) -> None:
     """MariaDB keeps the names that MySQL gave up."""
     a, b = two(tmp_path, "replica_net_timeout=30\nreplica_exec_mode=IDEMPOTENT", "slave_net_timeout=30")
