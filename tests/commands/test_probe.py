@@ -17,8 +17,10 @@ from jsonschema import Draft202012Validator
 from mycnf_command import CHECKOUT, Ended, check_run
 
 from advisor.__main__ import main
+from advisor.report.output import Paper
+from advisor.report.probe.listing import listing
 from probes import registry
-from probes.experiment import ProbeError
+from probes.experiment import ProbeEntry, ProbeError
 from probes.results import read_all
 
 SCHEMA = Draft202012Validator(json.loads((CHECKOUT / "schemas" / "probe.schema.json").read_text("utf-8")))
@@ -82,6 +84,17 @@ def test_the_list_says_what_each_answers(probe: Any) -> None:
     (entry,) = checked(probe("--json").out)["probes"]
     assert entry["plan"]["variants"] == list(controlled_experiment.SPEEDS)
     assert entry["plan"]["creates"] == ["a table of 3M in a scratch directory"]
+
+
+def test_every_probe_is_a_row_of_the_list() -> None:
+    """None of the probes leaves the table for lack of room; only the text shortens a long list of evidence."""
+    entries = [ProbeEntry(experiment, "/tmp", "", None, ("a reason",)) for experiment in registry.load_all()]
+    lines = listing(entries, "text", Paper()).splitlines()
+    for entry in entries:
+        (row,) = (line.split() for line in lines if line.split()[:1] == [entry.experiment.name])
+        assert row[1] == entry.experiment.kind
+    longest = max((entry.experiment.evidence for entry in entries), key=len)
+    assert all(name in listing(entries, "markdown", Paper()) for name in longest)
 
 
 def test_a_description_shows_the_published_table(probe: Any, scan: Steered) -> None:

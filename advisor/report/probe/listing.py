@@ -26,14 +26,16 @@ if TYPE_CHECKING:
     from probes.results import KeptResult
 
 HEADS = ("probe", "kind", "takes", "evidence", "question")
+MOST_IDS = 5  # in a row of the text; with more, the question would not stand in its column
 COUNTED = 180  # seconds; a longer time is shown in minutes
 WORDS = {"host": "measures this host; no server is started", "server": "starts its own throwaway server"}
 
 
 def listing(entries: Sequence[ProbeEntry], form: str, page: Paper) -> str:
     """Every experiment: name, kind, time, evidence and its question; then what keeps which of them from running."""
+    most = MOST_IDS if form == "text" else None
     rows = tuple(
-        (Code(x.name), x.kind, lasts(e.plan.seconds) if e.plan else "-", ", ".join(x.evidence), x.question)
+        (Code(x.name), x.kind, lasts(e.plan.seconds) if e.plan else "-", _listed(x.evidence, most), x.question)
         for e, x in ((e, e.experiment) for e in entries)
     )
     reasons: dict[str, list[str]] = {}
@@ -45,6 +47,11 @@ def listing(entries: Sequence[ProbeEntry], form: str, page: Paper) -> str:
     blocks = (Table(HEADS, rows), titled_list("Before they can run", refused), Paragraph(last))
     title = ("mycnf probe", plural(len(entries), "experiment"))
     return _render_document(Document(title, blocks), form, page, partial(listing_json, entries))
+
+
+def _listed(ids: Sequence[str], most: int | None) -> str:
+    """So many ids at most, of more one fewer with an ellipsis; all of them without a limit."""
+    return ", ".join(ids if most is None or len(ids) <= most else (*ids[: most - 1], "…"))
 
 
 def description(e: ProbeEntry, form: str, page: Paper) -> str:
