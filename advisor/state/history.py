@@ -41,8 +41,15 @@ def list_servers(warn: Callable[[str], object]) -> list[StoredServer]:
 
 
 def find_server(kept: Sequence[StoredServer], word: str) -> StoredServer:
-    """Return the server of that name, id or id prefix; raises MycnfError if there is none, or several."""
-    for fits in (lambda one: word in (one.name, one.id), lambda one: one.id.startswith(word)):
+    """Return the server of that name, with or without its port, or of that id or id prefix.
+
+    Raises MycnfError if there is none, or several.
+    """
+    for fits in (
+        lambda one: word in (one.name, one.id),
+        lambda one: word == one.name.rpartition(":")[0],
+        lambda one: one.id.startswith(word),
+    ):
         matches = [one for one in kept if fits(one)]
         if len(matches) == 1:
             return matches[0]

@@ -130,6 +130,11 @@ def test_servers_are_told_apart(facts: Facts) -> None:
     found = list_servers(print)
     assert sorted(len(one.paths) for one in found) == [1, 1, 2]
     assert find_server(found, found[0].id[:6]) == found[0]
+    (other,) = (one for one in found if one.name.endswith(":3307"))
+    assert find_server([other], other.name.removesuffix(":3307")) == other
+    assert find_server(found, other.name.removesuffix(":3307")) != other  # one without a port has the name itself
+    with pytest.raises(MycnfError, match="several servers"):
+        find_server([other, other._replace(id="0", name=f"{other.name}8")], other.name.removesuffix(":3307"))
     with pytest.raises(MycnfError, match="several servers"):
         find_server([*found, found[0]._replace(id=found[0].id + "0")], found[0].name)
 
