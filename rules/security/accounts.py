@@ -124,9 +124,12 @@ def passwordless_account(context: RuleContext) -> Iterator[Finding]:
         worst = Severity.ERROR if any(kind.supreme for kind in afar) else None
         yield passwordless_account.finding(
             f"{account_list(kinds)} {have_verb(kinds)} no password{_host_text(kinds, wide, afar)}",
-            help="give them passwords, or bind them to a system user",
+            help=f"{_PASSWORDS if have_verb(kinds) == 'have' else _PASSWORD} to a system user",
             severity=worst if afar else Severity.NOTE,
         )
+
+
+_PASSWORD, _PASSWORDS = "give it a password, or bind it", "give them passwords, or bind them"
 
 
 def _host_text(kinds: list[Accounts], wide: list[Accounts], afar: list[Accounts]) -> str:

@@ -121,6 +121,15 @@ def test_where_accounts_without_a_password_come_from(tmp_path: Path) -> None:
     assert "other hosts" not in found("passwordless-account", here)[0].message
 
 
+@pytest.mark.parametrize(
+    ("count", "names", "words"), [(1, "a@%", "give it a password, or bind it"), (2, "a@%, b@%", "give them passwords")]
+)
+def test_what_to_do_about_accounts_without_a_password(count: int, names: str, words: str, tmp_path: Path) -> None:
+    """The advice speaks of one account or of several, as the message does."""
+    context = known("mysql-8.0", tmp_path, server=accounts((count, names), passwordless=True))
+    assert found("passwordless-account", context)[0].help.startswith(words)
+
+
 def test_local_accounts_do_not_come_from_other_hosts(tmp_path: Path) -> None:
     """Where only some of the accounts without a password may connect from other hosts, these are named."""
     server = accounts((1, "nopw@%"), passwordless=True)
