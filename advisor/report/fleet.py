@@ -5,6 +5,8 @@ schemas/fleet.schema.json describes the fields of the JSON.
 
 from __future__ import annotations
 
+import re
+
 from advisor.core.model import Severity
 from advisor.redaction import redact_value
 from advisor.report import plural, severity_counts
@@ -117,9 +119,12 @@ def fixes(ranked_fixes: Sequence[CommonFix], servers: int) -> Table:
     """The advice that most of these servers need; `ranked_fixes` has the most common first."""
     rows: list[tuple[Words | Value, ...]] = []
     for fix in ranked_fixes[:FIXES]:
-        advice: Words = (
-            Code(short_value(fix.option, fix.settings[0])) if len(fix.settings) == 1 else shorten_text(fix.words, WORDS)
-        )
+        words = shorten_text(fix.words, WORDS)
+        # "remove the line" does not say which.
+        unclear = bool(words and fix.option) and fix.option not in re.findall(r"\w+", words)
+        advice: Words = (Code(shorten_text(fix.option, WORDS)), f": {words}") if unclear else words
+        if len(fix.settings) == 1:
+            advice = Code(short_value(fix.option, fix.settings[0]))
         if len(fix.settings) > 1:
             count = f"{len(fix.settings)}" if len(fix.settings) < MANY else "many"
             advice = (Code(fix.option), f": {count} different values, see each server")

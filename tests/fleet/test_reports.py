@@ -123,6 +123,20 @@ def test_common_fixes() -> None:
     assert "2 of 2   DUR002  a, b   a: 2 different values, see each server" in text
 
 
+def test_advice_in_words_names_its_option() -> None:
+    """What is to be removed or corrected is named before the advice, unless the advice names it."""
+    (server,) = [advised("a", "b", "c", "d")]
+    words = ("remove the line", "did you mean cd?", "write d = 1 or d = 2")
+    told = zip(server.findings, words, strict=True)
+    server = server._replace(findings=tuple(f._replace(actions=(), help=text) for f, text in told))
+    text = write(Document(("x",), (fix_table(common_fixes([server]), 1),)), Paper())
+    assert [line[26:].strip() for line in text.splitlines() if "DUR002" in line] == [
+        "b: remove the line",
+        "c: did you mean cd?",
+        "write d = 1 or d = 2",
+    ]
+
+
 def test_fixes_of_many_servers_stay_small() -> None:
     """Of any number of servers and options, as many are kept as a report names, and every server is counted."""
     fixes: Fixes = {}
