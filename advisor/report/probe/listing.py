@@ -35,7 +35,7 @@ def listing(entries: Sequence[ProbeEntry], form: str, page: Paper) -> str:
     """Every experiment: name, kind, time, evidence and its question; then what keeps which of them from running."""
     most = MOST_IDS if form == "text" else None
     rows = tuple(
-        (Code(x.name), x.kind, lasts(e.plan.seconds) if e.plan else "-", _listed(x.evidence, most), x.question)
+        (Code(x.name), x.kind, lasts(e.plan.seconds) if e.plan else "-", _evidence_list(x.evidence, most), x.question)
         for e, x in ((e, e.experiment) for e in entries)
     )
     reasons: dict[str, list[str]] = {}
@@ -49,7 +49,7 @@ def listing(entries: Sequence[ProbeEntry], form: str, page: Paper) -> str:
     return _render_document(Document(title, blocks), form, page, partial(listing_json, entries))
 
 
-def _listed(ids: Sequence[str], most: int | None) -> str:
+def _evidence_list(ids: Sequence[str], most: int | None) -> str:
     """So many ids at most, of more one fewer with an ellipsis; all of them without a limit."""
     return ", ".join(ids if most is None or len(ids) <= most else (*ids[: most - 1], "…"))
 
