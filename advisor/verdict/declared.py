@@ -13,7 +13,7 @@ from advisor.verdict.settings import Settings, as_variable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from advisor.catalog import Catalog, Option
     from advisor.core.model import Confidence, Location, Severity, Target
@@ -334,8 +334,10 @@ class ServiceSettings(Settings):
 
     __slots__ = ("_defaults",)
 
-    def __init__(self, given: Mapping[str, Setting], catalog: Catalog, defaults: Mapping[str, str]) -> None:
-        super().__init__(given, catalog)
+    def __init__(
+        self, given: Mapping[str, Setting], catalog: Catalog, defaults: Mapping[str, str], unknown: Iterable[str]
+    ) -> None:
+        super().__init__(given, catalog, unknown)
         self._defaults = defaults
 
     def _default(self, var: str) -> Setting | None:
@@ -361,7 +363,7 @@ def service_settings(
         if value is not None and option is not None:
             switched = {"1": "ON", "0": "OFF"}.get(value, value) if option.kind == "bool" else value
             defaults[option.variable or option.name] = as_variable(option, switched) or ""
-    return ServiceSettings(held, verdict.catalog, defaults)
+    return ServiceSettings(held, verdict.catalog, defaults, given.unknown)
 
 
 def _result(text: str, instance: Instance | None) -> str | None:

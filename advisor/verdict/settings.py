@@ -8,7 +8,7 @@ from advisor.verdict.number import leading_digits, parse_digits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from advisor.catalog import Catalog, Option
     from advisor.core.model import Target
@@ -27,6 +27,12 @@ BITS = 64  # width of the largest number on a server
 # The compiled default; a low limit of open files reduces it.
 DEFAULT_CONNECTIONS = 151
 THREADS = "innodb_thread_concurrency"
+DEDICATED = "innodb_dedicated_server"
+# Sized by the machine's memory and processors if no line sets them; the flush method is set before MySQL 8.4.
+SIZED_BY_SERVER = (
+    *("innodb_buffer_pool_size", "innodb_redo_log_capacity", "innodb_log_file_size", "innodb_log_files_in_group"),
+    "innodb_flush_method",
+)
 DAYS, SECONDS = "expire_logs_days", "binlog_expire_logs_seconds"
 DAY = 86400
 LONGEST_SOCKET = 107  # bytes of a path
@@ -35,35 +41,41 @@ LONGEST_SOCKET = 107  # bytes of a path
 class Settings:
     """Variables by name; unknown values, such as those autosized on an unknown host, are absent.
 
+    `unknown` are variables whose defaults do not count: a template or innodb_dedicated_server sets them.
     For a running server see `ServerSettings`.
     """
 
-    __slots__ = ("_catalog", "_values_given")
+    __slots__ = ("_catalog", "_values_given", "unknown")
 
-    def __init__(self, given: Mapping[str, Setting], catalog: Catalog | None) -> None:
+    def __init__(self, given: Mapping[str, Setting], catalog: Catalog | None, unknown: Iterable[str] = ()) -> None:
         self._values_given = dict(given)
         self._catalog = catalog
+        self.unknown = frozenset(unknown)
 
     @classmethod
     def from_file(cls, verdict: FileVerdict) -> Settings:
         """Create settings from a file's values over the defaults of its target."""
-        given = {}
+        given, unknown = {}, []
         for name, line in verdict.effective.items():
             variable = (line.option.variable if line.option else None) or name
             value = _variable_value(line)
-            if value is not None:
+            if line.placed.line.templated:
+                unknown.append(variable)
+            elif value is not None:
                 given[variable] = Setting(variable, value, Origin.FILE, location_of(line), line.placed.line.raw)
+        if DEDICATED in given and given[DEDICATED].value == "ON":
+            unknown += SIZED_BY_SERVER
         if "ansi" in verdict.effective:
             given = _ansi_variables(verdict) | given
-        return cls(given, verdict.catalog)
+        return cls(given, verdict.catalog, unknown)
 
     def without_defaults(self) -> Settings:
         """Return only the values that are given, for a server on which others set more than is known."""
-        return Settings(self._values_given, None)
+        return Settings(self._values_given, None, self.unknown)
 
     def get(self, var: str) -> Setting | None:
         """Return the variable with its value as SHOW GLOBAL VARIABLES prints it; None if absent or unknown."""
-        return self._values_given.get(var) or self._default(var)
+        return self._values_given.get(var) or (None if var in self.unknown else self._default(var))
 
     def text(self, var: str) -> str | None:
         """Return the value as text."""

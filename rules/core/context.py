@@ -162,12 +162,12 @@ class RuleContext:
 
     def number(self, name: str) -> int | None:
         """A variable as a whole number (bytes or a count); None if it is absent, not a number, or templated."""
-        value = self.settings.number(name) if self._is_running or not self._is_templated(name) else None
+        value = self.settings.number(name) if self._is_running or not self.is_templated(name) else None
         return value if value is not None and -OUT_OF_RANGE < value < OUT_OF_RANGE else None
 
     def text(self, name: str) -> str | None:
         """A variable as the server prints it, in upper case for comparison; None as for `number`."""
-        value = self.settings.text(name) if self._is_running or not self._is_templated(name) else None
+        value = self.settings.text(name) if self._is_running or not self.is_templated(name) else None
         return None if value is None else value.upper()
 
     def is_set(self, name: str) -> bool:
@@ -178,7 +178,8 @@ class RuleContext:
         """The value of an explicitly configured switch; None where it is not set."""
         return self.settings.on(name) if self.is_set(name) else None
 
-    def _is_templated(self, name: str) -> bool:
+    def is_templated(self, name: str) -> bool:
+        """Whether a template fills in the variable's value, which is unknown until then."""
         option = self.catalog.find_variable(name)
         line = self.file_verdict.effective.get(option.name if option else name)
         return line is not None and line.placed.line.templated

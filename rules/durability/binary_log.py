@@ -78,10 +78,13 @@ def binary_log_never_expires(context: RuleContext) -> Iterator[Finding]:
 
 
 def expiry_setting(context: RuleContext) -> tuple[str, int | None]:
-    """The expiry variable that this version uses, and its value in seconds.
+    """The expiry variable that this version uses, and its value in seconds; None if a template fills it in.
 
     MariaDB and MySQL 8.0 have two variables.
     """
+    for name in ("expire_logs_days", "binlog_expire_logs_seconds"):
+        if context.is_templated(name):
+            return name, None
     seconds = context.number("binlog_expire_logs_seconds")
     days = context.settings.real("expire_logs_days")
     if seconds is None or (context.is_set("expire_logs_days") and (days or _is_set_in_days(context))):
