@@ -10,7 +10,7 @@ from rules.core.advice import (
     present,
     replica_keyword,
 )
-from rules.core.subject import variable_subject
+from rules.core.subject import find_line, variable_subject
 from rules.durability import writes_binary_log
 from rules.replication import (
     APPLIED_POSITION,
@@ -336,9 +336,13 @@ def half_switched_gtid_mode(context: RuleContext) -> Iterator[Finding]:
     """Report gtid_mode left at a permissive value."""
     mode = context.text("gtid_mode") or ""
     if mode.endswith("_PERMISSIVE") and context.is_set("gtid_mode"):
+        line = find_line(context, "gtid_mode")
+        number = line.raw if line is not None and (line.raw or "").isdigit() else None  # 1, meant as ON
+        is_mode = f"{number} means {mode}, which" if number else mode
         yield half_switched_gtid_mode.finding(
-            f"gtid_mode = {mode} is a step of the switch to GTIDs; replicas cannot use auto-positioning.",
+            f"gtid_mode = {is_mode} is a step of the switch to GTIDs; replicas cannot use auto-positioning.",
             variable_subject(context, "gtid_mode"),
+            severity=Severity.WARNING if number else None,
             help="finish the switch with gtid_mode = ON once every replica has only transactions with GTIDs",
         )
 
