@@ -55,11 +55,14 @@ def _refusal(speaker: Rule, context: RuleContext, line: LineVerdict, words: str,
         else _refusal_text(line, context)
     )
     reason = line.reason if words.startswith("remove") else _without_hint(line.reason)
+    severity, confidence = Severity.ERROR, verdict_confidence(line)
+    if line.placed.line.conditional:  # such as {% if version < 8 %}: the template may omit the line for this version
+        severity, confidence = Severity.WARNING, Confidence.LIKELY
     return speaker.finding(
         f"{reason} {ends}",
         verdict_subject(line),
-        severity=Severity.NOTE if line.loose else Severity.ERROR,
-        confidence=verdict_confidence(line),
+        severity=Severity.NOTE if line.loose else severity,
+        confidence=confidence,
         help=words,
         fix=fix,
     )
