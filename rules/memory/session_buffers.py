@@ -34,6 +34,7 @@ HUGE_JOIN = 32 * MIB
 LARGE_RANDOM = MIB
 HUGE_RANDOM = 8 * MIB
 LARGE_TABLE = 256 * MIB
+MOST_TEMPTABLE = 4 << 30  # of temptable_max_ram by default, since MySQL 8.4
 FEW_TABLES = 4  # tables of the largest size that fill what TempTable has for all sessions
 SMALL_PART = 100  # a hundredth of the memory for all connections together: what a session takes is no risk there
 JOIN_LIMIT = "join_buffer_space_limit"
@@ -364,19 +365,22 @@ def oversized_temporary_tables(context: RuleContext) -> Iterator[Finding]:
     sizes = [size for size in map(context.number, names) if size is not None]
     # A limit that is unknown may be the lower one.
     if names and len(sizes) == len(names) and min(sizes) >= LARGE_TABLE and context.is_set(names[0]):
-        shared = context.number("temptable_max_ram") if len(names) == 1 else None
-        if shared and sizes[0] * FEW_TABLES < shared:
+        is_shared = len(names) == 1  # TempTable; since MySQL 8.4 its memory is 3 % of the machine's, within bounds
+        shared = context.number("temptable_max_ram") if is_shared else None
+        if is_shared and (context.is_templated("temptable_max_ram") or (shared and sizes[0] * FEW_TABLES < shared)):
             return
-        size = format_size(min(sizes[0], shared) if shared else min(sizes))
-        many = "and each session may have several"
+        size = format_size(min(sizes[0], shared or MOST_TEMPTABLE) if is_shared else min(sizes))
+        many = f"{size} of memory, and each session may have several"
         if shared:
             part = "all" if shared <= sizes[0] else f"of the {format_size(shared)}"
-            many = f"{part} that TempTable has for all sessions"
+            many = f"{size} of memory, {part} that TempTable has for all sessions"
+        elif is_shared:
+            many = f"up to {size} of the 1G to 4G that TempTable has for all sessions"
         yield oversized_temporary_tables.finding(
-            f"Each internal temporary table may take {size} of memory, {many}.",
+            f"Each internal temporary table may take {many}.",
             variable_subject(context, names[0]),
             help="lower it, so that the tables of several sessions fit in temptable_max_ram"
-            if shared
+            if is_shared
             else "lower it to what the memory allows: concurrent sessions times tables per session times this size",
         )
 
