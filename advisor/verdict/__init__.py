@@ -171,8 +171,14 @@ def _build_verdict(
     return LineVerdict(  # one of these a line: keywords would double the time
         placed, outcome, option.name if option else None, option, value, None,
         bool(option and option.deprecated), option.replaced_by if option else None,
-        match.loose and outcome in LOOSE_HELPS, certain, reason, match.candidates,
+        match.loose and (outcome in LOOSE_HELPS or _is_lost_with_plugin(option, outcome)), certain, reason,
+        match.candidates,
     )  # fmt: skip
+
+
+def _is_lost_with_plugin(option: Option | None, outcome: Outcome) -> bool:
+    """Whether MySQL starts without the X Plugin, to which it passes all values of these options."""
+    return outcome is Outcome.INVALID and option is not None and option.name.startswith("mysqlx_")
 
 
 def _is_uncertain(option: Option | None, outcome: Outcome) -> bool:

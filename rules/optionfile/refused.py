@@ -49,20 +49,17 @@ def _without_hint(reason: str) -> str:
 
 def _refusal(speaker: Rule, context: RuleContext, line: LineVerdict, words: str, fix: Fix | None = None) -> Finding:
     """A finding about an option that the server refuses, or ignores because of its `loose_` prefix."""
-    ends = (
-        "Its loose prefix lets the server start without it, with a warning."
-        if line.loose
-        else _refusal_text(line, context)
-    )
+    ends = _refusal_text(line, context)
+    if line.loose:
+        without = ", but without the X Plugin" if line.outcome is Outcome.INVALID else " without it, with a warning"
+        ends = f"Its loose prefix lets the server start{without}."
     reason = line.reason if words.startswith("remove") else _without_hint(line.reason)
-    severity, confidence = Severity.ERROR, verdict_confidence(line)
-    if line.placed.line.conditional:  # such as {% if version < 8 %}: the template may omit the line for this version
-        severity, confidence = Severity.WARNING, Confidence.LIKELY
+    conditional = line.placed.line.conditional  # as in {% if version < 8 %}: the template may omit the line here
     return speaker.finding(
         f"{reason} {ends}",
         verdict_subject(line),
-        severity=Severity.NOTE if line.loose else severity,
-        confidence=confidence,
+        severity=Severity.NOTE if line.loose else Severity.WARNING if conditional else Severity.ERROR,
+        confidence=Confidence.LIKELY if conditional else verdict_confidence(line),
         help=words,
         fix=fix,
     )
