@@ -15,7 +15,8 @@ from advisor.preflight.sources import INSTALLED, judge_start
 from advisor.preflight.start_command import next_command
 from advisor.verdict.names import plugins_loaded_by
 from advisor.verdict.settings import Settings, is_same_value
-from advisor.verdict.startup.stops import DEFAULTS, ENCRYPTED, KEYS, LOADABLE, OFF
+from advisor.verdict.startup.stops import DEFAULTS, ENCRYPTED, KEYS, OFF
+from advisor.verdict.word_lists import LOADABLE
 from rules.core.context import REMOVE_LINE, RuleContext
 
 TYPE_CHECKING = False

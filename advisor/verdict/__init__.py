@@ -46,7 +46,9 @@ LISTS = frozenset(
 # Every server takes the first of these lines, and logs a warning for each further one.
 FIRST_WINS = frozenset({"user"})
 # Options whose values the servers look up in a list of their own, Index.xml.
-OF_INDEX = frozenset({"character_set_filesystem", "character_set_server", "collation_server"})
+OF_INDEX = frozenset(
+    {"character_set_collations", "character_set_filesystem", "character_set_server", "collation_server"}
+)
 # Options with a list of which the server takes some parts; their separators.
 TLS_LISTS = {
     **dict.fromkeys(("tls_version", "admin_tls_version"), ","),
@@ -209,7 +211,7 @@ def _accept_of_index(lines: list[LineVerdict], catalog: Catalog) -> list[LineVer
     unless = ", unless the Index.xml in character_sets_dir adds it."
     return [
         line._replace(outcome=Outcome.UNEXAMINED, certain=False, reason=line.reason.removesuffix(".") + unless)
-        if line.outcome is Outcome.INVALID
+        if line.outcome in (Outcome.INVALID, Outcome.ADJUSTED)
         and line.canonical in OF_INDEX
         and not (catalog.target.since("mysql", 9) and (line.value or "").lower().split("_")[0] == "utf8")
         else line

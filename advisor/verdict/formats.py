@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from advisor.redaction import quote_value
-from advisor.verdict.number import leading_digits
 from advisor.verdict.outcome import Outcome, TakenValue
 
 TYPE_CHECKING = False
@@ -187,15 +186,6 @@ def _is_known_variable(name: str, case: ValueContext) -> bool:
     return catalog.find_variable(name) is not None or name in WITHOUT_OPTION.split() or name in own.split()
 
 
-# The highest error number that each release accepts; 10.6 was not tested.
-LAST_IN_MARIADB: dict[tuple[int, ...], int] = {(10, 11): 4192, (11, 4): 4205}
-NEWEST_LAST = 4208
-# The server stops printing when fewer than ten characters of its buffer of 2048 are left.
-MAX_TEXT = 2038
-# 11.4.5 prints ALL; 10.11.19 and 11.8.9 print the numbers, as many as fit into their buffer.
-IN_NUMBERS: dict[tuple[int, ...], tuple[int, ...]] = {(10, 11): (10, 11, 19), (11, 8): (11, 8, 9)}
-
-
 def parse_table_rule(case: ValueContext) -> TakenValue | None:
     """Check a table filter: it must name the database and the table."""
     text = case.text or ""
@@ -213,46 +203,6 @@ def parse_rewrite(case: ValueContext) -> TakenValue | None:
     if arrow and old.strip() and new.strip():
         return None
     return TakenValue(Outcome.INVALID, None, f"{quote_value(text)} is not a renaming of a database: write from->to.")
-
-
-def parse_skip_errors(case: ValueContext) -> TakenValue:
-    """Parse the error numbers that a MariaDB replica skips; they are sorted, and unknown numbers are dropped."""
-    text = (case.text or "").lstrip(" ")
-    if case.argument.implied:
-        return TakenValue(Outcome.ACCEPTED, case.text)
-    if text.lower() == "all":
-        since = IN_NUMBERS.get(case.target.version[:2])
-        return TakenValue(
-            Outcome.ACCEPTED, _print_numbers(range(MAX_TEXT)) if since and case.target.version >= since else "ALL"
-        )
-    last = LAST_IN_MARIADB.get(case.target.version[:2], NEWEST_LAST)
-    return TakenValue(Outcome.ACCEPTED, _print_numbers(sorted({n for n in _read_numbers(text) if n <= last})) or "OFF")
-
-
-def parse_retry_errors(case: ValueContext) -> TakenValue:
-    """Parse the error numbers at which a MariaDB replica retries; they are appended to those that it always retries."""
-    always = (case.option.default or "").split(",")
-    more = [str(n) for n in _read_numbers((case.text or "").lstrip(" ")) if n]
-    return TakenValue(Outcome.ACCEPTED, ",".join([*always, *more]))
-
-
-def _read_numbers(text: str) -> list[int]:
-    numbers: list[int] = []
-    while text and text[0] in "0123456789":
-        number, text = leading_digits(text)
-        numbers.append(number)
-        while text and text[0] not in "0123456789":
-            text = text[1:]
-    return numbers
-
-
-def _print_numbers(numbers: list[int] | range) -> str:
-    line = ""
-    for number in numbers:
-        if len(line) >= MAX_TEXT:
-            return line[:-1] + "..."
-        line += f"{number},"
-    return line[:-1]
 
 
 SUITES = frozenset(
@@ -381,13 +331,13 @@ def parse_collation(case: ValueContext) -> TakenValue | None:
     if case.text is None and case.target.is_mysql:
         return None
     text = case.text or ""
-    if charset_of(text) in known_charsets(case.target) and _is_collation(text.lower(), case.target):
+    if charset_of(text) in known_charsets(case.target) and is_collation(text.lower(), case.target):
         return TakenValue(Outcome.ACCEPTED, text)
     hint = ": write utf8mb4_ or utf8mb3_ for utf8_" if text.lower().startswith("utf8_") else ""
     return TakenValue(Outcome.INVALID, text, f"{quote_value(text)} is not a collation of this server{hint}.")
 
 
-def _is_collation(name: str, target: Target) -> bool:
+def is_collation(name: str, target: Target) -> bool:
     """Whether the target has the collation; of the families of UCA 9 and 14 only the family is checked."""
     from advisor.verdict.words import full_charset_name
 

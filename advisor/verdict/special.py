@@ -353,16 +353,10 @@ def _take_url(case: ValueContext) -> TakenValue | None:
     return parse_url(case)
 
 
-def _take_skip_errors(case: ValueContext) -> TakenValue | None:
-    from advisor.verdict.formats import parse_skip_errors
+def _take_list(case: ValueContext) -> TakenValue | None:
+    from advisor.verdict.word_lists import parse_list
 
-    return parse_skip_errors(case)
-
-
-def _take_retry_errors(case: ValueContext) -> TakenValue | None:
-    from advisor.verdict.formats import parse_retry_errors
-
-    return parse_retry_errors(case)
+    return parse_list(case)
 
 
 EVERYWHERE: dict[str, Handler] = {
@@ -393,6 +387,8 @@ EVERYWHERE: dict[str, Handler] = {
     "replicate_wild_do_table": _take_table_rule,
     "replicate_wild_ignore_table": _take_table_rule,
     "replicate_rewrite_db": _take_rewrite,
+    "slave_skip_errors": _take_list,
+    "replica_skip_errors": _take_list,
 }
 MYSQL: dict[str, Handler] = {
     "skip_name_resolve": _skip_name_resolve,
@@ -429,8 +425,9 @@ MARIADB: dict[str, Handler] = {
     "init_rpl_role": _lazy_enumeration("MASTER", "SLAVE"),
     "log_basename": _basename,
     "redirect_url": _take_url,
-    "slave_skip_errors": _take_skip_errors,
-    "slave_transaction_retry_errors": _take_retry_errors,
+    "character_set_collations": _take_list,
+    "gtid_pos_auto_engines": _take_list,
+    "slave_transaction_retry_errors": _take_list,
 }
 
 

@@ -42,6 +42,9 @@ MEANS_OFF = frozenset({*OFF, "no", "n", "f", "none", "null", "never", "disable",
 DEPENDS_ON_FILE_SYSTEM = frozenset({"lower_case_table_names"})  # the effective value
 # To write the value in use would give up what was meant, or be what another rule (CON031) reports.
 DECIDED_ELSEWHERE = {
+    **dict.fromkeys(("slave_skip_errors", "replica_skip_errors"), "write error numbers and commas, or remove the line"),
+    "character_set_collations": "write pairs such as utf8mb4=utf8mb4_bin, separated by commas",
+    "gtid_pos_auto_engines": "write engines of this server, separated by commas without blanks, such as InnoDB",
     "query_cache_type": "write query_cache_size = 0 too, which leaves the cache off",
     "max_connect_errors": "write a value from 10 to 4294967295; the default is 100",
 }
@@ -182,13 +185,10 @@ def fix_adjusted(line: LineVerdict, context: RuleContext) -> Fix | None:
         return None
     for text in _notations(line.value, placed.raw, option):
         taken = judge_value(placed.name or "", text, context.catalog)
-        if _needs_no_quotes(text) and (taken.outcome, taken.value) == (Outcome.ACCEPTED, line.value):
+        needs_no_quotes = text != "" and all(char.isalnum() or char in _UNQUOTED for char in text)
+        if needs_no_quotes and (taken.outcome, taken.value) == (Outcome.ACCEPTED, line.value):
             return replace_value(placed, text, UNSAFE if option.name in DEPENDS_ON_FILE_SYSTEM else SAFE)
     return None
-
-
-def _needs_no_quotes(text: str) -> bool:
-    return text != "" and all(char.isalnum() or char in _UNQUOTED for char in text)
 
 
 def help_adjusted(line: LineVerdict, fix: Fix | None) -> str:

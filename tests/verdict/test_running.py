@@ -109,6 +109,8 @@ log_slow_query_time=7
 long_query_time=3
 sync_binlog=4294967295
 slave_skip_errors=ddl_exist_errors,1062
+gtid_pos_auto_engines=heap,foo,innodb
+character_set_collations=latin1=latin1_bin,utf8mb4=uca1400_as_ci,foo=bar,ucs2=ucs2_bin
 """
 FILES = {"sizes": SIZES, "words": WORDS, "small": SMALL}
 

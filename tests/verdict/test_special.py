@@ -7,7 +7,6 @@ import pytest
 from advisor.catalog import load
 from advisor.catalog.targets import parse_target
 from advisor.verdict import Outcome, judge_value
-from advisor.verdict.formats import parse_skip_errors
 from advisor.verdict.words import REMOVED_MODES, charset_of, full_charset_name, known_charsets, named_members
 
 REFUSED = "refused"
@@ -183,4 +182,3 @@ def test_all_error_numbers_are_cut_where_the_server_cuts_them() -> None:
     line = judge_value("slave_skip_errors", "all", load(parse_target("mariadb-11.8.9")))
     assert line.value is not None
     assert line.value.endswith(",535,536...")
-    assert parse_skip_errors.__doc__

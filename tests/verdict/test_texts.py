@@ -155,3 +155,21 @@ def test_errors_that_a_replica_skips(target: str, text: str, runs: str) -> None:
     """Numbers may follow ddl_exist_errors, which only MySQL knows; other words end the list."""
     line = judge_lines(f"slave_skip_errors={text}", load(parse_target(target))).effective["slave_skip_errors"]
     assert runs == (line.value if line.running is None else line.running)
+
+
+@pytest.mark.parametrize(
+    ("target", "line", "reason"),
+    [
+        (A118, "slave_skip_errors=ddl_exist_errors,1062", "drops 'ddl_exist_errors,1062' without a message: the"),
+        (M97, "replica_skip_errors=1062,abc,1032", "drops 'abc' without a message: the replica skips 1032,1062."),
+        (A118, "slave_skip_errors=1062,99999", "drops '99999' without a message: the replica skips 1062."),
+        (A118, "gtid_pos_auto_engines=innodb, myisam,foo", "drops ' myisam', 'foo' without a message and uses InnoDB"),
+        (A118, "character_set_collations=utf8mb4=foo", "ignores the whole value, and starts"),
+        (A118, "character_set_collations=latin1=latin1_bin,utf8mb4=bin", "uses latin1=latin1_bin and ignores the rest"),
+    ],
+)
+def test_words_that_are_dropped_from_lists(target: str, line: str, reason: str) -> None:
+    """The reason names what the server drops and what it uses."""
+    (judged,) = judge_lines(line, load(parse_target(target))).lines
+    assert judged.outcome is Outcome.ADJUSTED
+    assert reason in judged.reason

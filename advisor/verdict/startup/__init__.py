@@ -214,15 +214,15 @@ def _file_opening(start: StartupSettings, name: str) -> str | None:
 
 
 def _storage_engine(start: StartupSettings, name: str) -> str | None:
-    from advisor.verdict.startup.stops import storage_engine
+    from advisor.verdict.word_lists import engine_spelling
 
-    return storage_engine(start, name)
+    return engine_spelling(start.values[name])
 
 
-def _skipped_errors(start: StartupSettings, name: str) -> str | None:
-    from advisor.verdict.startup.stops import skipped_errors
+def _list_in_force(start: StartupSettings, name: str) -> str | None:
+    from advisor.verdict.word_lists import list_in_force
 
-    return skipped_errors(start, name)
+    return list_in_force(start, name)
 
 
 def _decimal(start: StartupSettings, name: str) -> str | None:
@@ -281,7 +281,7 @@ def _when_set(other: str, rule: Rule) -> Rule:
 _POOL = _pool
 _FILE_OPENING = _when_set("innodb_flush_method", _file_opening)
 _ENGINE = _storage_engine
-_SKIPPED = _skipped_errors
+_LIST = _list_in_force
 _DECIMAL = _decimal
 KINDS: dict[str, Rule] = {
     "flagset": _flags,
@@ -316,10 +316,12 @@ MYSQL: dict[str, Rule] = {
     "innodb_support_xa": _always("ON", instead_of="FALSE"),
     "log_warnings": _log_warnings,
     "enforce_gtid_consistency": _gtid_consistency,
-    "slave_skip_errors": _SKIPPED,
-    "replica_skip_errors": _SKIPPED,
+    "slave_skip_errors": _LIST,
+    "replica_skip_errors": _LIST,
 }
 MARIADB: dict[str, Rule] = {
+    "character_set_collations": _LIST,
+    "gtid_pos_auto_engines": _LIST,
     "innodb_buffer_pool_size": _whole_chunks,
     "innodb_buffer_pool_chunk_size": _whole_chunks,
     "innodb_buffer_pool_size_max": _POOL,

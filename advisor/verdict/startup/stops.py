@@ -17,6 +17,7 @@ from advisor.verdict.startup.host import (
     find_port_fault,
     find_threads_fault,
 )
+from advisor.verdict.word_lists import find_engine_fault
 from advisor.verdict.words import split_flags
 
 TYPE_CHECKING = False
@@ -29,19 +30,8 @@ if TYPE_CHECKING:
     from advisor.verdict.settings import StartupSettings
 
 
-ENGINE_SPELLINGS = ("InnoDB", "MyISAM", "MEMORY", "CSV", "ARCHIVE", "BLACKHOLE", "MRG_MYISAM", "Aria")
-OTHER_NAMES = {"heap": "MEMORY", "innobase": "InnoDB", "merge": "MRG_MYISAM"}
 CONSISTENCY = {"0": "OFF", "off": "OFF", "false": "OFF", "1": "ON", "on": "ON", "true": "ON"}
 CONSISTENCY |= {"2": "WARN", "warn": "WARN"}
-MAX_ERROR = 13999
-MAX_DIGITS = 20  # including leading zeros
-DDL_EXIST_ERRORS = "1007,1008,1050,1051,1054,1060,1061,1068,1091,1146"
-
-
-def storage_engine(start: StartupSettings, name: str) -> str | None:
-    """Return the engine's name in its own spelling."""
-    written = start.values[name].lower()
-    return OTHER_NAMES.get(written) or next((engine for engine in ENGINE_SPELLINGS if engine.lower() == written), None)
 
 
 def gtid_consistency(start: StartupSettings, name: str) -> str:
@@ -54,18 +44,6 @@ def gtid_consistency(start: StartupSettings, name: str) -> str:
     if name in start.lines and is_switched_on(start.lines[name]):
         return "ON"
     return next((CONSISTENCY[word] for word in words if word in CONSISTENCY), "OFF")
-
-
-def skipped_errors(start: StartupSettings, name: str) -> str | None:
-    """Return the error numbers that a replica skips, sorted; a word stands for a list of them."""
-    text = start.values[name].strip(" ")
-    if text.lower() in ("all", "off", ""):
-        return text.upper() or None
-    ddl = text.lower().startswith("ddl_exist_errors")  # numbers may follow; other text must begin with a number
-    digits = "".join(c if c.isdigit() and c.isascii() else " " for c in text) if ddl or text[0].isdigit() else ""
-    words = [*digits.split(), *(DDL_EXIST_ERRORS.split(",") if ddl else ())]
-    numbers = sorted({int(word) for word in words if len(word) <= MAX_DIGITS and int(word) <= MAX_ERROR})
-    return ",".join(map(str, numbers)) or "OFF"
 
 
 def flags(start: StartupSettings, name: str) -> str | None:
@@ -391,31 +369,6 @@ def _check_sizes(match: re.Match[str], target: Target) -> bool:
 
 def _matched_bytes(match: re.Match[str], at: int) -> int:
     return int(match[at] or 0) * _UNITS[(match[at + 1] or "").lower()]
-
-
-EVERYWHERE = ("InnoDB", "MyISAM", "MEMORY", "CSV", "MRG_MYISAM", "PERFORMANCE_SCHEMA")
-OF_MYSQL = ("ARCHIVE", "BLACKHOLE")
-OF_MARIADB = ("Aria", "SEQUENCE")
-# Engines that another option file, a package's file or a server table may load: never reported.
-LOADABLE = frozenset(
-    [
-        *("archive", "blackhole", "cassandra", "columnstore", "connect", "duckdb", "example", "federated"),
-        *("federatedx", "mroonga", "ndb", "ndbcluster", "oqgraph", "rocksdb", "s3", "sphinx", "spider", "tianmu"),
-        *("tokudb", "videx"),
-    ]
-)
-
-
-def find_engine_fault(written: str, target: Target) -> str:
-    """Return why the target does not start with this engine, empty if it may; tested by starting six servers."""
-    name = (written.rstrip(" ") if target.since("mysql", 8) else written).lower()
-    built_in = (*EVERYWHERE, *(OF_MYSQL if target.is_mysql else OF_MARIADB))
-    if name in OTHER_NAMES or name in LOADABLE or name in {engine.lower() for engine in built_in}:
-        return ""
-    has = ", ".join(engine for engine in built_in if engine != "PERFORMANCE_SCHEMA")
-    return (
-        f"This server has no engine {quote_value(written)} built in, and no plugin of that name is known; it has {has}."
-    )
 
 
 def is_innodb(written: str) -> bool:
