@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 import stat
 import time
 from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
@@ -21,7 +23,7 @@ from advisor.facts.server import ErrorLog, RedoWaits
 from advisor.redaction import escape_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from advisor.collect.connection.session import Notes, Row, Session
     from advisor.collect.server.server import Greeting
@@ -35,7 +37,12 @@ MAX_SECONDS = 2.0
 BLOCK = 1 << 20
 STANDARD_ERROR = ("", "stderr")
 PROCESSES = "/proc/"
-ROTATED = ".1"
+ROTATED_PART = f"{PART}.rotated"
+# What logrotate and others put behind a log's name, or before its extension: .1, -20261129, .2.gz.
+_ROTATED = r"[.-](?:\d{1,4}|\d{4}-?\d\d-?\d\d(?:[-T_]?\d{1,10})?|old)"
+_PACKED = r"(\.(?:gz|xz|bz2|zst))?"
+MOST_ENTRIES = 10_000  # of a directory that is searched for rotated logs
+OLDEST = 90 * 86400.0  # seconds; no rule reports older events
 LONGEST_PATH = 200  # characters of a path in a reason
 LONGEST_LINE = 64 << 10  # bytes that are looked at; page dumps are longer
 
@@ -113,7 +120,42 @@ def read_error_file(
         return tabled
     if log.cut:
         notes.append(Unavailable(f"{PART}.older", log.cut))
+    before, unread = rotated_logs(path)
+    unread = [before, *unread] if log.cut and before else unread
+    if unread:
+        notes.append(Unavailable(ROTATED_PART, f"{unread_logs(unread)}: mycnf audit --from FILE reads rotated logs"))
     return log
+
+
+def rotated_logs(path: str) -> tuple[str, list[str]]:
+    """The newest rotated file beside a log that is not packed, empty if there is none; and the others, newest first.
+
+    Files that are older than any event that a rule reports are left out.
+    """
+    folder, name = os.path.split(path)
+    stem, extension = os.path.splitext(name)
+    pattern = re.compile(rf"(?:{re.escape(name)}{_ROTATED}|{re.escape(stem)}{_ROTATED}{re.escape(extension)}){_PACKED}")
+    if path.startswith(PROCESSES):
+        return "", []
+    try:
+        with os.scandir(folder or ".") as entries:
+            matches = [(pattern.fullmatch(entry.name), entry) for entry in islice(entries, MOST_ENTRIES)]
+            found = [(entry.stat().st_mtime, entry.name, bool(match[1])) for match, entry in matches if match]
+    except OSError:
+        return "", []
+    since = time.time() - OLDEST
+    newest_first = sorted((one for one in found if one[0] >= since), key=lambda one: (-one[0], one[1]))
+    plain = next((name for _, name, packed in newest_first if not packed), "")
+    others = [os.path.join(folder, name) for _, name, _ in newest_first if name != plain]
+    return os.path.join(folder, plain) if plain else "", others
+
+
+def unread_logs(paths: Sequence[str]) -> str:
+    """Which rotated files are not read, as the beginning of a sentence."""
+    newest = escape_text(os.path.basename(paths[0]))[:LONGEST_PATH]
+    if len(paths) == 1:
+        return f"the rotated error log {newest} is not read"
+    return f"rotated error logs are not read ({newest} and {len(paths) - 1} more)"
 
 
 def _log_path(variables: Mapping[str, str], pid: int) -> str:
@@ -153,7 +195,8 @@ def read_log(
 ) -> ReadLog | str:
     """The last part of a log file; the reason if it cannot be read, empty if it is not a regular file.
 
-    Reads from the end, at most `max_bytes` and for `max_seconds`. `rotated` also reads the file before it, FILE.1.
+    Reads from the end, at most `max_bytes` and for `max_seconds`. `rotated` also reads the file before it, such as
+    FILE.1, unless it is packed.
     """
     budget = _Budget(max_bytes, time.monotonic() + max_seconds)
     of_process = path.startswith(PROCESSES)
@@ -166,9 +209,9 @@ def read_log(
         return f"{escape_text(path)} can't be read ({reason}): run as root, or give it with mycnf audit --from"
     if size is None:
         return ""
-    if rotated and not of_process and budget.read == size:
+    if rotated and budget.read == size and (before := rotated_logs(path)[0]):
         with suppress(OSError, ValueError):
-            older, more = _read_blocks(f"{path}{ROTATED}", budget)
+            older, more = _read_blocks(before, budget)
             blocks, size = [*blocks, *older], size + (more or 0)
     in_order = tuple(reversed(blocks))
     log = error_log_of_blocks(in_order, "file", "" if of_process else escape_text(path))

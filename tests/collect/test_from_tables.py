@@ -267,7 +267,7 @@ BAD: dict[str, tuple[Callable[[Path], list[str]], str]] = {
     "empty": (lambda folder: [write(folder, "t", "")], "is empty; give"),
     "an option file": (lambda folder: [write(folder, "t", "[mysqld]\nport = 1\n")], "is an option file; mycnf lint"),
     "binary": (lambda folder: [write(folder, "t", bytes(range(256)))], "is not text"),
-    "packed": (lambda folder: [write(folder, "t", b"\x1f\x8b123")], "packed .gzip.; unpack it"),
+    "packed": (lambda folder: [write(folder, "t", b"\x1f\x8b123")], "packed .gzip. and damaged"),
     "half UTF-16": (lambda folder: [write(folder, "t", b"\xff\xfea")], "is not text"),
     "no version": (lambda folder: [write(folder, "t", boxed(SAID))], "no text contains the server's version"),
     "odd version": (lambda folder: [write(folder, "t", tabbed(ROWS | {"version": "x"}))], "known are mysql-5.7"),

@@ -17,7 +17,7 @@ from advisor.catalog.targets import is_too_old, running_target
 from advisor.collect.connection import session
 from advisor.collect.error_log import is_error_log, merge_logs, read_log_lines
 from advisor.collect.logs import PART as ERROR_LOG
-from advisor.collect.logs import read_log
+from advisor.collect.logs import ROTATED_PART, read_log, rotated_logs, unread_logs
 from advisor.collect.pasted.boxes import is_wrapped
 from advisor.collect.pasted.classify import is_known
 from advisor.collect.pasted.facts import FORMS, SAME, PastedFacts, TextError, missing_counters, missing_variables
@@ -175,10 +175,20 @@ def _missing_parts(
     cut = next((one.error_log.log.cut for one in reversed(texts) if one.error_log), NO_ERROR_LOG)
     if cut:
         yield Unavailable(ERROR_LOG if cut is NO_ERROR_LOG else f"{ERROR_LOG}.older", cut)
+    if rotated := _rotated_logs(texts):
+        yield Unavailable(ROTATED_PART, f"{unread_logs(rotated)}; give them with --from too")
     if host is None:
         yield Unavailable("host", NO_HOST)
     if no_window:
         yield Unavailable("workload", no_window)
+
+
+def _rotated_logs(texts: Sequence[PastedFacts]) -> list[str]:
+    """Rotated files beside the error logs in these texts that were not given."""
+    given = {os.path.realpath(one.path) for one in texts}
+    logs = [one.path for one in texts if one.error_log and os.path.isfile(one.path)]
+    beside = [path for log in logs for before, others in [rotated_logs(log)] for path in (before, *others) if path]
+    return [path for path in dict.fromkeys(beside) if os.path.realpath(path) not in given]
 
 
 def _read(path: str) -> PastedFacts:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import codecs
+import gzip
 import os
 import re
 import time
+import zlib
 from contextlib import contextmanager
 from itertools import chain
 from typing import IO, TYPE_CHECKING, NamedTuple
@@ -37,6 +39,7 @@ MOST_SERVERS = 10  # maximum number of tables from different servers; two are re
 LARGEST = 1 << 30  # bytes; a sample of mysqladmin on MySQL 8.0 takes half a megabyte, because its columns are wide
 WHOLE = 64 << 20  # bytes of a text that is read as a whole: reports, and pt-stalk's copies of host files
 WHOLE_JSON = 16 << 20  # bytes of a text in JSON, whose values need up to 45 times its size in memory
+MOST_UNPACKED = 256 << 20  # bytes that a gzip file may hold
 LONGEST = 16 << 20  # maximum characters of a line
 CHUNK = 1 << 20
 STDIN = "-"
@@ -179,10 +182,15 @@ def _without_colours(line: str) -> str:
     return _COLOURS.sub("", line) if "\x1b" in line else line
 
 
-def _parts(path: str, file: IO[bytes]) -> Iterator[str]:
+def _parts(path: str, opened: IO[bytes]) -> Iterator[str]:
     """The text in chunks of arbitrary size."""
-    data = file.read(CHUNK)
+    file: IO[bytes] | _Unpacked = opened
+    data, most = file.read(CHUNK), LARGEST
     packed = next((name for magic, name in _PACKED if data.startswith(magic)), None)
+    if packed == "gzip" and path != STDIN:
+        opened.seek(0)
+        file, packed, most = _Unpacked(path, opened), None, MOST_UNPACKED
+        data = file.read(CHUNK)
     if packed == "zip" and _OFFICE in data[: 1 << 10]:
         raise TextError(f"{path} is a workbook or a document; save it as CSV or as plain text")
     if packed or data[_TAR[1] :].startswith(_TAR[0]):
@@ -192,11 +200,26 @@ def _parts(path: str, file: IO[bytes]) -> Iterator[str]:
     size = 0
     while data:
         size += len(data)
-        if size > LARGEST:
-            raise _too_large(path, LARGEST)
+        if size > most:
+            raise _too_large(path, most)
         yield _decode(path, decoder, data, encoding)
         data = file.read(CHUNK)
     yield _decode(path, decoder, b"", encoding)
+
+
+class _Unpacked:
+    """A gzip file as the bytes that it holds; raises TextError where it is damaged or cut off."""
+
+    def __init__(self, path: str, file: IO[bytes]) -> None:
+        self._path = path
+        self._file = gzip.GzipFile(fileobj=file, mode="rb")
+
+    def read(self, most: int) -> bytes:
+        """The next bytes, at most so many; none at the end."""
+        try:
+            return self._file.read(most)
+        except (OSError, EOFError, zlib.error) as error:
+            raise TextError(f"{self._path} is packed (gzip) and damaged; unpack what can be read of it") from error
 
 
 def _detect_encoding(begun: bytes) -> str:
