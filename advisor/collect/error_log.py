@@ -28,6 +28,7 @@ from advisor.collect.error_log_messages import (
     MARKS,
     MISSING,
     NEXT_LOG,
+    OF_A_START,
     OF_UNDAMAGED_FILES,
     READY,
     START,
@@ -313,6 +314,7 @@ class _Sequence:
         if self.running and self._start and self._is_whole:
             killed = self._ended_by.detail if self._ended_by else ""
             self._tally(UNCLEAN).add(self._start, SHUTTING_DOWN if self._stopping else "", killed)
+        self.tallies = {kind: tally for kind, tally in self.tallies.items() if kind not in OF_A_START}
         for one in self._attempt:
             self._count(one)
         self.running, self.last_start, self._crashing, self._stopping = True, entry.first, False, False

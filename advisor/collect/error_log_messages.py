@@ -24,11 +24,13 @@ CORRUPTION, CRASHED_TABLE, MISSING = "corruption", "crashed_table", "missing"
 DISK_FULL, READ_ONLY, IO_ERROR, FILES, LOG_OFF = "disk_full", "read_only", "io_error", "files", "log_off"
 DENIED, ABORTED, CONNECTIONS = "denied", "aborted", "connections"
 REPLICATION, MAJORITY = "replication", "majority"
+TABLE_FULL, PLUGIN, SYSTEM_TABLES = "table_full", "plugin", "system_tables"
 BACKTRACE = 13951  # MySQL's code for the lines of a crash report that it copies at the next start
 MARKS = frozenset({START, READY, STOPPING, STOP, ABORT, EXIT, CRASH})
 EXPLAIN_ONLY = frozenset(
     (OPTION, IN_USE, DENIED_FILE, ASSERTION, HANG, VERSION, KEY, BINARY_LOG, PEERS, TRANSFER, BOOTSTRAP)
 )
+OF_A_START = frozenset({PLUGIN, SYSTEM_TABLES})  # states that end with the next start, unless it logs them again
 OF_UNDAMAGED_FILES = frozenset({OPTION, VERSION, KEY, IN_USE})  # with them, files look corrupted or missing
 CAUSES = {
     OPTION: "wrong option",
@@ -212,6 +214,30 @@ MESSAGES = (
         ),
         (13133, 35),
     ),
+    Message(TABLE_FULL, ("The table '([^']{1,200})' is full",), (13132,)),
+    Message(
+        PLUGIN,
+        (
+            r"Can't open shared library '(?:[^']{0,300}[/\\])?([^'/\\]{1,100})' \(errno",
+            r"Couldn't load plugins? (?:named )?'[^']{1,100}' (?:with soname|from) '([^']{1,100})'",
+            "Couldn't load plugins from '([^']{1,100})'",
+            # InnoDB and Aria end the start, whose cause is another message.
+            r"Plugin '(?!InnoDB'|Aria')([^']{1,100})' (?:init function returned error|registration as a .* failed)",
+        ),
+        (10736, 10901),
+    ),
+    Message(
+        SYSTEM_TABLES,
+        (
+            r"Missing system table (mysql\.\w{1,64})",
+            r"Column count of (mysql\.\w{1,64}) is wrong",
+            r"Cannot load from (mysql\.\w{1,64})\. The table is probably corrupted",
+            r"Incorrect definition of table (mysql\.\w{1,64}):",
+            r"Can't open and lock privilege tables: Table '(mysql\.\w{1,64})' doesn't exist",
+            r"Can't open the (mysql\.\w{1,64}) table\. Please run",
+            r"Fatal error: (mysql\.user) table is damaged",
+        ),
+    ),
     Message(
         CONNECTIONS,
         (
@@ -228,6 +254,7 @@ MESSAGES = (
             # MariaDB's channels with a name
             r"Master '.{1,200}?': Slave (?:SQL|I/O).{0,2000}?[Ee]rror[_ ]code: ([1-9]\d{0,5})",
             r"Replica (?:SQL|I/O).{0,2000}?[Ee]rror_code: (?:MY-0*)?([1-9]\d{0,5})",
+            r"Slave SQL thread retried transaction \d+ time\(s\) in vain, giving up",  # MariaDB, without a number
         ),
     ),
     Message(
@@ -252,6 +279,8 @@ _OF_ERRNO = {"28": DISK_FULL, "30": READ_ONLY, "13": DENIED_FILE, "24": FILES, "
 # Replication errors of connections, which a restart of the source causes: the client's, except those of TLS and of
 # authentication plugins, and 1053, 1158 to 1161.
 _CONNECTION_LOST = re.compile(r"2(?!0(?:26|54|58|59|61))\d{3}|1053|115[89]|116[01]")
+_RETRIED = ("1205", "1213")  # lock wait time-out, deadlock
+GIVES_UP = "in vain, giving up"
 # The path of the program may contain blanks, as in C:\Program Files.
 _PATH = r"(?:(?:[A-Za-z]:\\|/)[^:]{1,300}|\S{1,300})"
 _PROGRAM = re.compile(
@@ -282,7 +311,7 @@ def recognise(text: str, *, serious: bool) -> MessageKind | None:
     for kind, pattern in _by_letter().get(text[:1], ()):
         if match := pattern.match(text):
             detail = _detail(kind, match, text)
-            return None if _is_harmless(kind, detail) else MessageKind(kind, detail)
+            return None if _is_harmless(kind, detail, text) else MessageKind(kind, detail)
     if _STARTING.match(text):
         return MessageKind(START)
     if _STOPPING.match(text):
@@ -313,10 +342,14 @@ def killed_by(text: str) -> str:
     return next((cause for cause, pattern in _KILLS if pattern.match(text)), "")
 
 
-def _is_harmless(kind: str, detail: str) -> bool:
-    """Whether a message has no lasting effect: a replica's lost connection, or a left-over of an ALTER TABLE."""
+def _is_harmless(kind: str, detail: str, text: str) -> bool:
+    """Whether a message has no lasting effect.
+
+    A replica reconnects, and repeats a transaction that waited too long for a lock until it gives up; ALTER TABLE
+    leaves files over.
+    """
     if kind == REPLICATION:
-        return _CONNECTION_LOST.fullmatch(detail) is not None
+        return _CONNECTION_LOST.fullmatch(detail) is not None or (detail in _RETRIED and GIVES_UP not in text)
     return kind == MISSING and "#sql" in detail
 
 

@@ -19,6 +19,7 @@ REBUILD_NODE = (
     "its data differ from those of the other nodes: find out which are right, then rebuild it by a full state transfer "
     "or a clone"
 )
+INCONSISTENT = "Inconsistency detected"  # as Galera logs it
 BURST = 100  # messages within an hour
 IDLE_LIMITS = "compare wait_timeout with the idle limits of pools, balancers and firewalls"
 ABORTED_REMEDIES = (
@@ -163,14 +164,15 @@ def _replication_remedy(codes: tuple[str, ...]) -> str:
         fix="After 1062 or 1032 compare the tables with the source's (pt-table-checksum), and rebuild the replica if "
         "they differ.",
         risk="Skipping an error hides a difference.",
-        exceptions="Errors that were skipped on purpose, with the difference removed afterwards.",
+        exceptions="Errors that were skipped on purpose, with the difference removed afterwards. Lock waits and "
+        "deadlocks count only if the replica gave up. A Galera node that left as inconsistent is ERR017.",
         reconsider_when="The replica was rebuilt since.",
     ),
 )
 def replication_error_logged(context: RuleContext) -> Iterator[Finding]:
     """Report errors of the replica's threads."""
     event = recent_event(context, "replication")
-    if event:
+    if event and not _is_of_cluster(context):
         codes = tuple(dict.fromkeys(CLIENT_CODES.get(code, code) for code in event.details))
         listed = f" (error {', '.join(codes)})" if codes else ""
         yield event_finding(
@@ -180,6 +182,13 @@ def replication_error_logged(context: RuleContext) -> Iterator[Finding]:
             f"The replica logged errors{listed}, {messages(event)}",
             _replication_remedy(codes),
         )
+
+
+def _is_of_cluster(context: RuleContext) -> bool:
+    """Whether the node of a Galera cluster left it as inconsistent, which ERR017 reports, and is no replica."""
+    left, replication = recent_event(context, "majority"), context.server.replication
+    is_replica = replication is not None and bool(replication.replica_rows)
+    return left is not None and INCONSISTENT in left.details and not is_replica
 
 
 @rule(

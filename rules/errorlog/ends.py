@@ -1,4 +1,4 @@
-"""ERR: rules about crashes, unclean shutdowns, failed starts, and the memory and hangs that cause them."""
+"""ERR: rules about crashes, unclean shutdowns, failed and incomplete starts, and the causes of these."""
 
 from __future__ import annotations
 
@@ -264,4 +264,69 @@ def too_many_open_files_logged(context: RuleContext) -> Iterator[Finding]:
             event,
             f"The server reached its limit of open files, {messages(event)}",
             "raise LimitNOFILE of the unit or ulimit -n, and open_files_limit; see /proc/PID/limits of the server",
+        )
+
+
+@rule(
+    "ERR022",
+    "plugin-not-loaded",
+    needs=("server",),
+    evidence=("ASK-ERR-24",),
+    summary="The server started without a plugin that it should load.",
+    docs=Docs(
+        why="The library is missing or cannot be opened, or the plugin failed to initialize. The server starts without "
+        "it and only logs an error: accounts of an authentication plugin cannot log in, an audit log is not written, "
+        "semi-synchronous replication is off, passwords are not validated. Options of the plugin without loose_ stop "
+        "the next start.",
+        fix="Install the library for this version in plugin_dir. If the plugin is not needed, remove its line "
+        "(plugin_load_add, plugin_load) or its row in mysql.plugin (UNINSTALL PLUGIN, UNINSTALL SONAME).",
+        risk="A plugin that is loaded takes effect: test what it does.",
+        exceptions="None.",
+        reconsider_when="The server was started again without the message: the finding ends then.",
+    ),
+)
+def plugin_not_loaded(context: RuleContext) -> Iterator[Finding]:
+    """Report plugins that the last start could not load."""
+    event = recent_event(context, "plugin")
+    if event:
+        yield event_finding(
+            context,
+            plugin_not_loaded,
+            event,
+            f"The server could not load plugins or libraries{in_brackets(event)}, {messages(event)}",
+            "install the library for this version in plugin_dir, or remove the plugin's line or its row in "
+            "mysql.plugin, and restart",
+        )
+
+
+@rule(
+    "ERR023",
+    "system-tables-not-upgraded",
+    needs=("server",),
+    evidence=("ASK-ERR-25",),
+    summary="System tables are missing, or have the columns of another version.",
+    docs=Docs(
+        why="After an upgrade the tables in the schema mysql must be upgraded too. The server starts without that, but "
+        "CREATE USER, GRANT, roles, stored routines and table statistics fail, and the event scheduler stays off.",
+        fix="MariaDB: run mariadb-upgrade. MySQL before 8.0.16: run mysql_upgrade and restart. Later releases upgrade "
+        "the tables when they start, with upgrade = FORCE if they are damaged.",
+        risk="Take a backup of the schema mysql before. On a replica or a Galera node add --skip-write-binlog.",
+        exceptions="None.",
+        reconsider_when="The tables were upgraded, and the server was started again: the finding ends then.",
+    ),
+)
+def system_tables_not_upgraded(context: RuleContext) -> Iterator[Finding]:
+    """Report system tables that do not belong to the server's version."""
+    event = recent_event(context, "system_tables")
+    if event:
+        upgrades_itself = context.target.since("mysql", 8, 0, 16)
+        tool = "mariadb-upgrade" if context.target.is_mariadb else "mysql_upgrade"
+        yield event_finding(
+            context,
+            system_tables_not_upgraded,
+            event,
+            f"System tables are missing or of another version{in_brackets(event)}, {messages(event)}",
+            "back up the schema mysql, and restart once with upgrade = FORCE"
+            if upgrades_itself
+            else f"back up the schema mysql, run {tool}, and restart",
         )

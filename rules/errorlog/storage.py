@@ -258,3 +258,35 @@ def logging_turned_off(context: RuleContext) -> Iterator[Finding]:
             "see in the error log which file it was; if it was the binary log, restart the server, rebuild the "
             "replicas and take a full backup",
         )
+
+
+@rule(
+    "ERR021",
+    "table-full-logged",
+    needs=("server",),
+    evidence=("ASK-ERR-23",),
+    summary="Tables were full, and statements failed with error 1114.",
+    docs=Docs(
+        why="The server logs 'The table … is full' if a table cannot grow: a MEMORY table has reached "
+        "max_heap_table_size, a temporary table its limit (tmp_table_size, temptable_max_ram, tmp_disk_table_size, the "
+        "maximum of innodb_temp_data_file_path) or a full tmpdir, an InnoDB table the maximum in "
+        "innodb_data_file_path or a full disk. The statement fails. The brackets contain names without their database.",
+        fix="Find what kind of table it is, and raise its limit, or free space. Let a statement with huge temporary "
+        "tables read fewer rows. Convert a MEMORY table that keeps growing to InnoDB.",
+        risk="A higher limit takes memory or disk space for each table and session.",
+        exceptions="A MEMORY table whose limit is intended, such as a cache that the application empties.",
+        reconsider_when="The limit was raised since, or the statement changed.",
+    ),
+)
+def table_full_logged(context: RuleContext) -> Iterator[Finding]:
+    """Report messages about full tables."""
+    event = recent_event(context, "table_full")
+    if event:
+        yield event_finding(
+            context,
+            table_full_logged,
+            event,
+            f"Tables were full{in_brackets(event)}, {messages(event)}",
+            "see what kind of table it is: MEMORY (max_heap_table_size), temporary (tmpdir, limits of temporary "
+            "tables), or InnoDB (free disk space, a maximum in innodb_data_file_path)",
+        )

@@ -202,6 +202,40 @@ LINES = (
             "present in the group. The member will now exit the group.'"
         ),
     ),
+    ("table_full", "m", "3 [ERROR] /usr/sbin/mysqld: The table 'm' is full"),
+    ("table_full", "m", "8 [ERROR] [MY-013132] [Server] The table 'm' is full!"),
+    ("table_full", "(temporary)", "6 [ERROR] mariadbd: The table '(temporary)' is full"),
+    (
+        "plugin",
+        "foo.so",
+        (
+            "0 [ERROR] mariadbd: Can't open shared library '/usr/lib/mysql/plugin/foo.so' (errno: 2, cannot open "
+            "shared object file: No such file or directory)"
+        ),
+    ),
+    ("plugin", "foo.so", "0 [ERROR] [MY-010736] [Server] Couldn't load plugin named 'foo' with soname 'foo.so'."),
+    ("plugin", "foo.so", "0 [ERROR] Couldn't load plugin 'foo' from 'foo.so'."),
+    ("plugin", "foo.so", "0 [ERROR] Couldn't load plugins from 'foo.so'."),
+    (
+        "system_tables",
+        "mysql.roles_mapping",
+        "0 [ERROR] Missing system table mysql.roles_mapping; please run mysql_upgrade to create it",
+    ),
+    (
+        "system_tables",
+        "mysql.event",
+        "0 [ERROR] Column count of mysql.event is wrong. Expected 22, found 21. The table is probably corrupted",
+    ),
+    (
+        "system_tables",
+        "mysql.tables_priv",
+        "0 [ERROR] mariadbd: Cannot load from mysql.tables_priv. The table is probably corrupted",
+    ),
+    (
+        "system_tables",
+        "mysql.servers",
+        "0 [ERROR] Can't open and lock privilege tables: Table 'mysql.servers' doesn't exist",
+    ),
     ("log_off", "", "9 [ERROR] Could not use ./bin for logging (error 28). Turning logging off for the whole duration"),
     (
         "replication",
@@ -219,6 +253,36 @@ LINES = (
 def test_kinds_of_messages(kind: str, detail: str, line: str) -> None:
     """The texts of real servers have their kind, and a detail if they contain one."""
     assert events(f"2026-11-25 14:22:03 {line}") == {kind: (1, (detail,) if detail else ())}
+
+
+def test_plugins_of_earlier_starts_do_not_count() -> None:
+    """A plugin that could not be loaded counts until a start without the message."""
+    lost = "2026-11-25T14:22:01.9Z 0 [ERROR] [MY-010736] [Server] Couldn't load plugin named 'f' with soname 'f.so'.\n"
+    begun, ready = MYSQL.splitlines(keepends=True)[0], "".join(MYSQL.splitlines(keepends=True)[1:])
+    assert events(begun + lost + ready) == {"plugin": (1, ("f.so",))}
+    assert events(begun + lost + ready + STOP + begun + lost + ready) == {"plugin": (1, ("f.so",))}
+    assert events(begun + lost + ready + STOP + MYSQL) == {}
+
+
+def test_a_plugin_of_innodb_is_no_cause() -> None:
+    """Every failed start of InnoDB logs that its plugin failed: that is no plugin to install."""
+    assert events("2026-11-25 14:22:03 0 [ERROR] Plugin 'InnoDB' registration as a STORAGE ENGINE failed.") == {}
+    failed = "2026-11-25 14:22:03 0 [ERROR] Plugin 'FILE_KEY' init function returned error."
+    assert events(failed) == {"plugin": (1, ("FILE_KEY",))}
+
+
+def test_retried_transactions_are_no_errors() -> None:
+    """A lock wait of a replica's applier counts only if the replica gives up."""
+    waited = "2026-11-25 14:22:03 5 [ERROR] Slave SQL: Could not execute Update_rows_v1 event on table d.t; Lock wait "
+    waited += "timeout exceeded; try restarting transaction, Error_code: 1205; handler error HA_ERR_LOCK_WAIT_TIMEOUT"
+    assert events(waited) == {}
+    gave_up = (
+        "2026-11-25 14:22:04 5 [ERROR] Slave SQL thread retried transaction 1 time(s) in vain, giving up. Consider "
+    )
+    assert events(f"{waited}\n{gave_up}raising the value") == {"replication": (1, ())}
+    worker = "2026-11-25T14:22:04Z 9 [ERROR] [MY-010584] [Repl] Replica SQL for channel '': worker thread retried "
+    worker += "transaction 1 time(s) in vain, giving up. Consider raising the value. Error_code: MY-001205"
+    assert events(worker) == {"replication": (1, ("1205",))}
 
 
 def test_error_numbers_that_only_begin_alike() -> None:

@@ -29,7 +29,7 @@ from advisor.collect.connection.statement import (
     TOP_WAITS_SQL,
     Statement,
 )
-from advisor.collect.error_log_messages import BACKTRACE, MESSAGES
+from advisor.collect.error_log_messages import BACKTRACE, GIVES_UP, MESSAGES
 
 SET_NAMES = Statement("set-names", "SET NAMES utf8mb4", ALL, "sets the encoding of text", driver=True)
 AUTOCOMMIT = Statement(
@@ -260,7 +260,7 @@ _REDO_FULL = (
     "OR DATA LIKE 'Redo log is running out of free space, pausing user threads%' "
     "OR DATA LIKE 'Redo log writer is waiting for a new redo log file%'"
 )
-_HOURLY = "'denied', 'aborted', 'connections', 'redo', 'files'"  # kinds of which there may be thousands
+_HOURLY = "'denied', 'aborted', 'connections', 'redo', 'files', 'table_full'"  # kinds of which there may be thousands
 _ERRNO = (("28", "disk_full"), ("30", "read_only"), ("24", "files"), ("5 ", "io_error"))  # 5 also begins others
 _SINGLE = "'start', 'ready', 'stopping', 'stop', 'abort', 'exit', 'crash'"  # kinds whose order matters
 # The table has up to 5 MB, about 35,000 messages. Comparing codes as numbers takes half the time of comparing texts;
@@ -290,7 +290,8 @@ def _error_log() -> str:
         f"WHEN SUBSYSTEM = 'InnoDB' AND ({_REDO_FULL}) THEN 'redo' "
         f"WHEN ERROR_CODE = 'MY-{BACKTRACE:06d}' AND DATA LIKE '%got signal%' THEN 'crash' "
         "WHEN ERROR_CODE = 'MY-010584' AND DATA LIKE '%Error_code: MY-0%' AND (DATA NOT LIKE '%Error_code: MY-002%' "
-        "OR DATA REGEXP 'Error_code: MY-0020(26|54|58|59|61)') THEN 'replication' "
+        "OR DATA REGEXP 'Error_code: MY-0020(26|54|58|59|61)') "
+        f"AND (DATA NOT REGEXP 'Error_code: MY-001(205|213)' OR DATA LIKE '%{GIVES_UP}%') THEN 'replication' "
         f"WHEN PRIO NOT IN ('Error', 'Warning') THEN NULL {worded} {errnos} END END"
     )
     bucket = f"CASE WHEN kind IN ({_HOURLY}) THEN 3600 WHEN kind IN ({_SINGLE}) THEN 0.001 ELSE 60 END"
