@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 MAX_SCHEMA_TIME = 60.0  # seconds; all answers of an audit together have two minutes
 MAX_WINDOW = 3000.0  # seconds; the servers close a session that was idle for 3600, as it asks them to
 
+# Options of how a running server is read, with the defaults of the command line.
+READING: dict[str, float] = {"window": 10.0, "schema": False, "schema_time": 5.0, "schema_tables": 1000}
 CONNECTION = (
     "socket",
     "host",
@@ -49,8 +51,12 @@ def check_window(seconds: float) -> None:
 
 
 def refuse_server(args: argparse.Namespace, source: str) -> None:
-    """Raise MycnfError if the command line has a connection option beside `source`, which is read instead."""
-    if given := connection_option(args):
+    """Raise MycnfError if the command line has an option for a running server beside `source`, which is read instead.
+
+    Options of the reading count if they differ from their defaults.
+    """
+    reading = (name for name, usual in READING.items() if getattr(args, name, usual) != usual)
+    if given := connection_option(args) or next((f"--{name.replace('_', '-')}" for name in reading), ""):
         raise MycnfError(f"{source} is read in place of a running server, so {given} has no effect; omit one of them")
 
 

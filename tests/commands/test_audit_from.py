@@ -69,6 +69,16 @@ def test_texts_and_a_server(given: tuple[str, ...], mycnf: Mycnf, texts: list[st
         assert f"{words[1]} is read in place of a running server, so {given[0]} has no effect" in ended.err
 
 
+@pytest.mark.parametrize("given", [("--window", "30"), ("--schema",), ("--schema-time", "9"), ("--schema-tables", "5")])
+def test_texts_and_how_a_server_is_read(given: tuple[str, ...], mycnf: Mycnf, texts: list[str]) -> None:
+    """A window or the tables' definitions cannot be read from saved facts; the defaults are no such options."""
+    for words in (("audit", "--from", *texts), ("audit", "--snapshot", texts[0]), ("audit", "--demo")):
+        ended = mycnf(*words, "--format", "text", *given)
+        assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+        assert f"{words[1]} is read in place of a running server, so {given[0]} has no effect" in ended.err
+    assert "has no effect" not in mycnf("audit", "--demo", "--window", "10", "--format", "concise").err
+
+
 def test_the_report_says_where_it_came_from(mycnf: Mycnf, texts: list[str]) -> None:
     """Text for people names no statements that were never sent, and the user's description of the host is used."""
     ended = mycnf("audit", "--isolated", "--from", *texts, "--ram", "64G", "--format", "text")
