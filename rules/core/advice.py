@@ -10,6 +10,7 @@ from advisor.core.model import Action, exact_size
 from advisor.redaction import redact_value
 from advisor.verdict import Outcome, judge_value
 from advisor.verdict.settings import DEFAULT_CONNECTIONS
+from rules.core.context import REMOVE_LINE
 from rules.core.subject import find_line
 
 TYPE_CHECKING = False
@@ -194,6 +195,17 @@ def help_line(action: Action | None) -> str:
 
         return f"write {action.argument} in place of {action.replaces or 'the option'} in {action_place(action)}"
     return f"run {action.statement}" if action.statement else ""
+
+
+def set_default(context: RuleContext, name: str, value: str, action: Action | None) -> tuple[str, tuple[Action, ...]]:
+    """The help and the actions that set a variable to its default; a deprecated option has its line removed."""
+    option = context.catalog.get(name)
+    since = option.deprecated if option is not None and "deprecated" in option.documented else None
+    version = tuple(int(part) for part in (since or "").split(".") if part.isdigit())
+    if option is None or not option.deprecated or version > context.target.version:
+        return help_line(action), present(action)
+    now = action._replace(option_line=None, argument=None, place=None) if action and action.statement else None
+    return f"{REMOVE_LINE}, {value} is the default", present(now)
 
 
 def kernel_setting_help(context: RuleContext, name: str, value: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity
 from rules.core import MOST, Docs, Span, rule
-from rules.core.advice import advise, help_line, present, with_replica_stopped
+from rules.core.advice import advise, help_line, present, set_default, with_replica_stopped
 from rules.core.subject import variable_subject, verdict_subject
 from rules.durability import (
     INNODB_ENGINE,
@@ -72,7 +72,8 @@ def row_format_action(context: RuleContext) -> Action | None:
 def statement_based_log(context: RuleContext) -> Iterator[Finding]:
     """Report an explicitly configured binlog_format = STATEMENT."""
     if context.text("binlog_format") == "STATEMENT" and context.is_set("binlog_format") and writes_binary_log(context):
-        action, level = row_format_action(context), level_without_statements(context)
+        level = level_without_statements(context)
+        advice, actions = set_default(context, "binlog_format", "ROW", row_format_action(context))
         effect = f"At {level} InnoDB refuses all writes while statements are logged (error 1665)."
         yield statement_based_log.finding(
             effect
@@ -80,8 +81,8 @@ def statement_based_log(context: RuleContext) -> Iterator[Finding]:
             else "Statements are logged as text; nondeterministic statements can have a different effect on a replica.",
             variable_subject(context, "binlog_format"),
             confidence=Confidence.CERTAIN if level else None,
-            help=help_line(action),
-            actions=present(action),
+            help=advice,
+            actions=actions,
         )
 
 
@@ -113,12 +114,12 @@ def interleaved_ids_in_statement_log(context: RuleContext) -> Iterator[Finding]:
         return
     if level_without_statements(context):
         return  # nothing is written: statement-based-log
-    action = row_format_action(context)
+    advice, actions = set_default(context, "binlog_format", "ROW", row_format_action(context))
     yield interleaved_ids_in_statement_log.finding(
         "innodb_autoinc_lock_mode is 2 and statements are logged, so replicas may number rows differently.",
         variable_subject(context, "binlog_format" if context.is_set("binlog_format") else "innodb_autoinc_lock_mode"),
-        help=help_line(action),
-        actions=present(action),
+        help=advice,
+        actions=actions,
     )
 
 

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from advisor.core.model import Finding
+    from advisor.core.model import Action, Finding
     from rules.core.context import RuleContext
 
 GIB = 1 << 30
@@ -189,11 +189,9 @@ def random_read_ahead(context: RuleContext) -> Iterator[Finding]:
 def few_buffer_pool_instances(context: RuleContext) -> Iterator[Finding]:
     """Report fewer instances than the default for a large pool, unless the host is known to have few processors."""
     wanted, pool = _requested_instances(context), context.number(POOL)
-    if wanted is None or pool is None or wanted >= FEW or _remaining_pool(context, pool) < FEW_POOL:
+    if wanted is None or pool is None or not _needs_instances(context, pool):
         return
     processors = context.host.usable_cpus if context.has("host") else None
-    if is_aurora(context) or (processors is not None and processors < MANY_PROCESSORS):
-        return
     action = advise(context, INSTANCES, FEW)
     here = f"{processors:g} processors" if processors is not None else f"{MANY_PROCESSORS} processors or more"
     yield few_buffer_pool_instances.finding(
@@ -204,6 +202,21 @@ def few_buffer_pool_instances(context: RuleContext) -> Iterator[Finding]:
         help=help_line(action),
         actions=present(action),
     )
+
+
+def _needs_instances(context: RuleContext, pool: int) -> bool:
+    """Whether a pool of this size has few instances, on a host that is not known to have few processors."""
+    wanted = _requested_instances(context)
+    if wanted is None or wanted >= FEW or _remaining_pool(context, pool) < FEW_POOL or is_aurora(context):
+        return False
+    processors = context.host.usable_cpus if context.has("host") else None
+    return processors is None or processors >= MANY_PROCESSORS
+
+
+def instances_for(context: RuleContext, pool: int) -> Action | None:
+    """The action that gives a pool of the advised size enough instances; None where the rule about them is silent."""
+    has_few = context.target.is_mysql and not context.target.since("mysql", 8, 4) and _needs_instances(context, pool)
+    return advise(context, INSTANCES, FEW) if has_few else None
 
 
 @rule(

@@ -235,7 +235,8 @@ def _is_near(measured: int, size: int) -> bool:
 )
 def small_buffer_pool(context: RuleContext) -> Iterator[Finding]:
     """Report a full buffer pool with steady reads from disk while memory is free."""
-    from rules.innodb.io_capacity import page_request_rate  # lazily: lint has no counters
+    from rules.innodb.buffer_pool import instances_for  # lazily: lint has no counters
+    from rules.innodb.io_capacity import page_request_rate
 
     pool, room, window = context.number(POOL), usable_memory(context), steady_window(context)
     reads, asked = window.rate("innodb_buffer_pool_reads"), page_request_rate(context, window)
@@ -245,18 +246,16 @@ def small_buffer_pool(context: RuleContext) -> Iterator[Finding]:
     better = _pool_for_data(context, pool, _memory_for_pool(context, pool, room[0]))
     if not is_missing_much(reads, asked) or free > _reserved_free_pages(context, total) or better < pool * ROOM:
         return
-    action = advise(
-        context, POOL, better, size=True, watch="Innodb_buffer_pool_reads",
-        risk="resizing can stall statements for a moment",
-    )  # fmt: skip
+    risk, watch = "resizing can stall statements for a moment", "Innodb_buffer_pool_reads"
+    action, more = advise(context, POOL, better, size=True, risk=risk, watch=watch), instances_for(context, better)
     # MariaDB counts pages that are read ahead too, which no session requested.
     of_all = f", {format_percent(reads / asked)} of all page requests," if asked and reads <= asked else ""
     yield small_buffer_pool.finding(
         f"{reads:,.0f} pages a second{of_all} are read from disk {window_text(window)}; the pool of "
         f"{format_size(pool)} is full, and the server may use {room[1]}.",
         variable_subject(context, POOL),
-        help=help_line(action),
-        actions=present(action),
+        help="; ".join(filter(None, (help_line(action), help_line(more)))),
+        actions=present(action, more),
     )
 
 

@@ -351,7 +351,7 @@ def unclosed_value(context: RuleContext) -> Iterator[Finding]:
         "replica_net_timeout, are the same option.",
         fix="Keep one line.",
         risk="None: the overridden line has no effect. If the other line is in another file or group, a program that "
-        "reads only one of the two may depend on it, so that fix counts as unsafe.",
+        "reads only one of the two may depend on it, so that fix is unsafe, and so is that of a list in several lines.",
         exceptions="A versioned group such as [mysqld-8.0] overrides on purpose. Options that collect values, such as "
         "replicate_do_db and plugin_load_add, are not duplicates, but plugin_load replaces the list of earlier lines.",
         reconsider_when="A file of defaults that other files are meant to override.",
@@ -361,14 +361,14 @@ def duplicate_option(context: RuleContext) -> Iterator[Finding]:
     """Report lines that a later line overrides, under the same name or another name of the option."""
     for line, winner in _overridden_lines(context):
         if not _is_intentional(line, winner) and sets_value(line, context.catalog):
+            several = line.canonical in (*LOADERS, *MONITORS) and not _agrees(line, winner, context)  # all are meant
+            all_of_them = MONITORS.get(line.canonical or "") or LOAD_BOTH[line.canonical == LOADS_EARLY]
             yield duplicate_option.finding(
                 _override_message(line, winner, context),
                 verdict_subject(line),
                 severity=Severity.WARNING if _contradicts(line, winner, context) else None,
-                help=KEEP_ONE
-                if line.canonical not in (*LOADERS, *MONITORS) or _agrees(line, winner, context)
-                else MONITORS.get(line.canonical) or LOAD_BOTH[line.canonical == LOADS_EARLY],
-                fix=remove_line(line.placed.line, SAFE if _in_same_group(line, winner) else UNSAFE),
+                help=all_of_them if several else KEEP_ONE,
+                fix=remove_line(line.placed.line, SAFE if _in_same_group(line, winner) and not several else UNSAFE),
             )
 
 

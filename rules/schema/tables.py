@@ -383,18 +383,23 @@ def _tick(name: str) -> str:
 
 
 def _hide(context: RuleContext, index: RedundantIndex) -> Action:
+    """Hide or drop the index; servers refuse to hide a unique one that serves as primary key."""
+    error = 4174 if context.target.is_mariadb else 3522
+    other = f"hide {quoted_name(index.covered_by)}" if index.columns == index.covering_columns else "add a primary key"
+    as_key = f"; {other} instead if error {error} says that this one is the primary key"
+    risk = f"{LOCKED}; {HINTS}{'' if index.covered_by == 'PRIMARY' else as_key}"
     alter = f"ALTER TABLE {quoted_name(index.schema, index.table)}"
     name = quoted_name(index.index)
     if context.target.is_mariadb:
         return Action(
             statement=f"{alter} ALTER INDEX {name} IGNORED;",
             undo=f"{alter} ALTER INDEX {name} NOT IGNORED;",
-            risk=f"{LOCKED}; {HINTS}",
+            risk=risk,
         )
     if context.target.since("mysql", 8, 0):
         return Action(
             statement=f"{alter} ALTER INDEX {name} INVISIBLE;",
             undo=f"{alter} ALTER INDEX {name} VISIBLE;",
-            risk=f"{LOCKED}; {HINTS}",
+            risk=risk,
         )
     return Action(statement=f"{alter} DROP INDEX {name};", risk=f"{LOCKED}; {HINTS}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity, format_duration
 from rules.core import Docs, Span, rule
-from rules.core.advice import advise, default_number, help_line, present
+from rules.core.advice import advise, default_number, help_line, present, set_default
 from rules.core.subject import variable_subject, verdict_subject
 
 TYPE_CHECKING = False
@@ -163,11 +163,12 @@ def implicit_timestamp_defaults(context: RuleContext) -> Iterator[Finding]:
     """Report an explicitly configured explicit_defaults_for_timestamp = OFF."""
     if context.settings.on(TIMESTAMPS) is False and context.is_set(TIMESTAMPS):
         action = advise(context, TIMESTAMPS, "ON", risk="new tables get other defaults for their TIMESTAMP columns")
+        advice, actions = set_default(context, TIMESTAMPS, "ON", action)
         yield implicit_timestamp_defaults.finding(
             "In new tables the first TIMESTAMP column changes by itself with each update of its row.",
             variable_subject(context, TIMESTAMPS),
-            help=help_line(action),
-            actions=present(action),
+            help=advice,
+            actions=actions,
         )
 
 

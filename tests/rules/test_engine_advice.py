@@ -162,6 +162,26 @@ def test_an_index_that_two_others_cover_is_hidden_once(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("target", "covered_by", "columns", "says"),
+    [
+        ("mysql-9.7.4", "k1", "a", "; hide `k1` instead if error 3522 says that this one is the primary key"),
+        ("mysql-8.0.15", "k1", "a,b", "; add a primary key instead if error 3522 says that"),
+        ("mariadb-11.8.9", "k1", "a", "; hide `k1` instead if error 4174 says that this one is the primary key"),
+        ("mysql-9.7.4", "PRIMARY", "a", "in a hint fail"),
+    ],
+)
+def test_an_index_that_serves_as_primary_key_cannot_be_hidden(
+    tmp_path: Path, target: str, covered_by: str, columns: str, says: str
+) -> None:
+    """Servers refuse to hide the unique index that is the primary key of a table without one."""
+    row = {"schema": "d", "table": "t", "index": "k9", "columns": columns, "covered_by": covered_by}
+    rows = [{**row, "covering_columns": "a"}]
+    found = first(tmp_path, "redundant-indexes", target, "", server={}, schema={"redundant_indexes": rows})
+    assert says in found.actions[0].risk
+    assert found.actions[0].risk.endswith("fail") is (covered_by == "PRIMARY")
+
+
 def test_a_new_character_set_does_not_reach_existing_databases(tmp_path: Path) -> None:
     """On three servers a new table of a database from before SET GLOBAL character_set_server had the database's."""
     (action,) = first(tmp_path, "three-byte-unicode", "mysql-5.7.22", "character_set_server = utf8", server={}).actions

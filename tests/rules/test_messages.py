@@ -334,6 +334,8 @@ def test_modules_of_metrics_belong_in_one_line(tmp_path: Path) -> None:
     lines = "innodb_monitor_enable = module_dml\ninnodb_monitor_enable = module_os"
     found = first("duplicate-option", known("mysql-9.7.4", tmp_path, file=lines))
     assert found.help == "write all in one line, with commas"
+    assert found.fix is not None
+    assert found.fix.applicability == "unsafe"
 
 
 @pytest.mark.parametrize(
