@@ -31,6 +31,7 @@ KINDS = {
     "flag": "switch without a value",
 }
 LONG = 60  # a list that is longer than a line of the table is broken at its commas
+LOWERED = "lower with a low limit of open files"
 LIMITED_BY_FILES = ("max_connections", "table_open_cache", "table_cache")
 VERSIONS = 18  # columns of a version, at least
 ARGUMENTS = {"none": "takes no value", "optional": "value optional", "required": "value required"}
@@ -156,7 +157,7 @@ def _default_of(version: Target, option: Option | None) -> str:
     """The default in one series, and whether it is known from documents, not from a server."""
     documented = option is not None and not lists_names(version)
     usual = usual_default(option, version)
-    shown = f"{usual}, lower with a low limit of open files" if usual else _default(option)
+    shown = f"{usual}, {LOWERED}" if usual else _default(option)
     return shown + (" (from documents)" if documented else "")
 
 

@@ -15,7 +15,7 @@ from advisor.core.model import Origin
 from advisor.redaction import escape_text
 from advisor.tui.app import AuditApp
 from advisor.tui.screens.variables.rows import VariableRow, column_widths, variable_rows
-from advisor.tui.screens.variables.screen import VariablesPane
+from advisor.tui.screens.variables.screen import VariablesPane, _default_note
 from rules.core.statements import set_global_effect
 
 
@@ -164,6 +164,17 @@ def test_the_account_that_set_a_variable_is_shown() -> None:
     origin = "SET GLOBAL by app@10.0.0.3 at 2026-11-28 03:12 UTC, until the next restart"
     row = VariableRow("max_connections", "900", None, None, Origin.RUNTIME, None, None, None, origin)
     assert row.set_by == origin
+
+
+async def test_a_default_that_the_host_may_lower_is_the_number_that_explain_has() -> None:
+    """max_connections and table_open_cache have a default, which a low limit of open files lowers."""
+    async with driven() as (app, _):
+        assert app.view is not None
+        rows = {row.name: row for row in variable_rows(app.view)}
+        assert rows["max_connections"].default == "151"
+        assert _default_note(rows["max_connections"]) == "151, lower with a low limit of open files"
+        assert rows["table_open_cache"].default == "2000"
+        assert _default_note(rows["back_log"]) == "depends on the host"
 
 
 def test_an_option_without_a_default_has_none() -> None:

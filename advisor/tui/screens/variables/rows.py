@@ -9,6 +9,7 @@ from advisor.core.model import Origin, exact_size
 from advisor.preflight.next_values import parse_whole_number
 from advisor.redaction import redact_value
 from advisor.report.diff import SIZES
+from advisor.report.rules import usual_default
 from advisor.verdict.settings import NO_DEFAULT, SWITCHES, Settings, is_same_value
 from rules.core.statements import RuntimeEffect, set_by_statement, set_global_effect
 
@@ -130,6 +131,8 @@ def variable_rows(view: View) -> list[VariableRow]:
         if setting is not None:
             option = context.catalog.find_variable(name)
             row = _row(name, setting, option, _file_value(files, name))
+            if usual := usual_default(option, context.target):
+                row = row._replace(default=usual)
             row = row._replace(statement=set_by_statement(context, name))
             if option is not None:
                 row = row._replace(at_run_time=set_global_effect(option, context.target))
