@@ -58,6 +58,15 @@ def test_what_another_build_or_platform_has_is_a_note(line: str, target: Target)
     assert target.number in found[0].message or "belongs to the plugin thread_pool" in found[0].message
 
 
+@pytest.mark.parametrize("line", ["rapid_memory_limit=1G", "group_replication_single_primary_fast_mode=1"])
+@pytest.mark.parametrize("target", MYSQL, ids=str)
+def test_what_greatsql_documents_is_a_note(line: str, target: Target) -> None:
+    """GreatSQL, a branch of Percona Server of which none was examined, has options of its own."""
+    found = findings(line, target, any_build=True)
+    assert is_note(found)
+    assert found[0].message.startswith(f"GreatSQL documents {line.partition('=')[0]}; ")
+
+
 @pytest.mark.servers("mysql-5.7", "mysql-9.7")
 @pytest.mark.parametrize("line", [*PERCONA[:3], WINDOWS[0], "thread_handling=pool-of-threads"])
 def test_the_examined_server_refuses_it(line: str, ask: Ask, judge: Judge) -> None:
