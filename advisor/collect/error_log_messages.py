@@ -254,7 +254,7 @@ MESSAGES = (
             # MariaDB's channels with a name
             r"Master '.{1,200}?': Slave (?:SQL|I/O).{0,2000}?[Ee]rror[_ ]code: ([1-9]\d{0,5})",
             r"Replica (?:SQL|I/O).{0,2000}?[Ee]rror_code: (?:MY-0*)?([1-9]\d{0,5})",
-            r"Slave SQL thread retried transaction \d+ time\(s\) in vain, giving up",  # MariaDB, without a number
+            r"Slave SQL thread retried transaction \d+ time\(s\).{1,20}giving up",  # MariaDB, without a number
         ),
     ),
     Message(
@@ -280,7 +280,8 @@ _OF_ERRNO = {"28": DISK_FULL, "30": READ_ONLY, "13": DENIED_FILE, "24": FILES, "
 # authentication plugins, and 1053, 1158 to 1161.
 _CONNECTION_LOST = re.compile(r"2(?!0(?:26|54|58|59|61))\d{3}|1053|115[89]|116[01]")
 _RETRIED = ("1205", "1213")  # lock wait time-out, deadlock
-GIVES_UP = "in vain, giving up"
+GIVES_UP = "giving up. Consider"
+NOT_RETRIED = f"(DATA NOT REGEXP 'Error_code: MY-001(205|213)' OR DATA LIKE '%{GIVES_UP}%')"  # in MySQL's table
 # The path of the program may contain blanks, as in C:\Program Files.
 _PATH = r"(?:(?:[A-Za-z]:\\|/)[^:]{1,300}|\S{1,300})"
 _PROGRAM = re.compile(

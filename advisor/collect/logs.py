@@ -140,11 +140,11 @@ def rotated_logs(path: str) -> tuple[str, list[str]]:
     try:
         with os.scandir(folder or ".") as entries:
             matches = [(pattern.fullmatch(entry.name), entry) for entry in islice(entries, MOST_ENTRIES)]
-            found = [(entry.stat().st_mtime, entry.name, bool(match[1])) for match, entry in matches if match]
+            rotated = [(entry.stat().st_mtime, entry.name, bool(match[1])) for match, entry in matches if match]
     except OSError:
         return "", []
     since = time.time() - OLDEST
-    newest_first = sorted((one for one in found if one[0] >= since), key=lambda one: (-one[0], one[1]))
+    newest_first = sorted((one for one in rotated if one[0] >= since), key=lambda one: (-one[0], one[1]))
     plain = next((name for _, name, packed in newest_first if not packed), "")
     others = [os.path.join(folder, name) for _, name, _ in newest_first if name != plain]
     return os.path.join(folder, plain) if plain else "", others

@@ -29,7 +29,7 @@ from advisor.collect.connection.statement import (
     TOP_WAITS_SQL,
     Statement,
 )
-from advisor.collect.error_log_messages import BACKTRACE, GIVES_UP, MESSAGES
+from advisor.collect.error_log_messages import BACKTRACE, MESSAGES, NOT_RETRIED
 
 SET_NAMES = Statement("set-names", "SET NAMES utf8mb4", ALL, "sets the encoding of text", driver=True)
 AUTOCOMMIT = Statement(
@@ -290,8 +290,7 @@ def _error_log() -> str:
         f"WHEN SUBSYSTEM = 'InnoDB' AND ({_REDO_FULL}) THEN 'redo' "
         f"WHEN ERROR_CODE = 'MY-{BACKTRACE:06d}' AND DATA LIKE '%got signal%' THEN 'crash' "
         "WHEN ERROR_CODE = 'MY-010584' AND DATA LIKE '%Error_code: MY-0%' AND (DATA NOT LIKE '%Error_code: MY-002%' "
-        "OR DATA REGEXP 'Error_code: MY-0020(26|54|58|59|61)') "
-        f"AND (DATA NOT REGEXP 'Error_code: MY-001(205|213)' OR DATA LIKE '%{GIVES_UP}%') THEN 'replication' "
+        f"OR DATA REGEXP 'Error_code: MY-0020(26|54|58|59|61)') AND {NOT_RETRIED} THEN 'replication' "
         f"WHEN PRIO NOT IN ('Error', 'Warning') THEN NULL {worded} {errnos} END END"
     )
     bucket = f"CASE WHEN kind IN ({_HOURLY}) THEN 3600 WHEN kind IN ({_SINGLE}) THEN 0.001 ELSE 60 END"

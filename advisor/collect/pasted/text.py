@@ -184,12 +184,12 @@ def _without_colours(line: str) -> str:
 
 def _parts(path: str, opened: IO[bytes]) -> Iterator[str]:
     """The text in chunks of arbitrary size."""
-    file: IO[bytes] | _Unpacked = opened
+    file: IO[bytes] | _GzipBytes = opened
     data, most = file.read(CHUNK), LARGEST
     packed = next((name for magic, name in _PACKED if data.startswith(magic)), None)
     if packed == "gzip" and path != STDIN:
         opened.seek(0)
-        file, packed, most = _Unpacked(path, opened), None, MOST_UNPACKED
+        file, packed, most = _GzipBytes(path, opened), None, MOST_UNPACKED
         data = file.read(CHUNK)
     if packed == "zip" and _OFFICE in data[: 1 << 10]:
         raise TextError(f"{path} is a workbook or a document; save it as CSV or as plain text")
@@ -207,7 +207,7 @@ def _parts(path: str, opened: IO[bytes]) -> Iterator[str]:
     yield _decode(path, decoder, b"", encoding)
 
 
-class _Unpacked:
+class _GzipBytes:
     """A gzip file as the bytes that it holds; raises TextError where it is damaged or cut off."""
 
     def __init__(self, path: str, file: IO[bytes]) -> None:
