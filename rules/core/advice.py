@@ -332,9 +332,11 @@ def _corrected_value(f: Finding) -> AdvisedValue | None:
     corrected = f.canonical or f.option
     if f.fix is None or not corrected or len(f.fix.edits) != 1:
         return None
-    text = f.fix.edits[0].text.strip()
+    edit = f.fix.edits[0]
+    text = edit.text.strip()
     after = text.partition("=")[2].strip() if "=" in text else text
-    if "\n" in text or (text and after == corrected):
+    is_name = bool(text) and "=" not in text and f.location is not None and edit.column == f.location.column
+    if "\n" in text or (text and after == corrected) or is_name:  # the correction of a name keeps the value
         return None
     return AdvisedValue(corrected, *_in_one_notation(corrected, f.value or "", after or "remove the line"), None)
 

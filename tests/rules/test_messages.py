@@ -10,6 +10,7 @@ from rule_cases import Case, context_of_case
 from advisor.analysis import run_rules
 from advisor.facts import Unavailable
 from rules import find_rule
+from rules.core.advice import advised_value
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -363,3 +364,21 @@ def test_other_numbers_are_fixed_to_the_value_in_use(line: str, tmp_path: Path) 
     found = first("adjusted-value", known("mysql-9.7.4", tmp_path, file=line))
     assert "the value in use" in found.help
     assert found.fix is not None
+
+
+@pytest.mark.parametrize(
+    ("rule", "line", "value"),
+    [
+        ("deprecated-option", "slave_skip_errors = 1062", None),
+        ("deprecated-option", "skip_slave_start", None),
+        ("unknown-option", "innodb_bufer_pool_size = 1G", None),
+        ("adjusted-value", "max_binlog_size = 100000001", "99999744"),
+        ("adjusted-value", "  max_binlog_size=100000001", "99999744"),
+    ],
+)
+def test_a_new_name_is_not_taken_for_a_value(rule: str, line: str, value: str | None, tmp_path: Path) -> None:
+    """The app shows the value that a correction writes; of an option that is renamed there is none."""
+    found = first(rule, known("mysql-8.0.43", tmp_path, file=line))
+    assert found.fix is not None
+    change = advised_value(found)
+    assert (change and change.after) == value
