@@ -21,6 +21,9 @@ BY_OPTION = {
         "admin_port", "create_admin_listener_thread", "extra_max_connections", "host_cache_size",
         "max_connect_errors", "max_user_connections", "offline_mode", "skip_host_cache", "thread_stack",
     ),
+    "rules.connections.login": (
+        "default_password_lifetime", "init_connect",
+    ),
     "rules.connections.packets": (
         "max_allowed_packet", "replica_max_allowed_packet", "slave_max_allowed_packet",
     ),
@@ -213,6 +216,9 @@ SILENT: dict[str, dict[str, tuple[str, ...]]] = {
 }
 # Values of options with which no rule of the module has a finding: words, or the least and the largest number.
 QUIET: dict[str, dict[str, QuietValues]] = {
+    "rules.connections.login": {
+        "default_password_lifetime": (0, 0),
+    },
     "rules.connections.packets": {
         "max_allowed_packet": (1046528, 18446744073709551616),
     },

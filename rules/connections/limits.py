@@ -97,13 +97,14 @@ def small_thread_stack(context: RuleContext) -> Iterator[Finding]:
     confidence=Confidence.LIKELY,
     summary="The host cache is off: each connection needs a DNS lookup.",
     options=("host_cache_size", "skip_host_cache"),
-    evidence=("CONV-01",),
+    evidence=("CONV-01", "CONA-24"),
     docs=Docs(
         why="While names are resolved, a TCP connection from another host waits for two lookups, from address to name "
         "and back. With the host cache only the first connection of a host waits; without it every connection waits "
         "for the name server, and none succeeds while the name server is down.",
         fix="Remove the line, or set skip_name_resolve = ON if no account is defined by host name.",
-        risk="With skip_name_resolve, accounts that are defined by a host name other than localhost cannot log in.",
+        risk="With skip_name_resolve, accounts that are defined by a host name cannot log in, and those of localhost "
+        "only through the socket: a client that connects to 127.0.0.1 needs an account of 127.0.0.1.",
         exceptions="Servers that listen on the network but have no clients on other hosts.",
         reconsider_when="A name server that runs on this host.",
     ),
@@ -119,7 +120,8 @@ def uncached_host_names(context: RuleContext) -> Iterator[Finding]:
         yield uncached_host_names.finding(
             "Each TCP connection from another host waits for the name server, because no answer is cached.",
             about_it,
-            help="remove the line, or set skip_name_resolve = ON if no account is defined by host name",
+            help="remove the line, or set skip_name_resolve = ON if no account is defined by host name and no client "
+            "of an account of localhost connects through TCP",
         )
 
 

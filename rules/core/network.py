@@ -24,7 +24,7 @@ def listens_to_other_hosts(context: RuleContext, name: str = "bind_address") -> 
     setting = context.settings.get(name)
     if setting is None or context.text(name) is None or context.settings.on("skip_networking"):
         return False
-    return any(not _is_loopback(address) for address in setting.value.split(","))
+    return any(not is_loopback(address) for address in setting.value.split(","))
 
 
 def is_local_only(context: RuleContext) -> bool:
@@ -41,7 +41,7 @@ def is_socket_only(context: RuleContext) -> bool:
     return context.target.since("mysql", 8, 0) and line is not None and line.value == "TRUE"
 
 
-def _is_loopback(address: str) -> bool:
+def is_loopback(address: str) -> bool:
     """Whether an address is a loopback address; MySQL allows a network namespace after it."""
     bare = address.partition("/")[0].strip().lower()
     return bare in LOOPBACK_NAMES or bare.startswith(LOOPBACK_PREFIX)

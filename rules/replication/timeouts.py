@@ -1,15 +1,17 @@
-"""REP: rules about network timeouts, retries and idle appliers of replicas."""
+"""REP: rules about the connection of a replica to its source, its timeouts and retries, and about idle appliers."""
 
 from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity, format_duration
 from rules.core import Docs, Span, rule
 from rules.core.advice import advise, help_line, present, quote_channel, replica_statement, source_keyword
+from rules.core.network import is_loopback
 from rules.core.subject import variable_subject
 from rules.replication import (
     advise_first,
     advise_while_stopped,
     channel_name,
+    channel_suffix,
     explicit_name,
     replica_channels,
 )
@@ -101,12 +103,17 @@ def _heartbeat_help(context: RuleContext) -> str:
 
 
 def _heartbeat_statements(context: RuleContext, channel: dict[str, str], *, several: bool) -> str:
-    """The statements that shorten the heartbeat of one channel; a channel that does not run stays stopped."""
+    """The statements that shorten the heartbeat of one channel."""
+    return _change_statements(context, channel, "HEARTBEAT_PERIOD = 30", several=several)
+
+
+def _change_statements(context: RuleContext, channel: dict[str, str], setting: str, *, several: bool) -> str:
+    """The statements that change how one channel connects; a channel that does not run stays stopped."""
     source = source_keyword(context)
     change = "REPLICATION SOURCE" if source == "SOURCE" else source
     name = quote_channel(channel_name(channel)) or (" ''" if several else "")
     before, after = (name, "") if context.target.is_mariadb else ("", f" FOR CHANNEL{name}" if name else "")
-    statement = f"CHANGE {change}{before} TO {source}_HEARTBEAT_PERIOD = 30{after};"
+    statement = f"CHANGE {change}{before} TO {source}_{setting}{after};"
     running = [kind for kind in ("io", "sql") if channel.get(f"{kind}_running") != "No"]
     if not running:
         return statement
@@ -144,4 +151,43 @@ def parallel_threads_without_work(context: RuleContext) -> Iterator[Finding]:
             variable_subject(context, MODE),
             help=help_line(action),
             actions=present(action),
+        )
+
+
+@rule(
+    "REP031",
+    "replication-without-tls",
+    severity=Severity.NOTE,
+    confidence=Confidence.OPINION,
+    summary="The replica fetches changes from another host without TLS.",
+    needs=("server",),
+    evidence=("ASK-REP-27", "REPL-19"),
+    docs=Docs(
+        why="All changed rows cross the network in clear text, and with CREATE USER the hashes of passwords. An "
+        "attacker on the path can also change them. MySQL 8.0.15 and MariaDB 10.11 replicate without TLS by default, "
+        "MySQL 9.7 and MariaDB 11.4 with it.",
+        fix="Make sure that the source offers TLS (Ssl_cipher in SHOW STATUS of a session from the replica's host), "
+        "then CHANGE REPLICATION SOURCE TO SOURCE_SSL = 1 (CHANGE MASTER TO MASTER_SSL = 1). With SOURCE_SSL_CA and "
+        "SOURCE_SSL_VERIFY_SERVER_CERT the replica also checks whose certificate it is.",
+        risk="If the source offers no TLS a replica of MySQL cannot connect until the setting is 0 again. Encryption "
+        "costs processor time.",
+        exceptions="Networks that are encrypted at a lower layer, or that no other host shares. Channels to the "
+        "server's own host, and those of group replication, are not reported. MASTER_SSL = 1 is no proof: a replica of "
+        "MariaDB 10.11 connected without TLS to a source that offered none.",
+        reconsider_when="A tunnel or a private network between the two servers.",
+        disagree="CIS asks for TLS on all replication traffic.",
+    ),
+)
+def replication_without_tls(context: RuleContext) -> Iterator[Finding]:
+    """Report channels to other hosts on which the replica does not use TLS."""
+    channels = replica_channels(context)
+    for channel in channels:
+        host = channel.get("host", "").lower()
+        if channel.get("ssl_allowed") != "No" or not host or is_loopback(host):
+            continue
+        statements = _change_statements(context, channel, "SSL = 1", several=len(channels) > 1)
+        yield replication_without_tls.finding(
+            f"The replica fetches changes{channel_suffix(channel)} from another host without TLS: rows cross the "
+            "network in clear text.",
+            help=f"make sure that the source offers TLS, then {statements}",
         )

@@ -326,6 +326,46 @@ def remote_account_without_tls(context: RuleContext) -> Iterator[Finding]:
 
 
 @rule(
+    "SEC031",
+    "account-of-unresolved-host",
+    severity=Severity.NOTE,
+    needs=("server",),
+    evidence=("CONA-24",),
+    summary="Accounts are bound to host names, which the server does not resolve, so they cannot log in.",
+    docs=Docs(
+        why="With skip_name_resolve the server knows a client by its address alone, and compares it with the host of "
+        "each account. An account of web1.example.com then matches no client, and MySQL's error log calls it ignored. "
+        "An account of localhost matches connections through the socket, but not through TCP at 127.0.0.1. Accounts "
+        "of the server's own host name are not reported: installations leave such accounts of root.",
+        fix="Create the accounts for the clients' addresses, such as 'name'@'192.0.2.%', with the same privileges, or "
+        "drop them if nothing uses them. Or start the server without skip_name_resolve.",
+        risk="Without skip_name_resolve each new client waits for the name server.",
+        exceptions="Accounts that are left over. Of each kind of accounts three names at most are read: there may be "
+        "more than the finding names.",
+        reconsider_when="Nothing.",
+    ),
+)
+def account_of_unresolved_host(context: RuleContext) -> Iterator[Finding]:
+    """Report accounts of host names on a server that resolves none."""
+    if context.settings.on("skip_name_resolve") is not True:
+        return
+    own = (context.text("hostname") or "").lower()
+    kinds = accounts_of_kind(context, lambda kind: bool(kind.names))
+    named = [name for kind in kinds for name in kind.names.split(", ") if _is_of_host_name(name, own)]
+    if named:
+        yield account_of_unresolved_host.finding(
+            f"{' and '.join(sorted(named))} cannot log in: with skip_name_resolve no client has a host name.",
+            help="create them for the clients' addresses, or drop them if nothing uses them",
+        )
+
+
+def _is_of_host_name(account: str, own: str) -> bool:
+    """Whether an account's host is a name, or a pattern of names, other than localhost and the server's own."""
+    host = account.rpartition("@")[2].lower()
+    return host not in {"localhost", own} and ":" not in host and any(letter.isalpha() for letter in host)
+
+
+@rule(
     "SEC027",
     "server-writes-its-options",
     severity=Severity.NOTE,

@@ -130,13 +130,14 @@ def every_statement_in_slow_log(context: RuleContext) -> Iterator[Finding]:
     severity=Severity.NOTE,
     summary="The slow query log is configured but not enabled.",
     options=(*THRESHOLD, *FILE, INDEXES, *SWITCH),
-    evidence=("OBS-03",),
+    evidence=("OBS-03", "OBS-13"),
     docs=Docs(
         why="Neither a threshold nor a file name switches the slow log on: it is off until slow_query_log is ON. A "
         "server with long_query_time = 0 and nothing else wrote nothing.",
         fix="Set slow_query_log to ON, or remove the other lines.",
         risk="The log takes disk space and needs rotation.",
-        exceptions="long_query_time also determines which statements Slow_queries counts, even with the log off.",
+        exceptions="long_query_time also determines which statements Slow_queries counts, on MySQL 9.7 and MariaDB "
+        "even with the log off.",
         reconsider_when="A program that enables the log when needed; slow_query_log = OFF in the file makes that "
         "explicit.",
     ),

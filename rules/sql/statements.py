@@ -1,11 +1,11 @@
-"""WRK: rules about the statements of a running server, by rates over the window."""
+"""WRK, OBS: rules about the statements of a running server, by rates over the window and counts since its start."""
 
 from __future__ import annotations
 
-from advisor.core.model import Confidence, Severity, format_size
+from advisor.core.model import Confidence, Severity, format_duration, format_size
 from rules.core import Docs, Span, rule
 from rules.core.advice import advise, default_number, help_line, present
-from rules.core.counters import busy_rate, steady_window, window_text
+from rules.core.counters import MINIMUM_EVENTS, MINIMUM_UPTIME, busy_rate, require_uptime, steady_window, window_text
 from rules.core.subject import variable_subject
 
 TYPE_CHECKING = False
@@ -27,6 +27,9 @@ CHANGED = 1.0  # statements a second
 NEARLY_ALL = 80  # percent
 PREPARATIONS = 100.0  # a second
 REPREPARED = 1.0  # a second
+HOUR = 3600
+SLOW_LOG = ("slow_query_log", "log_slow_query")  # the name that both flavours have, and MariaDB's second since 10.11
+SLOW_TIME = ("long_query_time", "log_slow_query_time")
 NEXT_ROW = "handler_read_rnd_next"
 ROWS = (
     NEXT_ROW,
@@ -288,3 +291,51 @@ def _definitions_opened(window: Workload) -> str:
     """The rate of table definitions read in the window as text; empty if it is not counted."""
     rate = window.rate("opened_table_definitions")
     return f", and {rate:,.0f} definitions a second are read" if rate else ""
+
+
+@rule(
+    "OBS010",
+    "slow-statements-not-recorded",
+    severity=Severity.NOTE,
+    summary="Statements take longer than long_query_time, and nothing records which.",
+    needs=("server",),
+    evidence=("OBS-03", "OBS-13"),
+    docs=Docs(
+        why="Slow_queries counts the statements that take longer than long_query_time, 10 seconds by default. With the "
+        "slow log and Performance Schema off, as on MariaDB by default, nothing tells which statements these are. "
+        "There is a finding from one an hour on, and from ten since the server started: both limits are our choice. "
+        "MySQL 5.7 and earlier releases of 8.0 count such statements only while the slow log is on.",
+        fix="Switch the slow log on, and rotate it. A long_query_time of 1 shows more of them.",
+        risk="The log takes disk space and contains the text of statements.",
+        exceptions="Reports and backups that may take long.",
+        reconsider_when="A proxy or a client that records slow statements.",
+        disagree="MySQLTuner and phpMyAdmin ask for the slow log on every server; the former warns of slow statements "
+        "from 5 percent of all statements on, which a server that is too slow for its users need not reach.",
+    ),
+)
+def slow_statements_not_recorded(context: RuleContext) -> Iterator[Finding]:
+    """Report counted slow statements where neither the slow log nor Performance Schema records them."""
+    unrecorded = context.settings.on("performance_schema") is False and not any(map(context.settings.on, SLOW_LOG))
+    # With an explicit threshold another rule says that the log is off.
+    if not unrecorded or any(map(context.is_set, SLOW_TIME)):
+        return
+    up, count = context.server.uptime, context.server.counter("slow_queries") or 0
+    require_uptime(up, MINIMUM_UPTIME)
+    if count < max(MINIMUM_EVENTS, up / HOUR):
+        return
+    action = advise(
+        context, SLOW_LOG[0], "ON", risk="the log takes disk space and needs rotation", watch="Slow_queries"
+    )
+    limit = next((text for text in map(context.text, SLOW_TIME) if text), "")
+    yield slow_statements_not_recorded.finding(
+        f"{count:,} statements took longer than {_seconds(limit)} since the server started "
+        f"{format_duration(up)} ago, and nothing records which.",
+        variable_subject(context, SLOW_LOG[0]),
+        help=help_line(action),
+        actions=present(action),
+    )
+
+
+def _seconds(limit: str) -> str:
+    """A threshold as the server shows it, without the zeros of its fraction: `10.000000` is `10 s`."""
+    return f"{limit.rstrip('0').rstrip('.') if '.' in limit else limit} s" if limit else "long_query_time"
