@@ -27,6 +27,7 @@ CHANGED = 1.0  # statements a second
 NEARLY_ALL = 80  # percent
 PREPARATIONS = 100.0  # a second
 REPREPARED = 1.0  # a second
+LOCKED_OUT = 1.0  # statements a second
 HOUR = 3600
 SLOW_LOG = ("slow_query_log", "log_slow_query")  # the name that both flavours have, and MariaDB's second since 10.11
 SLOW_TIME = ("long_query_time", "log_slow_query_time")
@@ -291,6 +292,38 @@ def _definitions_opened(window: Workload) -> str:
     """The rate of table definitions read in the window as text; empty if it is not counted."""
     rate = window.rate("opened_table_definitions")
     return f", and {rate:,.0f} definitions a second are read" if rate else ""
+
+
+@rule(
+    "WRK013",
+    "table-lock-waits",
+    severity=Severity.NOTE,
+    confidence=Confidence.LIKELY,
+    summary="Statements wait for locks of whole tables, as MyISAM and Aria tables have.",
+    needs=("server", "workload"),
+    evidence=("WRK-07",),
+    docs=Docs(
+        why="An UPDATE of a MyISAM or Aria table locks the whole table, so that other statements on it wait. "
+        "Table_locks_waited counts these waits, and none for rows of InnoDB. A finding needs one a second, our choice.",
+        fix="Find the tables (ENGINE in information_schema.TABLES, or mycnf audit --schema), and move those that are "
+        "both read and changed to InnoDB: ALTER TABLE … ENGINE = InnoDB.",
+        risk="ALTER TABLE copies the table and blocks its writes. An InnoDB table takes more space, and its pages "
+        "belong into the buffer pool.",
+        exceptions="Tables that are loaded in one go and then only read.",
+        reconsider_when="Response times that are the same with and without the waits.",
+        disagree="MySQLTuner and phpMyAdmin warn when 5 percent of all locks since the start had to wait, whatever the "
+        "rate.",
+    ),
+)
+def table_lock_waits(context: RuleContext) -> Iterator[Finding]:
+    """Report a high rate of waits for table locks."""
+    window = steady_window(context)
+    rate = busy_rate(window, "table_locks_waited", LOCKED_OUT)
+    if rate is not None:
+        yield table_lock_waits.finding(
+            f"{rate:,.0f} times a second a statement waits for a lock of a whole table {window_text(window)}.",
+            help="find the MyISAM and Aria tables that are both read and changed, and move them to InnoDB",
+        )
 
 
 @rule(
