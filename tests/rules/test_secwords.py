@@ -36,6 +36,7 @@ WITHOUT_RESTART = {
     "pool-in-core",
     "expired-certificate",
     "certificate-expires-soon",
+    "account-of-unresolved-host",
     "anonymous-account",
     "passwordless-account",
     "grant-option-from-anywhere",
