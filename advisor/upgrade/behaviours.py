@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     When = Callable[[Target, Target], bool]
 
 GIB = 1 << 30
-NONE, GONE, OTHER_GTIDS = "not known", "gone", "MariaDB's"
+NONE, GONE, OTHER_GTIDS = "no such option", "gone", "MariaDB's"
 
 
 class BehaviourChange(NamedTuple):

@@ -288,8 +288,7 @@ def invalid_value(context: RuleContext) -> Iterator[Finding]:
 def refused_start(context: RuleContext) -> Iterator[Finding]:
     """Report lines with which the server stops after it has read its option files."""
     for line in lines_with(context, Outcome.STOPS):
-        words = help_at_start(line.canonical or "", context.target) or _value_help(line, context)
-        yield _refusal(refused_start, context, line, words)
+        yield _refusal(refused_start, context, line, _value_help(line, context))
 
 
 @rule(
@@ -346,7 +345,7 @@ def _value_help(line: LineVerdict, context: RuleContext) -> str:
 
     placed = line.placed.line
     if judge_value(placed.name or "", placed.value, context.catalog).outcome not in REFUSED:
-        return "also set what it needs, or remove the line"
+        return help_at_start(line.canonical or "", context.target) or "also set what it needs, or remove the line"
     values = line.option.values if line.option is not None else ()
     if values and line.value not in values:
         names = named_members(values)
