@@ -60,7 +60,7 @@ def _wait_for_contexts(launch: Callable[[Sandbox, float], None]) -> Callable[[Sa
     return launch_with_contexts
 
 
-Sandbox._launch = _wait_for_contexts(Sandbox._launch)  # type: ignore[method-assign]  # restarts included
+Sandbox._launch = _wait_for_contexts(Sandbox._launch)  # type: ignore[method-assign,assignment]  # restarts included
 
 
 def _free_contexts() -> int:
