@@ -142,7 +142,7 @@ def _narrower_mode(context: RuleContext, copy: FileCopy) -> str:
     path, process = quote(copy.path), context.host.process if context.has("host") else None
     if (process is not None and process.uid == 0) or not _has_server_lines(context, copy.path):
         return f"chmod 600 {path}"
-    return f"chgrp mysql {path}, chmod 640 {path}"
+    return f"chgrp mysql {path}, chmod 640"
 
 
 def _has_server_lines(context: RuleContext, path: str) -> bool:
