@@ -106,12 +106,12 @@ def _is_harmless(line: LineVerdict) -> bool:
     "OPT008",
     "deprecated-option",
     severity=Severity.NOTE,
-    summary="The option works, with a warning at each start, and will be removed.",
+    summary="The option still works, but it is deprecated: a later series will remove it.",
     evidence=ASKED,
     fix=SAFE,
     docs=Docs(
-        why="A deprecated option still works. A later series removes it, and the server then refuses to "
-        "start with the line.",
+        why="A server of a series that no longer has the option refuses to start with the line. Until then the line "
+        "works, in most cases with a warning at each start.",
         fix="Move to the successor when it is convenient, in any case before the next upgrade.",
         risk="The successor may have another default or unit; read its description first.",
         restart=True,

@@ -64,7 +64,7 @@ def _at(line: LineVerdict) -> int:
 
 
 def _compare_refused(verdict: FileVerdict, truth: Truth) -> list[Disagreement]:
-    ours = {_at(line): line for line in verdict.lines if line.outcome in REFUSED and not line.loose}
+    ours = {_at(line): line for line in verdict.lines if line.outcome in REFUSED and not _is_passed_over(verdict, line)}
     if verdict.catalog.target.version == SILENT:
         ours = {at: x for at, x in ours.items() if x.outcome not in (Outcome.UNKNOWN, Outcome.REMOVED)}
     only_ours = [at for at in ours if at not in truth.refused and ours[at].outcome is not Outcome.STOPS]
@@ -82,6 +82,11 @@ def _compare_refused(verdict: FileVerdict, truth: Truth) -> list[Disagreement]:
         for at, stop in truth.refused.items()
         if at in ours and not _same_name(stop, ours[at])
     ]
+
+
+def _is_passed_over(verdict: FileVerdict, line: LineVerdict) -> bool:
+    """Whether loose_ helps here: a start of MySQL goes on without the X Plugin, `--verbose --help` does not."""
+    return line.loose and not (line.outcome is Outcome.INVALID and verdict.catalog.target.is_mysql)
 
 
 def _same_name(stop: Stop, line: LineVerdict) -> bool:
