@@ -138,7 +138,8 @@ def test_a_badly_set_mysql(start: Start, tmp_path: Path) -> None:
     assert set(found(facts_of(sandbox))) & {"every-statement-in-slow-log", "unlimited-index-log"} == {
         "unlimited-index-log"
     }
-    file.write_text("\n".join((BOTH, MYSQL, *lines)), "utf-8")
+    kept = BOTH.replace("explicit_defaults_for_timestamp = OFF\n", "")  # deprecated: the line is to be removed
+    file.write_text("\n".join((kept, MYSQL, *lines)), "utf-8")
     sandbox.restart()
     left = {"overruled-client-character-set", "substituted-engine", "unlimited-index-log"}
     assert set(found(facts_of(sandbox))) == left
