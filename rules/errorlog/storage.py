@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from advisor.core.model import Severity
 from rules.core import Docs, rule
-from rules.errorlog import event_finding, in_brackets, messages, recent_event
+from rules.errorlog import DAY, event_finding, in_brackets, messages, recent_event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -274,14 +274,15 @@ def logging_turned_off(context: RuleContext) -> Iterator[Finding]:
         fix="Find what kind of table it is, and raise its limit, or free space. Let a statement with huge temporary "
         "tables read fewer rows. Convert a MEMORY table that keeps growing to InnoDB.",
         risk="A higher limit takes memory or disk space for each table and session.",
-        exceptions="A MEMORY table whose limit is intended, such as a cache that the application empties.",
+        exceptions="A MEMORY table whose limit is intended, such as a cache that the application empties. Messages of "
+        "days on which the log also has a full disk are not reported: that is another finding.",
         reconsider_when="The limit was raised since, or the statement changed.",
     ),
 )
 def table_full_logged(context: RuleContext) -> Iterator[Finding]:
     """Report messages about full tables."""
-    event = recent_event(context, "table_full")
-    if event:
+    event, disk = recent_event(context, "table_full"), recent_event(context, "disk_full")
+    if event and not (disk and disk.first[:DAY] <= event.first[:DAY] and event.last[:DAY] <= disk.last[:DAY]):
         yield event_finding(
             context,
             table_full_logged,
