@@ -188,16 +188,16 @@ def _find_lost_errors(text: str, used: str) -> str:
 
 def _numbers_and_words(text: str) -> list[str]:
     """The runs of digits and the runs of letters in a text; lint does without patterns here."""
-    found: list[str] = []
+    runs: list[str] = []
     before = ""
     for character in text:
         kind = "digit" if character in DIGITS else "letter" if character in LETTERS else ""
         if kind and kind == before:
-            found[-1] += character
+            runs[-1] += character
         elif kind:
-            found.append(character)
+            runs.append(character)
         before = kind
-    return found
+    return runs
 
 
 def _read_numbers(text: str) -> list[int]:

@@ -366,7 +366,7 @@ def _lowered_by_system(context: RuleContext, name: str) -> bool:
 def exhausted_temporary_memory(context: RuleContext) -> Iterator[Finding]:
     """Report temporary tables that exceeded temptable_max_ram, in the busiest hour or in the window."""
     store = context.number(STORE)
-    from rules.core.counters import TEMPORARY, busy_rate, counter_periods  # lazily: lint has no counters
+    from rules.core.counters import TEMPORARY, busy_rate, counter_periods, events_text  # lazily: lint has no counters
 
     for window, when, _ in counter_periods(context, TEMPORARY, limited_by=STORE):
         rate = busy_rate(window, "temptable_count_hit_max_ram", LIMIT_REACHED)
@@ -376,8 +376,8 @@ def exhausted_temporary_memory(context: RuleContext) -> Iterator[Finding]:
         if store < GIB and context.is_set(STORE):
             action = advise(context, STORE, GIB, size=True, risk=risk, watch="TempTable_count_hit_max_ram")
         yield exhausted_temporary_memory.finding(
-            f"{rate:,.0f} times a second a temporary table went to disk because the {format_size(store)} that all "
-            f"tables share was used up {when}.",
+            f"{events_text(rate)} times a second a temporary table went to disk because the {format_size(store)} that "
+            f"all tables share was used up {when}.",
             variable_subject(context, STORE),
             help=help_line(action) or "find the statement with the large tables, and lower tmp_table_size",
             actions=present(action),

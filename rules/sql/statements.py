@@ -5,7 +5,15 @@ from __future__ import annotations
 from advisor.core.model import Confidence, Severity, format_duration, format_size
 from rules.core import Docs, Span, rule
 from rules.core.advice import advise, default_number, help_line, present
-from rules.core.counters import MINIMUM_EVENTS, MINIMUM_UPTIME, busy_rate, require_uptime, steady_window, window_text
+from rules.core.counters import (
+    MINIMUM_EVENTS,
+    MINIMUM_UPTIME,
+    busy_rate,
+    events_text,
+    require_uptime,
+    steady_window,
+    window_text,
+)
 from rules.core.subject import variable_subject
 
 TYPE_CHECKING = False
@@ -119,9 +127,8 @@ def joins_without_index(context: RuleContext) -> Iterator[Finding]:
     digests = context.text("performance_schema") == "ON"
     found_in = f"SUM_SELECT_FULL_JOIN in {DIGESTS}" if digests else f"{UNINDEXED} in the slow log"
     yield joins_without_index.finding(
-        f"{rate:,.0f} joins a second read a table without an index {window_text(window)}; {rows:,.0f} rows a second "
-        "come from "
-        "scans.",
+        f"{events_text(rate)} joins a second read a table without an index {window_text(window)}; {rows:,.0f} rows a "
+        "second come from scans.",
         help=f"find them ({found_in}) and index the join columns",
     )
 
@@ -281,9 +288,8 @@ def statements_prepared_again(context: RuleContext) -> Iterator[Finding]:
     rate = busy_rate(window, "com_stmt_reprepare", REPREPARED)
     if rate is not None:
         yield statements_prepared_again.finding(
-            f"{rate:,.0f} prepared statements a second are prepared again {window_text(window)}: their tables change "
-            "or are "
-            f"flushed{_definitions_opened(window)}.",
+            f"{events_text(rate)} prepared statements a second are prepared again {window_text(window)}: their tables "
+            f"change or are flushed{_definitions_opened(window)}.",
             help="look for ALTER TABLE, FLUSH TABLES and temporary tables in the work of the clients",
         )
 
@@ -321,7 +327,7 @@ def table_lock_waits(context: RuleContext) -> Iterator[Finding]:
     rate = busy_rate(window, "table_locks_waited", LOCKED_OUT)
     if rate is not None:
         yield table_lock_waits.finding(
-            f"{rate:,.0f} times a second a statement waits for a lock of a whole table {window_text(window)}.",
+            f"{events_text(rate)} times a second a statement waits for a lock of a whole table {window_text(window)}.",
             help="find the MyISAM and Aria tables that are both read and changed, and move them to InnoDB",
         )
 

@@ -15,7 +15,7 @@ from advisor.facts import Unavailable
 from advisor.facts.snapshot import load as load_facts
 from rules import find_rule
 from rules.core.context import MissingFact, RuleContext
-from rules.core.counters import steady_window, window_text
+from rules.core.counters import events_text, steady_window, window_text
 from rules.core.subject import Subject, variable_subject
 from rules.sizing.memory import idle_session, memory_at_rest, memory_budget, pool_that_fits, session_total
 
@@ -217,3 +217,12 @@ def test_reasons_of_skipped_rules_have_one_form() -> None:
         reasons = {skip.reason for skip in run_rules(known, select_rules(None, None)).skipped}
         assert reasons
         assert {reason for reason in reasons - noted if not reason.startswith("needs ")} == set()
+
+
+@pytest.mark.parametrize(
+    ("rate", "text"),
+    [(1.0, "1.0"), (1.04, "1.0"), (1.46, "1.5"), (5.0, "5"), (9.96, "10"), (40.2, "40"), (1e4, "10,000")],
+)
+def test_events_a_second_take_the_plural(rate: float, text: str) -> None:
+    """No sentence says "1 times a second"."""
+    assert events_text(rate) == text
