@@ -150,9 +150,12 @@ def _scope_and_name(written: str) -> tuple[str, str]:
 
 def _split(text: str, separator: str) -> Iterator[str]:
     """The parts of a text between separators outside quotes and parentheses."""
-    quote, depth, start = "", 0, 0
+    quote, depth, start, escaped = "", 0, 0, False
     for at, character in enumerate(text):
-        if quote:
+        if escaped:
+            escaped = False
+        elif quote:
+            escaped = character == "\\" and quote != "`"
             quote = "" if character == quote else quote
         elif character in QUOTES:
             quote = character
