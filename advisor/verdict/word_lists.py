@@ -202,10 +202,10 @@ def _numbers_and_words(text: str) -> list[str]:
 
 def _read_numbers(text: str) -> list[int]:
     numbers: list[int] = []
-    while text and text[0] in "0123456789":
+    while text and text[0] in DIGITS:
         number, text = leading_digits(text)
         numbers.append(number)
-        while text and text[0] not in "0123456789":
+        while text and text[0] not in DIGITS:
             text = text[1:]
     return numbers
 

@@ -73,6 +73,9 @@ def busy_rate(workload: Workload, counter: str, a_second: float) -> float | None
     return rate if rate is not None and rate >= a_second and (events or 0) >= MINIMUM_EVENTS else None
 
 
+WHOLE = 9.95  # events a second, from which the decimal is left out
+
+
 def events_text(rate: float) -> str:
     """Events a second as text, with a decimal below ten: 40, 1.5, 5, and 1.0, which takes the plural."""
     text = f"{rate:,.0f}" if rate >= WHOLE else f"{rate:.1f}"
@@ -84,7 +87,6 @@ def window_text(workload: Workload) -> str:
     return f"in a window of {format_duration(workload.seconds)}, server up {format_duration(workload.last.at)}"
 
 
-WHOLE = 9.95  # events a second, from which the decimal is left out
 REDO, CONNECTIONS, TEMPORARY = "redo", "connections", "temporary tables"
 
 

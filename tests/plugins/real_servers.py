@@ -41,9 +41,6 @@ PARAMETRISED = "server_name"
 WHOLE = "MYCNF_WHOLE"
 
 
-start_sandbox = start_server
-
-
 def _wait_for_contexts(launch: Callable[[Sandbox, float], None]) -> Callable[[Sandbox, float], None]:
     """A start of a server that waits where the servers of other tests take all I/O contexts of the host."""
 
@@ -224,7 +221,7 @@ class Pool:
             idle = [name for name in self.running if name not in in_use]
             for name in idle[: max(0, len(self.running) - AT_ONCE + 1)]:
                 self.running.pop(name).close()
-            found = start_sandbox(
+            found = start_server(
                 binary, base=memory_folder(binary), arguments=quickly(binary), templates=self.templates
             )
         self.running[binary.name] = found
@@ -284,7 +281,7 @@ def untouched(server_name: str, server: Server, binary: Binary, templates: Path)
     if not quickly(binary):
         yield server(server_name)
         return
-    with start_sandbox(binary, base=memory_folder(binary), templates=templates) as own:
+    with start_server(binary, base=memory_folder(binary), templates=templates) as own:
         yield own
 
 
@@ -314,7 +311,7 @@ def start(binaries: Binaries, templates: Path) -> Iterator[Start]:
         base: str | os.PathLike[str] | None = None,
     ) -> Sandbox:
         binary = binaries(name)
-        sandbox = start_sandbox(
+        sandbox = start_server(
             binary,
             option_file=option_file,
             arguments=(*quickly(binary, small=small), *arguments),
