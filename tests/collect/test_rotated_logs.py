@@ -68,7 +68,9 @@ def test_packed_logs_are_read_if_they_are_given(tmp_path: Path) -> None:
     assert both.server.error_log is not None
 
 
-@pytest.mark.parametrize("damaged", [gzip.compress(MYSQL_8.encode())[:-20], b"\x1f\x8b\x08\x00garbage"])
+@pytest.mark.parametrize(
+    "damaged", [gzip.compress(MYSQL_8.encode())[:-20], b"\x1f\x8b\x08\x00garbage"], ids=["cut off", "no gzip data"]
+)
 def test_damaged_packed_logs_are_refused(tmp_path: Path, damaged: bytes) -> None:
     """A gzip file that is cut off or damaged is one line."""
     packed = tmp_path / "error.log.gz"

@@ -33,7 +33,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Write each failed test's name on a line, only once even if its teardown failed too."""
+    """Write each failed test's name on a line, only once even if its teardown failed too.
+
+    A worker that collected other tests than the first one is an error too, but no test that could be run again.
+    """
     if FILE in os.environ:
         failed = [report.nodeid for kind in ("failed", "error") for report in terminalreporter.getreports(kind)]
-        Path(os.environ[FILE]).write_text("".join(f"{name}\n" for name in dict.fromkeys(failed)), encoding="utf-8")
+        tests = [name for name in dict.fromkeys(failed) if "::" in name]
+        Path(os.environ[FILE]).write_text("".join(f"{name}\n" for name in tests), encoding="utf-8")

@@ -47,6 +47,18 @@ def test_what_fails_is_run_once_more(more: str, code: int, summary: str, tmp_pat
     assert (at_once in done.stdout.partition(" FAILURES ")[0]) == (code != 2)
 
 
+def test_workers_that_collect_different_tests_are_not_run_once_more(tmp_path: Path) -> None:
+    """A test whose name differs between workers fails the run at once, and no worker's name is taken for a test."""
+    named = "import os\nimport pytest\n\n@pytest.mark.parametrize('n', [os.getpid()])\ndef test_named(n):\n    pass\n"
+    (tmp_path / "test_some.py").write_text(named, encoding="utf-8")
+    command = [sys.executable, CHECKOUT / "tools" / "tests.py", "-q", "-p", "failed_list", "-n", "2", "test_some.py"]
+    environment = {**os.environ, "PYTHONPATH": str(CHECKOUT / "tests" / "plugins")}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "Different tests were collected" in done.stdout
+    assert "once more" not in done.stdout
+
+
 @pytest.mark.skipif("MYCNF_DRAWS" in os.environ, reason="this run draws again")
 def test_draws_are_the_same_each_time() -> None:
     """A test that draws its input passes or fails for good, and no clock judges it."""
