@@ -64,9 +64,9 @@ def user_limit_without_effect(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="Each version requires a part of the stack to be free before it runs a statement, 112 to 160 kB on the "
         "servers that we tested. With 192K, procedures that call each other failed with error 1436 at a depth of three "
-        "to twelve levels, with 256K at twelve to twenty, and with 128K at one or two; MySQL then also refused views "
-        "of sys. The line usually comes from files of old versions, whose default was 192K. Up to 192K the finding is "
-        "a warning, up to 256K a note; more is enough for ordinary statements.",
+        "to thirteen levels, with 256K at twelve to 24, and with 128K at the first call or soon after; MySQL then also "
+        "refused views of sys. The line usually comes from files of old versions, whose default was 192K. Up to 192K "
+        "the finding is a warning, up to 256K a note; more is enough for ordinary statements.",
         fix="Remove the line, or write the default of this version.",
         risk="Address space for each connection; the kernel allocates memory only for pages that are touched.",
         restart=True,

@@ -92,7 +92,7 @@ def _remaining_pool(context: RuleContext, pool: int) -> int:
     summary="The buffer pool is divided into instances of less than 1 GB each.",
     targets=MYSQL,
     options=(INSTANCES, POOL),
-    evidence=("BPI-06", "BPI-03", "LRU-01"),
+    evidence=("BPI-06", "BPI-03", "LRU-01", "ASK-06"),
     probe="buffer-pool-instances",
     docs=Docs(
         why="MySQL's manual recommends at least 1 GB per instance. Each instance is searched for pages to flush once a "

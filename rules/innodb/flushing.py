@@ -85,7 +85,7 @@ def free_page_waits(context: RuleContext) -> Iterator[Finding]:
     summary="The redo log is nearly full, or the pool full of dirty pages, while innodb_io_capacity limits flushing.",
     needs=("server", "workload"),
     options=(CAPACITY, CAPACITY_MAX),
-    evidence=("INNA-13", "INNA-31", "INNA-32", "INNA-41", "IOC-01", "IOC-02", "IOC-03"),
+    evidence=("INNA-13", "INNA-31", "INNA-32", "INNA-33", "INNA-41", "IOC-01", "IOC-02", "IOC-03"),
     probe="io-capacity",
     docs=Docs(
         why="Changed pages must be written before their redo can be overwritten. innodb_io_capacity limits how many a "
@@ -101,8 +101,8 @@ def free_page_waits(context: RuleContext) -> Iterator[Finding]:
         "2000 where it knows that the disks are solid-state, otherwise twice the value.",
         risk="More writes in the background, which slow down other users of the disk.",
         exceptions="Spinning disks, which write a few hundred pages a second at most, and loads that end in minutes. "
-        "Where the redo log fills within a minute, the finding is a note: enlarge the log first. With 32M and 2 MB of "
-        "redo a second, the checkpoint age of MariaDB 11.8 was at 93 percent both with 200 and with 2000.",
+        "Where the redo log fills within a minute, the finding is a note: enlarge the log first. With 32M and 3,000 "
+        "updates a second, the checkpoint age of MariaDB 11.8 was at 91 percent with 200 and at 89 with 2000.",
         reconsider_when="A checkpoint age that is as high with the larger capacity: then the disk or the size of the "
         "redo log is the limit.",
         disagree="Percona: lower than most people set it. MariaDB: 2000 and more on solid-state disks. The rule "
@@ -121,7 +121,7 @@ def starved_flushing(context: RuleContext) -> Iterator[Finding]:
     actions = larger_io_capacity(context) if full or half else ()
     if not actions:
         return
-    # A redo log that a minute fills has to be larger first, as redo-pressure advises.
+    # A redo log that a minute fills has to be larger first, as checkpoint-pressure advises.
     tiny = bool(log) and _fills_in_a_minute(context, window)
     default = "" if context.is_set(CAPACITY) else ", the default"
     before = "enlarge the redo log first; if it is still full, " if tiny else ""

@@ -112,7 +112,7 @@ def _requests_text(context: RuleContext) -> str:
         why="Beyond innodb_max_purge_lag old row versions, the server should delay changes until purge has caught up. "
         "innodb_max_purge_lag_delay is the longest delay, in microseconds, and 0, the default, allows none: with four "
         "times the lag an update took no longer than before on all servers that we tested. With a delay of 100 ms an "
-        "update took 30 to 47 ms on MySQL; on MariaDB, as long as without a delay.",
+        "update took 32 to 47 ms on MySQL; on MariaDB, as long as without a delay.",
         fix="Remove the line. To slow changes down on purpose, set the delay as well, after a test.",
         risk="None: the line does nothing.",
         exceptions="Servers whose delay is set at run time.",
@@ -141,7 +141,7 @@ def purge_lag_without_delay(context: RuleContext) -> Iterator[Finding]:
         why="Beyond innodb_max_purge_lag MySQL delays each INSERT, UPDATE and DELETE, up to innodb_max_purge_lag_delay "
         "microseconds. That gives purge time where it is only slow. Behind a transaction that stays open purge cannot "
         "continue, and changes wait until that transaction ends: with a lag of 1,000 and a delay of 100 ms an update "
-        "took 30 to 47 ms instead of 1.5 to 9. The delay grows with the history list, so a limit of seconds is hardly "
+        "took 32 to 47 ms instead of 1.5 to 9. The delay grows with the history list, so a limit of seconds is hardly "
         "a limit: the rule reports an option file that allows a second or more as a note.",
         fix="End the oldest transaction first (information_schema.INNODB_TRX, by trx_started). Set "
         "innodb_max_purge_lag to 0, the default, if changes must not wait.",

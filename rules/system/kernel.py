@@ -70,9 +70,9 @@ CONNECTIONS, TABLES, NEW_TABLES = 151, 2000, 4000
     evidence=("THP-01", "THP-02", "LP-01"),
     docs=Docs(
         why="With transparent huge pages set to always the kernel merges small pages into pages of 2M. Memory that the "
-        "server frees in small pieces then stays allocated, and merging stalls the server. MariaDB's developers saw "
-        "memory grow until the server was killed; MariaDB has switched them off for its own process since 10.6.17 and "
-        "10.11.7, and these versions are not reported. The kernel shows this as THP_enabled in /proc/PID/status.",
+        "server frees in small pieces then stays allocated, and merging stalls the server. MariaDB's developers "
+        "report ten times as much memory; MariaDB has switched them off for its own process since 10.6.17 and 10.11.7, "
+        "and these versions are not reported. The kernel shows this as THP_enabled in /proc/PID/status.",
         fix="Write madvise or never to /sys/kernel/mm/transparent_hugepage/enabled, which lasts until the next boot, "
         "and put transparent_hugepage=madvise on the kernel's command line. Restart the server, because memory in huge "
         "pages stays there. For a container, do this on its host.",
@@ -107,13 +107,13 @@ def _without_huge_pages(context: RuleContext) -> bool:
     summary="The server got fewer files, connections or open tables than configured.",
     needs=("server",),
     options=LIMITED,
-    evidence=("VM-02", "TOC-03", "SRV-02"),
+    evidence=("VM-02", "TOC-03", "TOC-04", "SRV-02"),
     docs=Docs(
         why="At start-up the server asks the system for file descriptors and lowers max_connections and the "
         "table cache to what it gets, with a warning in its log. MariaDB lowers neither where it gets fewer files than "
-        "connections: 10.11 and 11.8 started with 3,000 connections and 1,024 files. With 250 files 11.8 left the "
-        "206th client without an answer, and logged Too many open files. A service manager's limit is often lower than "
-        "the one of a shell.",
+        "connections, unless table_open_cache_instances is 1: 10.11, 11.4 and 11.8 started with 3,000 connections and "
+        "1,024 files. With 250 files 11.8 left the 206th client without an answer, and logged Too many open files. A "
+        "service manager's limit is often lower than the one of a shell.",
         fix="Raise LimitNOFILE in the service's unit (systemctl edit SERVICE, under [Service]), and restart. In a "
         "container the limit is the runtime's (--ulimit nofile).",
         risk="None.",
@@ -389,9 +389,9 @@ def slow_clock_source(context: RuleContext) -> Iterator[Finding]:
     evidence=("INNA-34",),
     docs=Docs(
         why="fs.aio-max-nr limits the asynchronous requests of all processes together. A MySQL server with its "
-        "defaults takes about 2,700 when it starts, MariaDB without io_uring 2,048. MySQL 5.7, 8.0 and 9.7 that got "
-        "none started without native I/O; those that got only some of them refused to start, after five attempts. "
-        "MariaDB 11.4 and 11.8 started without them. A server that restarts needs its own requests again.",
+        "defaults takes 2,661 (8.0) or 2,918 (9.7) when it starts, MariaDB without io_uring 2,048. MySQL 5.7, 8.0 and "
+        "9.7 that got none started without native I/O; those that got only some of them refused to start, after five "
+        "attempts. MariaDB 11.4 and 11.8 started without them. A server that restarts needs its own requests again.",
         fix="Set fs.aio-max-nr to 1048576 in /etc/sysctl.d and load it with sysctl -p FILE. For a container, do this "
         "on its host.",
         risk="A little memory of the kernel for each request in use.",
