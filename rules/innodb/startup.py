@@ -26,7 +26,7 @@ SIZES = (POOL, "innodb_redo_log_capacity", "innodb_log_file_size")
     "shutdown-like-a-crash",
     summary="Each shutdown leaves the data files as after a crash, so the next start runs crash recovery.",
     options=("innodb_fast_shutdown",),
-    evidence=("INNV-05", "INNV-01"),
+    evidence=("INNV-05", "INNV-01", "INNA-44"),
     docs=Docs(
         why="With innodb_fast_shutdown = 2 the server writes its redo log and ends, without writing changed pages. No "
         "committed transaction is lost, but the next start is a crash recovery, and a copy of the data files or an "

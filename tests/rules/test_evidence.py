@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,14 +13,14 @@ from probes.registry import load_all
 from rules.core import areas
 from rules.core.areas import Evidence, all_evidence, find_evidence
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 STRENGTHS = {"measured", "server", "source-code", "vendor-doc", "expert-opinion"}
 # The five articles that the project began with, and what they measured.
 FOUNDING = ("RBS-01", "RBS-02", "IO-01", "FS-01", "BPI-01", "SCAN-01", "PGSZ-01", "PGSZ-02")
 # Entries whose title or page was wrong as gathered: another page says what is cited, or the page has another title.
 CORRECTED = {"CONN-02", "RND-01", "DBLW-05", "SSL-02"}
+QUOTED = re.compile(r'"([A-Z][A-Z-]*-[0-9]+)"')
+UNCITED = {"PATH-ASKED-01"}  # servers asked about the paths that `upgrade` cites the manuals for
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_an_entry_is_whole() -> None:
@@ -52,6 +54,13 @@ def test_probes_cite_what_is_there() -> None:
     """Each id that a probe cites is in the store: its description would silently leave out one that is not."""
     cited = {(probe.name, identity) for probe in load_all() for identity in probe.evidence}
     assert [pair for pair in sorted(cited) if find_evidence(pair[1]) is None] == []
+
+
+def test_each_entry_is_cited() -> None:
+    """Each entry is cited by the code that shows it: a text that only names an id in parentheses shows nothing."""
+    sources = [path for folder in ("advisor", "probes", "rules") for path in (ROOT / folder).rglob("*.py")]
+    cited = {identity for path in sources for identity in QUOTED.findall(path.read_text("utf-8"))}
+    assert [identity for identity in all_evidence() if identity not in cited | UNCITED] == []
 
 
 def test_ids_are_found_in_any_case() -> None:
