@@ -38,7 +38,7 @@ INSTANT = Defect(
 )
 MANY_TABLES = Defect(
     (("mysql", (8, 0, 38)), ("mysql", (8, 4, 1)), ("mysql", (9, 0, 0))),
-    "Bug 35200385",
+    "Bug 36808732",
     "with 8,001 tables or more the server can crash at its next start",
     "upgrade to the next patch release, and do not start this one again",
 )

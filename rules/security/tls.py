@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity, format_duration
 from rules.core import Docs, Span, rule
+from rules.core.context import MissingFact
 from rules.core.network import is_socket_only, listens_to_other_hosts
 from rules.core.subject import find_value_source, variable_subject
 
@@ -255,6 +256,17 @@ def parse_date(text: str) -> int | None:
         return None
 
 
+def _validity(context: RuleContext) -> tuple[int | None, int | None]:
+    """The first and the last second of the certificate; None for what is not shown.
+
+    Raises MissingFact where MariaDB hides them: it shows them to sessions with TLS alone (SSL-04).
+    """
+    status = context.server.status
+    if context.target.is_mariadb and status.get(UNTIL) == "" and offers_tls(context):
+        raise MissingFact("needs a connection with TLS (--ssl-mode required): MariaDB hides its certificate's dates")
+    return parse_date(status.get(SINCE, "")), parse_date(status.get(UNTIL, ""))
+
+
 @rule(
     "TLS006",
     "no-tls",
@@ -332,14 +344,15 @@ def tls_that_failed(context: RuleContext) -> Iterator[Finding]:
         fix="Put a new certificate in place; ALTER INSTANCE RELOAD TLS (MySQL 8.0.16 and later) or FLUSH SSL (MariaDB) "
         "loads it without a restart.",
         risk="Clients that pinned the old certificate refuse the new one.",
-        exceptions="None.",
+        exceptions="MariaDB shows the dates to sessions with TLS alone: an audit through the socket skips this rule, "
+        "unless it is run with --ssl-mode required.",
         reconsider_when="A wrong clock on the host where the facts were collected.",
     ),
 )
 def expired_certificate(context: RuleContext) -> Iterator[Finding]:
     """Report a certificate that has expired or is not valid yet."""
     status, now = context.server.status, context.collected_at()
-    until, since = parse_date(status.get(UNTIL, "")), parse_date(status.get(SINCE, ""))
+    since, until = _validity(context)
     if until is not None and now >= until:
         yield expired_certificate.finding(
             f"The server's certificate expired {format_duration(now - until)} ago ({status[UNTIL]}).",
@@ -366,14 +379,15 @@ def expired_certificate(context: RuleContext) -> Iterator[Finding]:
         fix="Renew it; ALTER INSTANCE RELOAD TLS (MySQL 8.0.16 and later) or FLUSH SSL (MariaDB) loads it without a "
         "restart.",
         risk="Clients that pinned the old certificate refuse the new one.",
-        exceptions="None.",
+        exceptions="MariaDB shows the dates to sessions with TLS alone: an audit through the socket skips this rule, "
+        "unless it is run with --ssl-mode required.",
         reconsider_when="A renewal that is under way.",
     ),
 )
 def certificate_expires_soon(context: RuleContext) -> Iterator[Finding]:
     """Report a certificate that expires soon."""
     status, now = context.server.status, context.collected_at()
-    until, since = parse_date(status.get(UNTIL, "")), parse_date(status.get(SINCE, ""))
+    since, until = _validity(context)
     if until is None or since is None:
         return
     left = until - now

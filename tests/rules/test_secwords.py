@@ -222,6 +222,15 @@ def test_facts_without_their_time(rule: str, tmp_path: Path) -> None:
         found(rule, known("mysql-9.7.4", tmp_path, server={"status": LIFE}))
 
 
+@pytest.mark.parametrize("rule", ["expired-certificate", "certificate-expires-soon"])
+def test_mariadb_hides_its_certificate_from_sessions_without_tls(rule: str, tmp_path: Path) -> None:
+    """An empty date on a MariaDB with TLS is no check that passed; without TLS there is no certificate to check."""
+    server = {"taken_at": "2026-12-13T12:30:45+00:00", "status": dict.fromkeys(LIFE, ""), "variables": {}}
+    with pytest.raises(MissingFact, match="--ssl-mode required"):
+        found(rule, known("mariadb-11.8.9", tmp_path, server=server | {"variables": {"have_ssl": "YES"}}))
+    assert found(rule, known("mariadb-10.11", tmp_path, server=server | {"variables": {"have_ssl": "DISABLED"}})) == []
+
+
 @pytest.mark.parametrize(("given", "missing"), [("ssl_cert", "ssl_key"), ("ssl_key", "ssl_cert")])
 def test_the_missing_half_of_a_pair(given: str, missing: str, tmp_path: Path) -> None:
     """The half that is missing is named."""
