@@ -63,7 +63,7 @@ def native_passwords_kept(context: RuleContext) -> Iterator[Finding]:
     targets=(Span("mariadb"),),
     summary="Password hashes from before MySQL 4.1 are created or accepted.",
     options=("old_passwords", "secure_auth"),
-    evidence=("SEC-04",),
+    evidence=("SEC-04", "ASK-SEC-15"),
     docs=Docs(
         why="The password hash from before MySQL 4.1 has 64 bits, and MariaDB itself calls it insecure. old_passwords "
         "= ON creates such hashes for new passwords, and secure_auth = OFF accepts accounts that have one.",
@@ -151,7 +151,7 @@ def followed_symlinks(context: RuleContext) -> Iterator[Finding]:
     targets=(Span("mysql"),),
     summary="The general log records statements unmodified, passwords included.",
     options=("log_raw",),
-    evidence=("SEC-07",),
+    evidence=("SEC-07", "ASK-SEC-15"),
     docs=Docs(
         why="The server writes CREATE USER, ALTER USER and SET PASSWORD to the general log without the password. With "
         "log_raw it writes them as sent. The line has no effect until the general log is enabled, and is easily "
@@ -167,8 +167,9 @@ def raw_log(context: RuleContext) -> Iterator[Finding]:
     """Report log_raw, which writes passwords to the general log."""
     if is_switched_on(context, "log_raw"):
         action = advise(context, "log_raw", "OFF")
+        once = "" if context.settings.on("general_log") else " once it is enabled"
         yield raw_log.finding(
-            "Passwords of CREATE USER and SET PASSWORD are written to the general log in plain text.",
+            f"Passwords of CREATE USER and SET PASSWORD are written to the general log in plain text{once}.",
             variable_subject(context, "log_raw"),
             help=help_line(action),
             actions=present(action),

@@ -215,6 +215,15 @@ def test_certificates_in_words(rule: str, when: str, says: str, tmp_path: Path) 
     assert says in finding.message
 
 
+@pytest.mark.parametrize(
+    ("more", "says"), [("", "plain text once it is enabled."), ("general_log = ON", "plain text.")]
+)
+def test_a_raw_log_that_is_off(more: str, says: str, tmp_path: Path) -> None:
+    """log_raw alone writes nothing: the message says so where the general log is off."""
+    (finding,) = found("raw-log", known("mysql-9.7.4", tmp_path, file=f"log_raw = ON\n{more}"))
+    assert finding.message.endswith(says)
+
+
 @pytest.mark.parametrize("rule", ["expired-certificate", "certificate-expires-soon"])
 def test_facts_without_their_time(rule: str, tmp_path: Path) -> None:
     """Where it is unknown when the facts were taken, it is unknown what has expired."""
