@@ -138,7 +138,7 @@ TRUST = "log_bin_trust_function_creators"
     evidence=("ASK-BIN-02",),
     docs=Docs(
         why="With OFF a function must be declared DETERMINISTIC, NO SQL or READS SQL DATA, and its creator needs "
-        "SUPER. With ON a function that changes rows by RAND() is created; the binary log then holds the statement "
+        "SUPER. With ON a function that inserts UUID() is created; the binary log then holds the statement "
         "that calls it, and a replica computes different rows. A row-based log holds the rows themselves.",
         fix="Set binlog_format to ROW, or log_bin_trust_function_creators to OFF.",
         risk="With OFF, accounts without SUPER cannot create functions, and functions without such a declaration "

@@ -251,7 +251,7 @@ def _shorten_text(text: str) -> str:
         "server generates a new server_uuid.",
         risk="Replication of that server stops for the restart; server_id can be changed at run time.",
         exceptions="A server that is in the inventory under two names is not reported. Nor are two Galera nodes that "
-        "replicate neither from each other nor from one source: with wsrep_gtid_mode a cluster has one server_id.",
+        "replicate neither from each other nor from one source: the nodes of a cluster usually have one server_id.",
         reconsider_when="Servers that never replicate with each other.",
     ),
 )

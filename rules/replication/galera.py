@@ -222,10 +222,11 @@ def _galera_option(context: RuleContext) -> str:
     summary="Inserts hold the AUTO-INC lock, which conflicts with parallel appliers.",
     targets=MARIADB,
     options=USED,
-    evidence=("GAL-01",),
+    evidence=("GAL-15", "GAL-01", "ASK-GAL-17"),
     docs=Docs(
-        why="The vendor requires the interleaved mode, in which appliers work in parallel. MariaDB's default is 1, so "
-        "it must be set.",
+        why="Galera's developers require the interleaved mode, 2: with 0 and 1, inserts by appliers and clients can "
+        "end in deadlocks. A node starts with the other modes too, and MariaDB's manual lists the mode among the "
+        "settings for performance. MariaDB's default is 1, so it must be set.",
         fix="Set innodb_autoinc_lock_mode = 2.",
         risk="The numbers of one statement may have gaps, as they have in a cluster anyway.",
         restart=True,
@@ -242,7 +243,7 @@ def galera_locks_auto_increment(context: RuleContext) -> Iterator[Finding]:
             watch="Innodb_row_lock_waits",
         )  # fmt: skip
         yield galera_locks_auto_increment.finding(
-            f"{name} is {mode}; the vendor requires {INTERLEAVED} on Galera nodes"
+            f"{name} is {mode}; Galera's developers require {INTERLEAVED} on its nodes"
             + ("." if _joins(context) else ", and this server is one once wsrep_on is ON."),
             variable_subject(context, name if context.is_set(name) else _galera_option(context)),
             help=help_line(action),

@@ -121,16 +121,17 @@ def _size_bytes(text: str) -> int | None:
     "galera-without-certification-keys",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="Tables without a primary key are not certified.",
+    summary="Inserts into tables without a primary key fail.",
     targets=MARIADB,
     options=(NO_KEY,),
-    evidence=("GAL-09",),
+    evidence=("ASK-GAL-16", "GAL-09"),
     docs=Docs(
         why="Certification compares the keys of changed rows, and detects changes to one row on two nodes. For tables "
-        "without a primary key MariaDB generates keys; with wsrep_certify_nonPK = OFF it does not. The default is ON. "
-        "No provider was available to test the consequences.",
+        "without a primary key MariaDB generates keys; with wsrep_certify_nonPK = OFF it does not. On the cluster that "
+        "we tested each INSERT into such a table then failed with error 1213, a deadlock, without any other session. "
+        "The default is ON.",
         fix="Remove the line, and give each table a primary key.",
-        risk="None known.",
+        risk="Tables without a primary key can be written to again, with the limits that Galera has for them.",
         exceptions="Databases in which each table has a primary key: there the option changes nothing.",
         reconsider_when="No table without a primary key.",
     ),
@@ -140,7 +141,8 @@ def galera_without_certification_keys(context: RuleContext) -> Iterator[Finding]
     if uses_galera(context) and context.explicit_switch(NO_KEY) is False:
         action = advise(context, NO_KEY, "ON")
         yield galera_without_certification_keys.finding(
-            "Changes to tables without a primary key are not certified, so conflicts between nodes can go unnoticed.",
+            "Inserts into tables without a primary key fail with error 1213, a deadlock, although no other session "
+            "holds a lock.",
             variable_subject(context, NO_KEY),
             help=help_line(action),
             actions=present(action),

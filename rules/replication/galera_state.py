@@ -304,7 +304,7 @@ def galera_applier_blocked(context: RuleContext) -> Iterator[Finding]:
         "it. More appliers help while wsrep_cert_deps_distance, the mean number of write sets that can be applied in "
         "parallel, is above their number.",
         fix="Raise wsrep_slave_threads to twice the number of processors, not beyond wsrep_cert_deps_distance.",
-        risk="Each applier is a session with its memory. Appliers can conflict on tables without a primary key.",
+        risk="Each applier is a session with its memory. Tables without a primary key are applied in series anyway.",
         exceptions="A bulk load, and appliers that wait for the disk: more threads do not help there.",
         reconsider_when="wsrep_flow_control_sent that does not rise over a busy hour.",
     ),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MYSQL = (Span("mysql"),)
 FOUNDS = "group_replication_bootstrap_group"
+STARTS = "group_replication_start_on_boot"
 SINGLE = "group_replication_single_primary_mode"
 CHECKS = "group_replication_enforce_update_everywhere_checks"
 ADDRESS = "group_replication_local_address"
@@ -26,6 +27,7 @@ LIMIT = "group_replication_transaction_size_limit"
 UUID_DIGITS, UUID_PARTS = 32, [8, 4, 4, 4, 12]
 SURVIVING = 3  # members of the smallest group that survives the loss of one
 REACHED = ("ONLINE", "RECOVERING")  # member states that count towards the majority
+ASKED = (9, 7)  # what older series need is known from their manuals
 OUTSIDE = ("OFFLINE", "ERROR")  # states of a member that has left its group or never joined
 
 
@@ -35,10 +37,11 @@ OUTSIDE = ("OFFLINE", "ERROR")  # states of a member that has left its group or 
     summary="Each start of the member bootstraps a new group instead of joining the existing one.",
     targets=MYSQL,
     options=(FOUNDS,),
-    evidence=("GRP-01", "ASK-GRP-01"),
+    evidence=("GRP-01", "ASK-GRP-01", "ASK-GRP-08"),
     docs=Docs(
         why="The option is only for bootstrapping a group. If it stays in an option file, or stays ON, the next start "
-        "bootstraps a second group of the same name, and both accept writes.",
+        "of group replication bootstraps a second group of the same name, and both accept writes. That is the server's "
+        "next start, or with group_replication_start_on_boot = OFF the next START GROUP_REPLICATION.",
         fix="Remove the line. To bootstrap a group, set the variable, start group replication, and reset the variable.",
         risk="A member that finds no group does not bootstrap one by itself.",
         exceptions="Groups of one member, for tests.",
@@ -48,8 +51,10 @@ OUTSIDE = ("OFFLINE", "ERROR")  # states of a member that has left its group or 
 def group_founds_itself_anew(context: RuleContext) -> Iterator[Finding]:
     """Report group_replication_bootstrap_group = ON."""
     if context.is_set(FOUNDS) and context.settings.on(FOUNDS):
+        by_hand = context.settings.on(STARTS) is False
         yield group_founds_itself_anew.finding(
-            "The next start bootstraps a second group of the same name instead of joining the existing one.",
+            f"The next {'START GROUP_REPLICATION' if by_hand else 'start'} bootstraps a second group of the same name "
+            "instead of joining the existing one.",
             variable_subject(context, FOUNDS),
             help="remove the line, and set the variable only while you bootstrap a group",
         )
@@ -73,7 +78,8 @@ def group_founds_itself_anew(context: RuleContext) -> Iterator[Finding]:
         risk="With GTIDs some statements are refused, such as changes to tables of two engines in one transaction.",
         restart=True,
         exceptions="None.",
-        reconsider_when="A member with these settings that is ONLINE.",
+        reconsider_when="A member with these settings that is ONLINE. 9.7 was tested; what earlier series need is from "
+        "their manuals, so the finding is likely there.",
     ),
 )
 def group_needs_unmet(context: RuleContext) -> Iterator[Finding]:
@@ -85,6 +91,7 @@ def group_needs_unmet(context: RuleContext) -> Iterator[Finding]:
         yield group_needs_unmet.finding(
             f"Group replication doesn't start without {lacking}.",
             variable_subject(context, wrong),
+            confidence=None if context.target.since("mysql", *ASKED) else Confidence.LIKELY,
             help=f"set {lacking}",
         )
 

@@ -11,7 +11,7 @@ from rules.core.advice import (
     replica_keyword,
 )
 from rules.core.subject import find_line, variable_subject
-from rules.durability import writes_binary_log
+from rules.durability import uses_innodb_binary_log, writes_binary_log
 from rules.replication import (
     APPLIED_POSITION,
     LOGS_UPDATES,
@@ -363,13 +363,16 @@ def half_switched_gtid_mode(context: RuleContext) -> Iterator[Finding]:
         fix="Set the wait point to AFTER_SYNC.",
         risk="A source that crashed while commits waited has them after its restart, although no replica may have "
         "them: after a failover it must not follow the new source before it is compared or rebuilt.",
-        exceptions="Failovers that always wait for the old source to come back.",
+        exceptions="Failovers that always wait for the old source to come back. The InnoDB-based binary log of MariaDB "
+        "12.3 has no AFTER_SYNC, and no finding.",
         reconsider_when="A failover plan that was written for AFTER_COMMIT.",
         disagree="MariaDB keeps AFTER_COMMIT as its default, and documents a failover plan for either.",
     ),
 )
 def semi_sync_after_commit(context: RuleContext) -> Iterator[Finding]:
-    """Report semisynchronous replication with the wait point AFTER_COMMIT."""
+    """Report semisynchronous replication with the wait point AFTER_COMMIT, where the server has the other."""
+    if uses_innodb_binary_log(context):
+        return
     for name in SEMI_SYNC:
         enabled, point = f"{name}_enabled", f"{name}_wait_point"
         if context.is_set(enabled) and context.settings.on(enabled) and context.text(point) == "AFTER_COMMIT":

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 MEMBER = "plugin_load_add = group_replication.so\ngroup_replication_group_name = aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa\n"
 MANY = "binlog_ignore_db = a\nbinlog_ignore_db = b\nbinlog_ignore_db = c\nbinlog_ignore_db = {}"
 PLUGIN = "plugin_load_add = semisync_source.so\nrpl_semi_sync_source_enabled = 1\n"
+BOOTS = "plugin_load_add = group_replication.so\ngroup_replication_bootstrap_group = ON"
+UNCERTIFIED = "wsrep_on = ON\nwsrep_provider = /usr/lib/galera/libgalera_smm.so\nwsrep_certify_nonPK = OFF"
 AT_A_POSITION = {"Replica_SQL_Running": "Yes", "Auto_Position": "0"}
 
 
@@ -99,6 +101,13 @@ AT_A_POSITION = {"Replica_SQL_Running": "Yes", "Auto_Position": "0"}
             Case("group-needs-unmet", "", "mysql-8.0.26", MEMBER + "log_replica_updates = OFF"),
             "log_replica_updates = ON",
         ),
+        (Case("group-founds-itself-anew", "", "mysql-9.7.4", BOOTS), "The next start bootstraps"),
+        (
+            Case("group-founds-itself-anew", "", "mysql-9.7.4", BOOTS + "\ngroup_replication_start_on_boot = OFF"),
+            "The next START GROUP_REPLICATION bootstraps",
+        ),
+        (Case("galera-without-certification-keys", "", "mariadb-10.11", UNCERTIFIED), "fail with error 1213"),
+        (Case("galera-locks-auto-increment", "", "mariadb-11.4", "wsrep_on = ON"), "Galera's developers require 2"),
     ],
 )
 def test_in_words(case: Case, says: str, tmp_path: Path) -> None:
