@@ -260,9 +260,9 @@ def _discarded_files(context: RuleContext) -> Iterator[Finding]:
     options=(INDEXES, *SWITCH, *THRESHOLD, *EXAMINED, THROTTLE, SAMPLED, OUTPUT),
     evidence=("OBS-05",),
     docs=Docs(
-        why="log_queries_not_using_indexes logs each statement that reads a whole table or index, however fast: 300 "
-        "reads of a table of a few rows made a log of 67,000 bytes. Small tables are read that way on purpose, so the "
-        "log fills with statements that need no tuning.",
+        why="log_queries_not_using_indexes logs each statement that reads a whole table, however fast; MariaDB also "
+        "logs most that read a whole index. 300 reads of a table of a few rows made a log of 67,000 bytes. Small "
+        "tables are read that way on purpose, so the log fills with statements that need no tuning.",
         fix="Limit it: log_throttle_queries_not_using_indexes on MySQL is a number per minute; min_examined_row_limit "
         "on both servers leaves out statements that examined few rows.",
         risk="min_examined_row_limit also leaves out slow statements that examined few rows and waited.",
