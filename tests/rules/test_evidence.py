@@ -16,8 +16,9 @@ from rules.core.areas import Evidence, all_evidence, find_evidence
 STRENGTHS = {"measured", "server", "source-code", "vendor-doc", "expert-opinion"}
 # The five articles that the project began with, and what they measured.
 FOUNDING = ("RBS-01", "RBS-02", "IO-01", "FS-01", "BPI-01", "SCAN-01", "PGSZ-01", "PGSZ-02")
-# Entries whose title or page was wrong as gathered: another page says what is cited, or the page has another title.
-CORRECTED = {"CONN-02", "RND-01", "DBLW-05", "SSL-02"}
+# Entries whose title or page was wrong as gathered: another page or edition says what is cited, or the page has another
+# title.
+CORRECTED = {"CONN-02", "RND-01", "DBLW-05", "DUR-02", "SSL-02"}
 QUOTED = re.compile(r'"([A-Z][A-Z-]*-[0-9]+)"')
 UNCITED = {"PATH-ASKED-01"}  # servers asked about the paths that `upgrade` cites the manuals for
 ROOT = Path(__file__).resolve().parents[2]
