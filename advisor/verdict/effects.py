@@ -10,6 +10,7 @@ from advisor.verdict.settings import (
     DEFAULT_CONNECTIONS,
     NO_DEFAULT,
     SECONDS,
+    SSL_FILES,
     StartupSettings,
     is_binary_log_on,
     is_increment,
@@ -70,7 +71,6 @@ OFF_WITHOUT_NEW = {
     "symbolic_links": "FALSE",
 }
 MAX_VERBOSITY = 3  # of log_error_verbosity
-SSL_FILES = ("ssl_ca", "ssl_capath", "ssl_cert", "ssl_cipher", "ssl_key", "ssl_crl", "ssl_crlpath")
 
 
 def settle_values(given: Values, catalog: Catalog, lines: Lines) -> SettledValues:

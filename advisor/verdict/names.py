@@ -219,6 +219,16 @@ OF_MARIADB = frozenset(
         *("hashicorp_key_management", "metadata_lock_info", "server_audit", "simple_password_check", "sql_errlog"),
     )
 )
+# Libraries of MySQL and its builds that no package of MariaDB has: 10.11.19 and 11.8.9 log an error and start without
+# them. Semisynchronous replication is built in, so its options are known nevertheless.
+SEMISYNC = frozenset({"semisync_master", "semisync_slave", "semisync_source", "semisync_replica"})
+NOT_OF_MARIADB = SEMISYNC | frozenset(
+    (
+        *("audit_log", "authentication_fido", "authentication_webauthn", "connection_control", "ddl_rewriter"),
+        *("group_replication", "keyring_encrypted_file", "keyring_file", "keyring_udf", "libpluginmecab"),
+        *("locking_service", "mysql_clone", "mysql_no_login", "rewriter", "validate_password", "version_token"),
+    )
+)
 # Libraries that the manual gives to MySQL Enterprise, and that MySQL Community 9.7.4 lacks.
 OF_ENTERPRISE = frozenset(
     (
@@ -311,6 +321,10 @@ def check_libraries(line: LineVerdict, target: Target) -> LineVerdict:
             f"The library {whose}: if it is missing, {target.label} logs an error, and does not start "
             "if the file sets options of the plugin."
         )
+        if target.is_mariadb and SEMISYNC.issuperset(stems):
+            why = (
+                f"Semisynchronous replication is built in: {target.label} logs that {stems[0]} is missing, and starts."
+            )
         return line._replace(outcome=Outcome.IGNORED, reason=why, certain=False)
     library, version, successor = gone[0]
     instead = f" {successor} took its place." if successor else ""
@@ -323,7 +337,9 @@ def check_libraries(line: LineVerdict, target: Target) -> LineVerdict:
 
 
 def _other_owner(stem: str, target: Target) -> str:
-    """The library with what it belongs to, if MySQL Community does not have it; else empty."""
+    """The library with what it belongs to, if MySQL Community or MariaDB does not have it; else empty."""
+    if target.is_mariadb:
+        return f"{stem} is not in MariaDB's packages" if stem in NOT_OF_MARIADB else ""
     if not target.since("mysql", 8):
         return ""
     if stem in OF_ENTERPRISE and not target.build:

@@ -27,6 +27,8 @@ BITS = 64  # width of the largest number on a server
 # The compiled default; a low limit of open files reduces it.
 DEFAULT_CONNECTIONS = 151
 THREADS = "innodb_thread_concurrency"
+SSL_FILES = ("ssl_ca", "ssl_capath", "ssl_cert", "ssl_cipher", "ssl_key", "ssl_crl", "ssl_crlpath")
+TLS_SWITCHES = frozenset({"ssl", *SSL_FILES})  # each switches TLS on when its line is read
 DEDICATED = "innodb_dedicated_server"
 # Sized by the machine's memory and processors if no line sets them; the flush method is set before MySQL 8.4.
 SIZED_BY_SERVER = (

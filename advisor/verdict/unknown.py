@@ -19,6 +19,7 @@ from advisor.core.model import BUILDS
 from advisor.verdict.names import (
     CAPITALS,
     NOT_LOADED,
+    NOT_OF_MARIADB,
     find_removed_library,
     is_component_option,
     option_prefixes,
@@ -56,6 +57,8 @@ def explain_missing(
         return _explain_mistyped(name, match, catalog)  # no server has it, examined or not
     if is_component_option(name, catalog.target):
         return match._replace(canonical=None), _explain_component(name, catalog)
+    if catalog.target.is_mariadb:
+        loaded -= NOT_OF_MARIADB
     if any(name.startswith(plugin) for plugin in loaded):
         match, taken = _explain_loaded_plugin(name, match._replace(canonical=None), catalog, loaded)
     else:

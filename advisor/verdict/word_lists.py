@@ -26,6 +26,8 @@ LOADABLE = frozenset(
         *("tokudb", "videx"),
     ]
 )
+# Those of them that no supported MariaDB has: NDB is in none, and TokuDB was removed in 10.6.
+GONE_FROM_MARIADB = frozenset({"ndb", "ndbcluster", "tokudb"})
 ENGINES, COLLATIONS = "gtid_pos_auto_engines", "character_set_collations"
 # The highest error number that each release accepts; 10.6 was not tested.
 LAST_IN_MARIADB: dict[tuple[int, ...], int] = {(10, 11): 4192, (11, 4): 4205}
@@ -75,7 +77,8 @@ def find_engine_fault(written: str, target: Target) -> str:
     """Return why the target does not start with this engine, empty if it may; tested by starting six servers."""
     name = (written.rstrip(" ") if target.since("mysql", 8) else written).lower()
     built_in = (*EVERYWHERE, *(OF_MYSQL if target.is_mysql else OF_MARIADB))
-    if name in OTHER_NAMES or name in LOADABLE or name in {engine.lower() for engine in built_in}:
+    loadable = name in LOADABLE and not (target.is_mariadb and name in GONE_FROM_MARIADB)
+    if name in OTHER_NAMES or loadable or name in {engine.lower() for engine in built_in}:
         return ""
     has = ", ".join(engine for engine in built_in if engine != "PERFORMANCE_SCHEMA")
     return (

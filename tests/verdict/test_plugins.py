@@ -73,6 +73,10 @@ GONE = [
     ("mysql-8.4", GROUP, "group_replication_communication_stack=TCP", "invalid"),
     ("mysql-9.7.4", SEMISYNC, "rpl_semi_sync_master_enabled=1", "removed"),
     ("mysql-8.4", SEMISYNC, "rpl_semi_sync_master_enabled=1", "accepted"),
+    ("mariadb-11.8", SEMISYNC, "rpl_semi_sync_master_enabled=1", "accepted"),
+    ("mariadb-11.8", "plugin_load_add=validate_password.so", "validate_password.policy=1", "unknown"),
+    ("mariadb-11.8", "plugin_load_add=validate_password.so", "validate_password_x=1", "unknown"),
+    ("mariadb-11.8", "plugin_load=group_replication.so", "group_replication_x=1", "unknown"),
 ]
 
 
@@ -178,3 +182,13 @@ def test_a_library_of_mariadb_where_it_may_lie() -> None:
     """MySQL 5.7 can load server_audit, and MariaDB has it."""
     for target in ("mysql-5.7", "mariadb-11.8"):
         assert judge_lines("plugin_load_add=server_audit", load(parse_target(target))).lines[0].outcome == "accepted"
+
+
+@pytest.mark.servers("mariadb-10.11", "mariadb-11.8")
+@pytest.mark.parametrize("library", ["validate_password", "semisync_master"])
+def test_a_library_of_mysql(library: str, *, start: Start, server_name: str, judge: Judge) -> None:
+    """MariaDB starts without a library that only MySQL has, and logs an error; semisynchronous replication it has."""
+    (line,) = judge(f"plugin_load_add={library}.so").lines
+    assert (line.outcome, line.certain) == ("ignored", False)
+    log = start(server_name, arguments=[f"--plugin-load-add={library}.so", "--rpl-semi-sync-master-enabled=1"])
+    assert re.search(rf"\[ERROR\].*{library}.so", log.read_log())

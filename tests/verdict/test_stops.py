@@ -24,9 +24,25 @@ MARIADB = [
     "secure_file_priv=NULL",
     "secure_file_priv=null\nsecure_file_priv=",
     "innodb_buffer_pool_size=4M",
+    "ssl=1",
+    "ssl_ca=",
+    "ssl_cipher=HIGH",
+    "ssl=0\nssl_cipher=HIGH",
+    "ssl_cipher=HIGH\nssl_ca=\nskip_ssl",
     "skip-innodb\ninnodb_page_size=12288\ninnodb_compression_algorithm=bzip2\ndefault_storage_engine=Aria",
 ]
 # A plugin's library may not be on the host; what is left to it is not certain.
+TLS = """
+mariadb-10.11 / ssl_ca=/a / stops
+mariadb-10.11 / ssl_ca=/a, ssl_cipher=HIGH / stops stops
+mariadb-10.11 / ssl_ca=/a, ssl_cert=, ssl_key=/k / accepted accepted accepted
+mariadb-10.11 / ssl_ca=/a, ssl_cert={{ file }} / accepted accepted
+mariadb-10.11 / ssl={{ tls }} / accepted
+mariadb-10.6 / loose_ssl / stops
+mariadb-11.4 / ssl_ca=/a / accepted
+mysql-5.7 / ssl_ca=/a / accepted
+mysql-9.7 / ssl_ca=/a / accepted
+"""
 LOADED = """
 mariadb-11.4 / innodb_compression_algorithm=lz4, plugin_load_add=provider_lz4 / innodb_compression_algorithm / accepted
 mariadb-11.4 / innodb_compression_algorithm=lz4, plugin_load_add=provider_lzo / innodb_compression_algorithm / stops
@@ -136,6 +152,15 @@ def test_a_start_of_mariadb_stops_where_the_verdict_says(lines: str, run: Run, j
     assert (run(lines.split("\n")) is None) == bool(refused_lines(judge(lines)))
 
 
+@pytest.mark.parametrize("case", TLS.strip().splitlines())
+def test_tls_without_a_certificate(case: str) -> None:
+    """Before 11.4 each line that switches TLS on is refused without a certificate, which another file may name."""
+    target, lines, outcomes = case.split(" / ", 1)[0], *case.split(" / ", 1)[1].rsplit(" / ", 1)
+    found = judge_lines("\n".join(lines.split(", ")), load(parse_target(target))).lines
+    assert [line.outcome for line in found] == outcomes.split()
+    assert not any(line.certain for line in found if line.outcome == "stops")
+
+
 @pytest.mark.parametrize("case", LOADED.strip().splitlines())
 def test_plugins_that_the_file_loads(case: str) -> None:
     """A plugin that the file loads is assumed present, and its lack is reported as likely: another file may load it."""
@@ -184,10 +209,12 @@ def test_a_start_stops_at_unknown_engines_and_unreadable_files(lines: str, run: 
         "ignore-builtin-innodb",
         "ignore_builtin_innodb=OFF",
         "ignore_builtin_innodb / default_storage_engine=Aria",
+        "default_storage_engine=NDBCLUSTER",
+        "default_tmp_storage_engine=TokuDB",
     ],
 )
 def test_a_start_stops_without_the_default_engine(lines: str, run: Run, judge: Judge) -> None:
-    """InnoDB can be switched off where it isn't what tables are made with."""
+    """InnoDB can be switched off where it isn't what tables are made with; of NDB and TokuDB nothing is left."""
     assert (run(lines.split(" / ")) is None) == bool(refused_lines(judge(lines.replace(" / ", "\n"))))
 
 

@@ -7,7 +7,16 @@ file sets one of those options.
 from __future__ import annotations
 
 from advisor.verdict.number import parse_digits
-from advisor.verdict.settings import DAY, SECONDS, THREADS, StartupSettings, is_binary_log_on, is_increment, is_too_long
+from advisor.verdict.settings import (
+    DAY,
+    SECONDS,
+    THREADS,
+    TLS_SWITCHES,
+    StartupSettings,
+    is_binary_log_on,
+    is_increment,
+    is_too_long,
+)
 from advisor.verdict.special import is_plugin
 
 TYPE_CHECKING = False
@@ -65,7 +74,8 @@ def may_stop(effective: dict[str, LineVerdict], target: Target) -> bool:
     long = socket is not None and is_too_long(socket.value, target)
     small = target.is_mariadb and pool is not None and len(pool.value or "") < ENOUGH_DIGITS
     threads = target.is_mysql and limit is not None and len(limit.value or "") > 1  # a digit fits the smallest log
-    return long or small or threads or not STOPPING.isdisjoint(effective) or target.platform == "windows"
+    bare = target.is_mariadb and not TLS_SWITCHES.isdisjoint(effective) and "ssl_cert" not in effective
+    return long or small or threads or bare or not STOPPING.isdisjoint(effective) or target.platform == "windows"
 
 
 def find_running_values(values: Values, lines: dict[str, LineVerdict], catalog: Catalog) -> Values:

@@ -6,7 +6,14 @@ from advisor.core import NamedTuple
 from advisor.core.model import exact_size
 from advisor.redaction import quote_value
 from advisor.verdict.number import PORT, parse_digits
-from advisor.verdict.settings import LONGEST_SOCKET, NO_DEFAULT, THREADS, is_switched_on, is_too_long
+from advisor.verdict.settings import (
+    LONGEST_SOCKET,
+    NO_DEFAULT,
+    THREADS,
+    TLS_SWITCHES,
+    is_switched_on,
+    is_too_long,
+)
 from advisor.verdict.startup.host import (
     ADMIN,
     BIND,
@@ -102,6 +109,7 @@ FILES_OF_STATEMENTS = "secure_file_priv"
 SOCKET, ADMIN_PORT, NETWORKS = "socket", "admin_port", "proxy_protocol_networks"
 RECOVER, EXTRA = "tc_heuristic_recover", "extra_port"
 NO_NAMES = ("", "0", NO_DEFAULT)  # values of log_bin that may mean none
+CERTIFICATE, OWN_CERTIFICATE = ("ssl_cert", "ssl_key"), (11, 4)  # from which version on MariaDB makes its own
 
 
 class StartupStop(NamedTuple):
@@ -191,6 +199,7 @@ def _of_mariadb(
     stops = _too_little(values, catalog)
     stops.update(_without_provider(values, loaded, catalog.target))
     stops.update(_without_keys(values, loaded))
+    stops.update(_without_certificate(values, catalog.target, unread))
     stops.update(_nodes(values, unread))
     if (parse_digits(values.get(SESSION_MEMORY)) or 1 << 20) <= TOO_LITTLE_MEMORY:
         why = "With 32K or less per session the server cannot read its own tables at start-up."
@@ -312,6 +321,20 @@ def _without_keys(values: Values, loaded: frozenset[str]) -> dict[str, StartupSt
         for name in ENCRYPTED
         if values.get(name, "OFF") not in OFF and (logged or name != BINLOG)
     }
+
+
+def _without_certificate(values: Values, target: Target, unread: frozenset[str]) -> dict[str, StartupStop]:
+    """TLS needs a certificate, which MariaDB before 11.4 does not make: it stops, even at an empty ssl_ca.
+
+    Of certificate and key one file is enough, which may hold both.
+    """
+    files = [name for name in CERTIFICATE if values.get(name, "") not in ("", NO_DEFAULT) or name in unread]
+    given = [name for name in values if name in TLS_SWITCHES]  # in the order of their lines, and the last counts
+    is_off = [name for name in given if name == "ssl" and (values[name] != "TRUE" or name in unread)]
+    if files or given[-1:] == is_off or target.since("mariadb", *OWN_CERTIFICATE):
+        return {}
+    why = "switches TLS on, which needs a certificate: set ssl_cert and ssl_key too, which this file lacks."
+    return {name: StartupStop(f"{name} {why}", certain=False) for name in given if name not in is_off}
 
 
 def _nodes(values: Values, unread: frozenset[str]) -> dict[str, StartupStop]:
