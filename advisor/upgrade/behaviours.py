@@ -15,6 +15,7 @@ from advisor.upgrade.change import WARNING_AREAS, DefaultChange
 from advisor.upgrade.defaults import consequence_of, names_set
 from advisor.verdict import Outcome
 from advisor.verdict.number import parse_digits
+from advisor.verdict.startup import LEAST_CAPACITY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,6 +73,12 @@ def _caches_queries(old: FileVerdict) -> bool:
     return line is not None and (parse_digits(line.value) or 0) > 0
 
 
+def _flushes_little(old: FileVerdict) -> bool:
+    """Whether twice innodb_io_capacity is less than 2000, which older servers have as the least maximum."""
+    line = old.effective.get("innodb_io_capacity")
+    return line is not None and 0 < (parse_digits(line.value) or 0) < LEAST_CAPACITY // 2
+
+
 def _default_change(passage: BehaviourChange, new: FileVerdict, *, kept: bool, sure: bool) -> DefaultChange:
     area, message = consequence_of(passage.option, passage.after)
     return DefaultChange(
@@ -123,7 +130,11 @@ SHA2_PLUGIN = ((11, 4, 9), (11, 8, 4), (12, 1))
 SNAPSHOTS = (11, 6, 2)  # MariaDB's innodb_snapshot_isolation is on by default
 GTIDS = (9, 7)  # the first long-term series with gtid_mode on by default
 # What the file must say besides, by option.
-CONDITIONS = {"innodb_buffer_pool_instances": _large_pool, "query_cache_type": _caches_queries}
+CONDITIONS = {
+    "innodb_buffer_pool_instances": _large_pool,
+    "innodb_io_capacity_max": _flushes_little,
+    "query_cache_type": _caches_queries,
+}
 BEHAVIOUR_CHANGES: tuple[BehaviourChange, ...] = (
     BehaviourChange("binlog_error_action", "ABORT_SERVER", GONE, None, _to_mariadb((5, 7, 7)), asked=True),
     BehaviourChange(
@@ -208,6 +219,10 @@ BEHAVIOUR_CHANGES: tuple[BehaviourChange, ...] = (
     BehaviourChange(
         "innodb_buffer_pool_instances", "8", "by pool size and processors", "innodb_buffer_pool_instances = 8",
         lambda old, new: old.is_mysql and _from_older((8, 4))(old, new),
+    ),
+    BehaviourChange(
+        "innodb_io_capacity_max", "2000", "twice innodb_io_capacity", "innodb_io_capacity_max = 2000",
+        _from_older((8, 4)), asked=True, needs=("innodb_io_capacity",),
     ),
     BehaviourChange(
         "innodb_read_io_threads", "4", "half the processors, 4 or more", "innodb_read_io_threads = 4",

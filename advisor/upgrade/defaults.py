@@ -12,6 +12,7 @@ from advisor.upgrade.change import WARNING_AREAS, Area, DefaultChange
 from advisor.upgrade.keep import is_equivalent, is_flags, members, moved_flags, new_flags
 from advisor.verdict import Outcome
 from advisor.verdict.names import plugins_loaded_by
+from advisor.verdict.settings import SSL_FILES
 from advisor.verdict.special import is_plugin
 from advisor.verdict.words import full_charset_name
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 MADE_FROM = {
     "binlog_expire_logs_seconds": ("expire_logs_days",),
     "binlog_format": ("flashback",),
+    "event_scheduler": ("skip_grant_tables",),
     "innodb_buffer_pool_instances": ("innodb_buffer_pool_size",),
     "innodb_flush_method": ("innodb_dedicated_server",),
     "innodb_io_capacity_max": ("innodb_io_capacity",),
@@ -35,6 +37,7 @@ MADE_FROM = {
     "innodb_page_cleaners": ("innodb_buffer_pool_instances", "innodb_buffer_pool_size"),
     "log_error_verbosity": ("log_warnings",),
     "sql_mode": ("ansi",),
+    "ssl": SSL_FILES,
     "thread_cache_size": ("max_connections",),
     "collation_server": ("character_set_server",),  # reported by changed_collation
 }

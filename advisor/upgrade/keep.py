@@ -34,6 +34,7 @@ SAME: dict[str, tuple[str, str]] = {
     "innodb_flush_method": ("fsync", ""),  # empty means fsync on Unix
     "max_relay_log_size": ("0", "1073741824"),  # 0 means max_binlog_size
     "old_alter_table": ("off", "default"),
+    "replica_parallel_workers": ("0", "1"),  # both apply one transaction after the other, and 9.7 has no 0
 }
 
 
@@ -120,8 +121,8 @@ def withheld_reason(new: Option, before: str, catalog: Catalog) -> str:
     target = catalog.target
     if new.name in ("tls_version", "admin_tls_version") and "TLSv1.1" in before:
         return BROKEN
-    if new.name == "ssl" and before == "TRUE" and target.is_mariadb and not target.since("mariadb", 11, 3):
-        return "set a certificate: ssl_cert and ssl_key switch TLS on, ssl alone does not."
+    if new.name == "ssl" and before == "TRUE" and target.is_mariadb and not target.since("mariadb", 11, 4):
+        return "set ssl_cert and ssl_key, which switch TLS on; with ssl alone the server does not start."
     if new.name == "innodb_undo_tablespaces" and target.is_mysql and not target.since("mysql", 8):
         return "set it only for a new data directory: MySQL 5.7 does not start with more than the directory has."
     if new.name == "session_track_system_variables":
@@ -210,8 +211,8 @@ def _candidates(old: Option, new: Option, before: str, more: tuple[str, ...]) ->
             yield new.name
         if old.default not in (None, NO_DEFAULT, before):
             yield f"{new.name} = {old.default}"
+        yield from (f"{new.name} = {twin}" for twin in SAME.get(new.name, ()) if twin not in ("", before))
         if not file_notation(before, old):
-            yield from (f"{new.name} = {twin}" for twin in SAME.get(new.name, ()) if twin)
             yield f"{new.name} ="
 
 

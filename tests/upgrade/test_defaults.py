@@ -55,6 +55,8 @@ def changed_defaults(moved: Moved, before: str, after: str, lines: str = "") -> 
          "plugin_load_add = auth_mysql_sha2"),
         ("mysql-8.0 mariadb-10.11", "caching_sha2_password", ("ON", GONE), None),
         ("mysql-8.0.15 mysql-5.7", "innodb_undo_tablespaces", ("2", "0"), None),
+        ("mysql-5.7 mysql-8.0", "replica_parallel_workers", ("0", "4"), "replica_parallel_workers = 0"),
+        ("mysql-8.0.22 mysql-9.7", "replica_parallel_workers", ("0", "4"), "replica_parallel_workers = 1"),
     ],
 )  # fmt: skip
 def test_values_and_line(moved: Moved, way: str, option: str, values: tuple[str, str], keep: str | None) -> None:
@@ -71,7 +73,12 @@ def test_values_and_line(moved: Moved, way: str, option: str, values: tuple[str,
         ("mysql-5.7", "mysql-8.0", "sql_mode = ANSI", "sql_mode"),
         ("mysql-5.7", "mysql-9.7", "slave_parallel_workers = 2", "replica_parallel_workers"),
         ("mysql-5.7", "mysql-9.7", "replica_parallel_workers = 2", "replica_parallel_workers"),
-        ("mysql-5.7", "mysql-9.7", "innodb_io_capacity = 500", "innodb_io_capacity_max"),
+        ("mysql-5.7", "mysql-9.7", "innodb_io_capacity = 1000", "innodb_io_capacity_max"),  # 2000 on both
+        ("mysql-5.7", "mysql-8.0", "innodb_io_capacity = 500", "innodb_io_capacity_max"),
+        ("mysql-5.7", "mysql-9.7", "skip_grant_tables", "event_scheduler"),  # DISABLED on both
+        ("mariadb-10.11", "mariadb-11.8", "ssl_cert = /c\nssl_key = /k", "ssl"),  # which these lines switch on
+        ("mysql-5.7", "mariadb-10.11", "ssl_cert = /c\nssl_key = /k", "ssl"),
+        ("mariadb-10.11", "mysql-8.0", "ssl_ca = /a\nssl_cert = /c\nssl_key = /k", "ssl"),
         ("mysql-5.7", "mysql-9.7", "expire_logs_days = 3", "binlog_expire_logs_seconds"),
         ("mysql-5.7", "mysql-8.0", "character_set_server = latin1", "collation_server"),
         ("mysql-5.7", "mysql-8.0", "loose_mysqlx = OFF", "mysqlx"),
@@ -217,7 +224,8 @@ def test_each_passage_is_met(moved: Moved, passage: BehaviourChange) -> None:
     for old, new in ways:
         assert passage.option in (*NO_OPTIONS, *load(old).options, *load(new).options)
         file = "innodb_buffer_pool_size = 8G" if passage.option == "innodb_buffer_pool_instances" else ""
-        file = f"log_bin = b\n{passage.needs[0]} = 5M" if passage.needs else file
+        few = passage.option == "innodb_io_capacity_max"  # pages a second
+        file = f"log_bin = b\n{passage.needs[0]} = {500 if few else '5M'}" if passage.needs else file
         change = changed_defaults(moved, str(old), str(new), file)[passage.option]
         assert (change.after, change.keep) == (passage.after, passage.keep)
 

@@ -22,7 +22,10 @@ from probes.sandbox import Sandbox
 
 SERVERS = ("mysql-5.7", "mysql-8.0", "mysql-9.7", "mariadb-10.11", "mariadb-11.4", "mariadb-11.8")
 # Passages that tests of their own ask about.
-APART = {"binlog_error_action", "master_info_repository", "query_cache_type", "slave_connections_needed_for_purge"}
+APART = {
+    "binlog_error_action", "innodb_io_capacity_max", "master_info_repository", "query_cache_type",
+    "slave_connections_needed_for_purge",
+}  # fmt: skip
 ASKED_HERE = [p for p in BEHAVIOUR_CHANGES if p.asked and p.option not in APART]
 
 # No question is about Performance Schema, which takes a third of a start of MySQL.
@@ -292,6 +295,29 @@ def test_a_query_cache_with_a_size(name: str, binaries: Binaries, start: Start) 
         with session(server) as one:
             assert variable(one, "query_cache_type") == expected
         server.close()
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_flushing_below_a_thousand_pages(name: str, binaries: Binaries, start: Start) -> None:
+    """Of a low innodb_io_capacity the newest MySQL flushes twice as much at most, and the others 2000 pages."""
+    newest = target_of(name, binaries).since("mysql", 8, 4)
+    for last, expected in (([], "1000" if newest else "2000"), (["--innodb-io-capacity-max=2000"], "2000")):
+        server = start(name, arguments=[*STARTED, "--innodb-io-capacity=500", *last])
+        with session(server) as one:
+            assert variable(one, "innodb_io_capacity_max") == expected
+        server.close()
+
+
+def test_a_low_capacity_is_needed(moved: Moved) -> None:
+    """The lower maximum is reported for capacities of which twice is less than 2000, with the line that keeps it."""
+    for text, expected in (("innodb_io_capacity = 999", "innodb_io_capacity_max = 2000"), ("", "")):
+        for after in ("mysql-8.4", "mysql-9.7"):
+            (change,) = (
+                c
+                for c in moved(f"[mysqld]\n{text}\n", "mysql-8.0", after).defaults
+                if c.option == "innodb_io_capacity_max"
+            )
+            assert (change.after == "twice innodb_io_capacity", change.keep) == (bool(text), expected or change.keep)
 
 
 def test_an_expiry_is_needed(moved: Moved) -> None:
