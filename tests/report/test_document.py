@@ -140,6 +140,16 @@ def test_text_lays_a_wide_row_below_its_name() -> None:
     assert text.endswith(f"\n\n  sql_mode\n    A  {'A' * 30}  my.cnf:3\n    B  B  default\n")
 
 
+def test_text_keeps_a_row_without_a_first_cell_in_its_column() -> None:
+    """Below an area of a table without heads, a long name has its value on the next line, in the column of values."""
+    rows = (
+        (Value("I/O"), Value("flush"), Value("0 → 1")),
+        (Value(""), Code("n" * 36), Value(f"{'a' * 20},{'b' * 20}")),
+    )
+    text = written("text", Table(("area", "default of", "change"), rows, widths=(9, 31), headed=False))
+    assert text.endswith(f"\n{' ' * 13}{'n' * 36}\n{' ' * 46}{'a' * 20},\n{' ' * 46}{'b' * 20}\n")
+
+
 def test_what_grows_is_cut_where_people_read() -> None:
     """Of a list that grows with the number of servers, text and Markdown show the first ones and say how many more."""
     items = Items(tuple(f"host{number}" for number in range(300)), grows=True)

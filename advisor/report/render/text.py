@@ -252,6 +252,10 @@ def _row(row: tuple[Value, ...], table: Table, widths: Sequence[int], page: Pape
     if not (table.headed or all(fits) or any(notes)) and len(whole) <= page.width:
         yield whole  # one cell is wider than its column, which shifts those behind it
         return
+    if not (table.headed or texts[0] or all(fits[:-1])):  # its first cell is that of a row above: the last goes below
+        yield margin + _cells(texts[:-1], widths, table.numbers)
+        yield wrap(texts[-1].replace(",", ", ").replace(",  ", ", "), " " * (page.width - rest), width=page.width)
+        return
     if any(cell.lead for cell in row) or not all(fits[:-1]) or (table.widths and not fits[-1] and rest < ROOMY):
         yield from _stack_row(row, table, page, margin)
         return
