@@ -8,7 +8,7 @@ from advisor.core.model import Confidence, Severity
 from advisor.optionfile.lines import LineKind, PlacedLine
 from advisor.redaction import redact_text, redact_value
 from advisor.upgrade.behaviours import GONE, OTHER_GTIDS, behaviour_changes
-from advisor.upgrade.change import Area, LineChange, LineEffect, UpgradeChanges, path_between
+from advisor.upgrade.change import Area, LineChange, LineEffect, Support, UpgradeChanges, path_between
 from advisor.upgrade.defaults import (
     CHARSET,
     COLLATION,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Target
-    from advisor.upgrade.change import DefaultChange
+    from advisor.upgrade.change import DefaultChange, UpgradePath
     from advisor.verdict import FileVerdict, LineVerdict
 
     Place = tuple[str, int, int]
@@ -66,6 +66,10 @@ TABLES_UNREAD = (
     "A replica's position in tables is not read: stop replication on the old server and set both repositories to FILE "
     "with SET GLOBAL first."
 )
+UNCLEAN = (
+    "Run SET GLOBAL innodb_fast_shutdown = 1 on the old server before its last shutdown: with 2, which the file sets, "
+    "the new server does not start on its data."
+)
 # MySQL's --verbose --help prints only the start of the value.
 CUT_IN_HELP = frozenset({"performance_schema_instrument"})
 ROUNDING = 1.3
@@ -89,8 +93,18 @@ def compare_verdicts(old: FileVerdict, new: FileVerdict, paths: tuple[str, ...])
         lines=tuple(lines),
         defaults=tuple(by_weight(defaults)),
         problems=new.resolved.problems,
-        path=path_between(old.catalog.target, new.catalog.target),
+        path=_path_of_files(old, new),
     )
+
+
+def _path_of_files(old: FileVerdict, new: FileVerdict) -> UpgradePath:
+    """Return the path, with what the old server has to do first if a line makes it end as in a crash."""
+    before, after = old.catalog.target, new.catalog.target
+    path, line = path_between(before, after), old.effective.get("innodb_fast_shutdown")
+    older = before.is_mysql and not before.since("mysql", 8) and before.series != after.series
+    takes_data = path.support in (Support.IN_PLACE, Support.STEPS)
+    unclean = line is not None and line.value == "2" and older and takes_data
+    return path._replace(words=f"{path.words} {UNCLEAN}") if unclean else path
 
 
 def _written_options(lines: list[LineChange], new: FileVerdict) -> frozenset[str]:

@@ -18,7 +18,7 @@ from upgrade_comparison import Moved
 from advisor.catalog.targets import EXAMINED
 from advisor.core.model import Confidence, Target
 from advisor.upgrade.behaviours import BEHAVIOUR_CHANGES, GONE, NONE, BehaviourChange
-from probes.sandbox import Sandbox
+from probes.sandbox import Sandbox, SandboxError
 
 SERVERS = ("mysql-5.7", "mysql-8.0", "mysql-9.7", "mariadb-10.11", "mariadb-11.4", "mariadb-11.8")
 # Passages that tests of their own ask about.
@@ -340,6 +340,44 @@ def test_a_replicas_files(binaries: Binaries, start: Start, tmp_path: Path) -> N
     assert host(with_files("mysql-8.0", files, start, tmp_path), "SHOW SLAVE STATUS") == "source.example"
     assert host(with_files("mariadb-10.11", files, start, tmp_path), "SHOW SLAVE STATUS") == "source.example"
     assert host(with_files("mysql-9.7", files, start, tmp_path), "SHOW REPLICA STATUS") is None
+
+
+@pytest.mark.parametrize("name", ["mysql-8.0", "mariadb-10.11"])
+@pytest.mark.parametrize("mode", [1, 2])
+def test_data_after_a_shutdown_as_in_a_crash(name: str, mode: int, binaries: Binaries, start: Start) -> None:
+    """The servers after 5.7 take its data over if it ended with innodb_fast_shutdown = 1, and stop after one with 2."""
+    for of in ("mysql-5.7", name):
+        target_of(of, binaries)
+    server = start("mysql-5.7", arguments=["--innodb-fast-shutdown=2"])
+    with session(server) as one:
+        one("CREATE DATABASE t")
+        one("CREATE TABLE t.kept (a INT) ENGINE=InnoDB")
+        one(f"SET GLOBAL innodb_fast_shutdown = {mode}")
+    server.stop()
+    server.binary = binaries(name)
+    if mode == 1:
+        server.restart([])
+        return
+    with pytest.raises(SandboxError, match="Upgrade after a crash is not supported"):
+        server.restart([])
+
+
+@pytest.mark.parametrize(
+    ("way", "value", "told"),
+    [
+        ("mysql-5.7 mysql-8.0", 2, True),
+        ("mysql-5.7 mysql-9.7", 2, True),
+        ("mysql-5.7 mariadb-10.11", 2, True),
+        ("mysql-5.7 mysql-8.0", 1, False),
+        ("mysql-5.7.22 mysql-5.7", 2, False),  # the redo log stays the same
+        ("mariadb-10.11 mariadb-11.8", 2, False),
+        ("mariadb-10.11 mysql-8.0", 2, False),  # a dump is loaded
+    ],
+)
+def test_a_shutdown_as_in_a_crash_is_told(moved: Moved, way: str, value: int, *, told: bool) -> None:
+    """The path has what to run before the last shutdown, if the new server takes the data and could not start on it."""
+    words = moved(f"[mysqld]\ninnodb_fast_shutdown = {value}\n", *way.split()).path.words
+    assert ("SET GLOBAL innodb_fast_shutdown = 1" in words) is told
 
 
 def with_files(name: str, files: tuple[str, ...], start: Start, folder: Path) -> Sandbox:
