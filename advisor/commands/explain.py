@@ -27,6 +27,16 @@ if TYPE_CHECKING:
 
 
 KNOWN = "it knows MySQL Community and MariaDB on Linux"
+PREFIX_EFFECTS = {
+    "skip": "which turns a switch off: the option gets the value 0",
+    "disable": "which turns a switch off: the option gets the value 0",
+    "enable": "which turns a switch on: the option gets the value 1",
+    "maximum": "which limits what sessions can set; of some options it sets the value itself",
+    "loose": "which lets a server without the option start",
+}
+LISTED = 4  # options named in a message
+CLOSE = 0.88  # how alike a name must be that is not within a few slips of the word
+OTHERS = "`mycnf rules` lists the rules; options of clients and of mysqld_safe are not explained"
 
 
 def run(args: argparse.Namespace) -> int:
@@ -68,12 +78,13 @@ def _explain_rule(rule: Rule, args: argparse.Namespace, target: Target | None) -
 
 
 def _explain_option(args: argparse.Namespace, target: Target | None) -> str:
-    written = args.code
-    name = written.strip().lower().lstrip("-").replace("-", "_")
+    from advisor.verdict.formats import describe_variable
+
+    name, note = _explainable_name(args.code, target)
     everywhere = _options_everywhere(name)
     here = _find(name, target) if target else None
-    if here is None and not any(everywhere.values()) and find_presence(name) is None:
-        raise errors.MycnfError(_unknown_message(written, name, target))
+    if here is None and not any(everywhere.values()) and (text := describe_variable(name)):
+        return _explain_variable(name, text, args, target)
     canonical = next((o.name for o in [here, *everywhere.values()] if o is not None), name)
     matching = [r for r in all_rules() if canonical in r.options or name in r.options]
 
@@ -85,7 +96,56 @@ def _explain_option(args: argparse.Namespace, target: Target | None) -> str:
     def document() -> Document:
         from advisor.report.rules import of_option
 
-        return of_option(canonical, everywhere, matching, here=here, target=target, presence=find_presence(name))
+        return of_option(
+            canonical, everywhere, matching, here=here, target=target, presence=find_presence(name), note=note
+        )
+
+    return render("explain", args.format, Paper.to(args.output), document, {"json": as_json})
+
+
+def _explainable_name(written: str, target: Target | None) -> tuple[str, str]:
+    """Return the name of the option or variable, and a sentence about its prefix.
+
+    Raises MycnfError, with a name that may be meant, if there is neither.
+    """
+    from advisor.verdict.formats import describe_variable
+    from advisor.verdict.names import KEY_CACHE, PREFIXES
+
+    name = written.strip().partition("=")[0].strip().lower().lstrip("-@").replace("-", "_")
+    for scope in ("global.", "session."):
+        name = name.removeprefix(scope)
+    cache, _, own = name.rpartition(".")
+    if _has_option(name, target):
+        return name, ""
+    if cache and own in KEY_CACHE:
+        return own, f"{name} is {own} of the key cache {cache}."
+    base, prefix = name, ""
+    while (cut := next((p for p in PREFIXES if base.startswith(f"{p}_")), "")) and not _has_option(base, target):
+        base, prefix = base[len(cut) + 1 :], cut
+    if base != name and _has_option(base, target):
+        return base, f"{name} is {base} with the prefix {name.removesuffix(base)}, {PREFIX_EFFECTS[prefix]}."
+    if find_presence(name) is None and not describe_variable(name):
+        raise errors.MycnfError(_unknown_message(written, name, target))
+    return name, ""
+
+
+def _has_option(name: str, target: Target | None) -> bool:
+    return bool(target and _find(name, target)) or any(_options_everywhere(name).values())
+
+
+def _explain_variable(name: str, text: str, args: argparse.Namespace, target: Target | None) -> str:
+    """Explain a system variable without an option: `text` says so."""
+
+    def as_json() -> str:
+        from advisor.report.findings_json import dumps
+
+        none = dict.fromkeys(map(str, [target] if target else _options_everywhere(name)))
+        return dumps({"version": 1, "option": {"name": name, "targets": none, "rules": [], "description": text}})
+
+    def document() -> Document:
+        from advisor.report.document import Document, Paragraph
+
+        return Document((name,), (Paragraph(text),))
 
     return render("explain", args.format, Paper.to(args.output), document, {"json": as_json})
 
@@ -137,20 +197,42 @@ def _fields(
 
 
 def _unknown_message(written: str, name: str, target: Target | None) -> str:
-    from advisor.core.errors import did_you_mean
+    from advisor.core.errors import nearest_word
+    from advisor.verdict.formats import MARIADB, MYSQL, WITHOUT_OPTION
 
     catalogs = [load(target or newest_target("mysql")), load(newest_target("mariadb"))]
     community = newest_target("mysql")
     if vendor := vendor_of_option(name, community):
         why = f"no {vendor.build} that mycnf knows has it" if vendor.series else KNOWN
         return f"mycnf does not explain {vendor.describe(name)}: {why}"
+    component, _, own = name.partition(".")
+    if component and own:
+        return f"mycnf does not explain {name}: it would belong to the component {component}"
+    unknown = f"{written!r} is neither a rule nor an option of any supported series"
+    longer = sorted({n for catalog in catalogs for n in catalog.names_starting_with(f"{name}_" if name else "")})
+    if len(longer) > 1:
+        more = f" and {len(longer) - LISTED} more" if len(longer) > LISTED else ""
+        return f"{unknown}; options that begin with it: {', '.join(longer[:LISTED])}{more}"
     option = next((near for catalog in catalogs if (near := nearest_option(name, catalog))), None)
     other = nearest_vendor_option(name, community, option)
     if other and (vendor := vendor_of_option(other, community)):
         option = vendor.describe(other)
-    known = [n for r in all_rules() for n in (r.code, r.name)] + [n for catalog in catalogs for n in catalog.options]
-    hint = f"; did you mean {option}?" if option else did_you_mean(name, known, "`mycnf rules` lists the rules")
-    return f"{written!r} is neither a rule nor an option of any supported series{hint}"
+    rules = [r.code for r in all_rules()], [r.name for r in all_rules()]
+    option = option or _like(name, [n for catalog in catalogs for n in catalog.options])
+    option = (
+        option
+        or _like(name, [*rules[1], *f"{WITHOUT_OPTION} {MYSQL} {MARIADB}".split()])
+        or nearest_word(written, rules[0])
+    )
+    return f"{unknown}; {f'did you mean {option}?' if option else OTHERS}"
+
+
+def _like(name: str, known: list[str]) -> str | None:
+    """Return the known name that has most in common with this one, such as one with another word; None if none has."""
+    from difflib import get_close_matches
+
+    by_key = {text.lower().replace("-", "_"): text for text in known}
+    return next((by_key[key] for key in get_close_matches(name, by_key, 1, CLOSE)), None)
 
 
 NO_DISKS = ("loop", "ram", "zram", "dm-", "md", "sr", "fd", "nbd", "bcache")

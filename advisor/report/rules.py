@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.catalog.targets import catalog_for, lists_names
+from advisor.catalog.targets import SERIES, catalog_for, lists_names
 from advisor.core.model import BUILDS, size_in_units
 from advisor.report.document import Code, Document, Facts, Items, OwnText, Paragraph, Section, list_words, plain_text
 
@@ -35,6 +35,37 @@ LOWERED = "lower with a low limit of open files"
 LIMITED_BY_FILES = ("max_connections", "table_open_cache", "table_cache")
 VERSIONS = 18  # columns of a version, at least
 ARGUMENTS = {"none": "takes no value", "optional": "value optional", "required": "value required"}
+NO_VALUE = ("", "(No default value)")  # as --verbose --help prints an option without a default
+# What an option that is not set depends on (`host` in the catalog); the other ones depend on the host itself.
+DEPENDS_ON = {
+    "where the server is installed": (
+        *("basedir", "character_sets_dir", "datadir", "language", "lc_messages_dir", "plugin_dir"),
+        *("secure_file_priv", "socket"),
+    ),
+    "the host name": (
+        *("general_log_file", "log_basename", "log_slow_query_file", "pid_file", "relay_log", "relay_log_index"),
+        *("slow_query_log_file", "wsrep_node_name"),
+    ),
+    "max_connections": ("back_log",),
+    "table_open_cache": ("table_definition_cache", "table_open_cache_instances"),
+    "innodb_buffer_pool_size": ("innodb_adaptive_hash_index_cells",),
+    "datadir": ("aria_log_dir_path", "wsrep_data_home_dir"),
+    "log_bin": ("log_bin_index",),
+    "tmpdir": ("replica_load_tmpdir", "slave_load_tmpdir"),
+    "the environment variable TMPDIR": ("tmpdir",),
+    "the limit of open files": ("open_files_limit",),
+    "the number of processors": (
+        *("innodb_log_writer_threads", "innodb_parallel_read_threads", "innodb_purge_threads"),
+        *("innodb_read_io_threads", "thread_pool_size"),
+    ),
+    "the memory of the host": ("temptable_max_ram",),
+    "the file system": ("lower_case_table_names",),
+}
+# Answers of all servers that were asked, for options of which a host may have another default.
+SAME_EVERYWHERE = {"log_tc": "tc.log", "report_host": "no value"}
+BACKLOG = "10000"  # back_log of MySQL 9.7.4 with any max_connections
+# Variables whose session value no statement sets: error 1621 on all six servers that were asked.
+READ_ONLY_IN_SESSIONS = ("max_allowed_packet", "max_user_connections", "net_buffer_length")
 FLAVOURS = {"mysql": "MySQL", "mariadb": "MariaDB"}
 TOP = "Each rule with its evidence. `mycnf explain CODE` shows the same with charts, `mycnf rules` the list."
 
@@ -101,11 +132,13 @@ def of_option(
     here: Option | None = None,
     target: Target | None = None,
     presence: Presence | None = None,
+    note: str = "",
 ) -> Document:
     """What an option does and takes, its default in every series, and the rules about it.
 
     `here` is the option of the target that was asked about, None where it has none or none was named. `presence` says
-    which versions knew it, of an option that the target lacks, or all supported series.
+    which versions knew it, of an option that the target lacks, or all supported series. `note` is about the name as it
+    was written.
     """
     from advisor.catalog.presence import describe_option
 
@@ -115,17 +148,23 @@ def of_option(
         newest = {target: here}
     headed = target is not None or _differs(everywhere)
     missing = target is not None and here is None
-    defaults = tuple((version.label, _default_of(version, option)) for version, option in everywhere.items())
+    listed = {target: here, **everywhere} if target is not None and here is not None else everywhere
+    defaults = tuple((version.label, _default_of(version, option)) for version, option in listed.items())
     about = tuple((Code(r.code), OwnText(f" {r.name}: {r.summary}")) for r in rules)
     blocks: tuple[Block, ...] = (
+        Paragraph(OwnText(note)),
         Paragraph(OwnText(describe_option(name, shown))),
-        Paragraph(_lacks(target) if missing and target else ""),
+        Paragraph(_lacks(target) if missing and target else "" if shown else "No supported series has this option."),
         Items(tuple(_before(presence)) if shown is None or missing else ()),
         *_as_known(newest, headed, tuple(_on_platform(target, here))),
-        Section("Default", (Facts(defaults, max(VERSIONS, *(len(label) + 2 for label, _ in defaults))),)),
+        *(_defaults(defaults) if shown else ()),
         Section("Rules about it", (Items(about),)),
     )
     return Document((name,), blocks)
+
+
+def _defaults(rows: tuple[tuple[str, str], ...]) -> Iterator[Section]:
+    yield Section("Default", (Facts(rows, max(VERSIONS, *(len(label) + 2 for label, _ in rows))),))
 
 
 def _newest_of_flavours(everywhere: Mapping[Target, Option | None]) -> dict[Target, Option]:
@@ -142,7 +181,7 @@ def _as_known(
     """What the option takes, by the servers that tell; servers with the same facts share a section."""
     alike: dict[tuple[tuple[str, str], ...], list[str]] = {}
     for target, option in newest.items():
-        alike.setdefault(tuple(_details(option)), []).append(target.label)
+        alike.setdefault(tuple(_details(option, target.flavour)), []).append(target.label)
     for details, labels in alike.items():
         title = f"As {' and '.join(labels)} {'knows' if len(labels) == 1 else 'know'} it" if headed else ""
         yield Section(title, (Facts((*details, *platform)),))
@@ -150,14 +189,14 @@ def _as_known(
 
 def _differs(everywhere: Mapping[Target, Option | None]) -> bool:
     """Whether the option is not the same in all series: then what is shown holds for one of them."""
-    return len({tuple(_details(option)) for option in everywhere.values() if option is not None}) > 1
+    return len({tuple(_details(option, t.flavour)) for t, option in everywhere.items() if option is not None}) > 1
 
 
 def _default_of(version: Target, option: Option | None) -> str:
     """The default in one series, and whether it is known from documents, not from a server."""
     documented = option is not None and not lists_names(version)
     usual = usual_default(option, version)
-    shown = f"{usual}, {LOWERED}" if usual else _default(option)
+    shown = f"{usual}, {LOWERED}" if usual else _default(option, version)
     return shown + (" (from documents)" if documented else "")
 
 
@@ -180,9 +219,15 @@ def _lacks(target: Target) -> str:
 
 def _before(presence: Presence | None) -> Iterator[str]:
     for span in presence.spans if presence else ():
-        yield f"known to {FLAVOURS[span.flavour]}{_history(span)}"
+        yield f"known to {FLAVOURS[span.flavour]}{_last_version(span)}{_history(span)}"
     if presence and presence.replaced_by:
         yield f"replaced by {presence.replaced_by}"
+
+
+def _last_version(span: KnownSpan) -> str:
+    """The newest version known to have the option, where that is older than the supported series."""
+    last = tuple(map(int, span.last.split(".")))
+    return f" {span.last}" if last[:2] < min(SERIES[span.flavour]) else ""
 
 
 def _history(span: KnownSpan) -> str:
@@ -192,11 +237,11 @@ def _history(span: KnownSpan) -> str:
     return f" ({', '.join(events)})" if events else ""
 
 
-def _details(option: Option) -> Iterator[tuple[str, str]]:
-    yield "takes", f"{KINDS.get(option.kind, option.kind)}, {ARGUMENTS.get(option.arg, option.arg)}"
-    yield "values", ", ".join(option.values)
+def _details(option: Option, flavour: str) -> Iterator[tuple[str, str]]:
+    yield "takes", _argument(option)
+    yield "values", ", ".join(value for value in option.values if not value.startswith("NOT_USED"))
     yield "range", _range(option)
-    yield "variable", _variable(option)
+    yield "variable", _variable(option, flavour)
     yield "since", option.since or "" if "since" in option.documented else ""
     yield "deprecated", _deprecated_words(option)
     yield "plugin", option.plugin or ""
@@ -212,18 +257,35 @@ def _on_platform(target: Target | None, option: Option | None) -> Iterator[tuple
         yield "service", platform_note(target, option)
 
 
+def _argument(option: Option) -> str:
+    """What may follow the name: servers take a value of each boolean, also where their help shows none."""
+    if option.kind == "flag":
+        return KINDS["flag"] if option.arg == "none" else f"{KINDS['string']}, {ARGUMENTS[option.arg]}"
+    if option.name == "log_bin":  # the variable of MariaDB is a boolean, the option takes a file name
+        return f"{KINDS['string']}, {ARGUMENTS['optional']}"
+    argument = "optional" if option.kind == "bool" and option.arg == "none" else option.arg
+    return f"{KINDS.get(option.kind, option.kind)}, {ARGUMENTS.get(argument, argument)}"
+
+
 def _range(option: Option) -> str:
+    """The limits that are known: a missing one need not mean that there is none."""
     if option.min is None and option.max is None:
         return ""
-    low = "no lower bound" if option.min is None else f"{option.min:,}"
-    high = "no upper bound" if option.max is None else f"{option.max:,}"
-    return f"{low} to {high}" + (f", in steps of {option.block:,}" if option.block > 1 else "")
+    if option.min is None or option.max is None:
+        limits = f"at most {option.max:,}" if option.max is not None else f"at least {option.min:,}"
+    else:
+        limits = f"{option.min:,} to {option.max:,}"
+    return limits + (f", in steps of {option.block:,}" if option.block > 1 else "")
 
 
-def _variable(option: Option) -> str:
+def _variable(option: Option, flavour: str) -> str:
     if option.variable is None:
         return "" if option.plugin or option.ignored else "none: only an option for the command line and option files"
     change = "can be changed while the server runs" if option.dynamic else "needs a restart"
+    if option.variable in READ_ONLY_IN_SESSIONS:
+        change += ", with SET GLOBAL only"
+    if option.variable == "max_user_connections" and flavour == "mariadb":
+        change += ", unless it was 0 at the start"  # error 1290 on 10.11.19, 11.4.5 and 11.8.9
     scope = {"both": "global and session"}.get(option.scope or "", option.scope or "")
     return ", ".join(part for part in (option.variable, scope, "" if option.dynamic is None else change) if part)
 
@@ -234,17 +296,44 @@ def _deprecated_words(option: Option) -> str:
     return f"{since}{instead}" if option.deprecated else ""
 
 
-def _default(option: Option | None) -> str:
+def _default(option: Option | None, version: Target) -> str:
+    """The value of a server that no file and no argument sets, and what --verbose --help prints, if that differs."""
     if option is None:
         return "no such option"
     if option.ignored:
         return "accepted, but ignored"
-    shown = option.default if option.default is not None else "depends on the host" if option.host else "not known"
-    size = size_in_units(shown)
-    shown = f"{shown} ({size})" if size else shown or "(empty)"
-    if len(shown) > LONG:
-        shown = shown.replace(",", ", ")
-    return shown + (f" (running: {option.running})" if option.running is not None else "")
+    if option.running is None or option.running == option.default:
+        return _default_value(option, option.default, version)
+    value = _default_value(option, option.running, version)
+    if (option.default or "") in NO_VALUE or len(option.default or "") > LONG:
+        return value
+    return f"{value} (--verbose --help prints {option.default})"
+
+
+def _default_value(option: Option, value: str | None, version: Target) -> str:
+    """A default as people write it."""
+    if value is None and not option.host:
+        return "not known" if option.shown else "off" if option.kind == "flag" and option.arg == "none" else "no value"
+    if value is None:
+        return default_on_host(option, version)
+    if value == NO_VALUE[1]:
+        return "no value"
+    value = {"TRUE": "ON", "FALSE": "OFF"}.get(value, value) if option.kind == "bool" else value
+    size = size_in_units(value)
+    value = f"{value} ({size})" if size else value or "(empty)"
+    return value.replace(",", ", ") if len(value) > LONG else value
+
+
+def default_on_host(option: Option, version: Target) -> str:
+    """What the default depends on, which the catalog does not have."""
+    if option.name == "back_log" and version.since("mysql", 9):
+        return BACKLOG
+    if option.name in SAME_EVERYWHERE:
+        return SAME_EVERYWHERE[option.name]
+    if option.name == "wsrep_provider" and version.is_mariadb:
+        return "none"
+    inputs = (text for text, names in DEPENDS_ON.items() if option.name in names)
+    return f"depends on {next(inputs, 'the host')}"
 
 
 def reference(rules: Iterable[Rule], store: Mapping[str, Evidence], *, title: str = "Rules") -> str:

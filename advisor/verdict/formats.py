@@ -162,6 +162,60 @@ server_uid skip_parallel_replication skip_replication sql_if_exists storage_engi
 system_versioning_asof version_malloc_library version_source_revision version_ssl_library
 wsrep_gtid_seq_no wsrep_patch_version
 """
+# Those that statements set; the other ones are read-only. Asked: MySQL 5.7.22, 8.0.15 and 9.7.4, MariaDB 10.11.19,
+# 11.4.5 and 11.8.9.
+SET_IN_SESSIONS: Final = """
+default_master_connection gtid_next gtid_seq_no identity immediate_server_version insert_id last_insert_id
+original_commit_timestamp original_server_version pseudo_replica_mode pseudo_slave_mode pseudo_thread_id rand_seed1
+rand_seed2 rbr_exec_mode require_row_format resultset_metadata show_create_table_skip_secondary_engine
+skip_parallel_replication skip_replication sql_log_bin timestamp transaction_allow_batching use_secondary_engine
+wsrep_gtid_seq_no
+"""
+SET_GLOBALLY: Final = """
+gtid_binlog_state gtid_purged gtid_slave_pos keyring_operations sql_replica_skip_counter sql_slave_skip_counter
+"""
+SET_IN_BOTH: Final = """
+character_set_client character_set_connection character_set_database character_set_results check_constraint_checks
+collation_connection collation_database default_collation_for_utf8mb4 foreign_key_checks max_insert_delayed_threads
+profiling sql_auto_is_null sql_big_selects sql_buffer_result sql_if_exists sql_log_off sql_notes sql_quote_show_create
+sql_safe_updates sql_select_limit sql_warnings storage_engine system_versioning_asof time_zone tx_isolation tx_read_only
+unique_checks
+"""
+OPTION_OF = {
+    "character_set_database": "character_set_server",
+    "collation_database": "collation_server",
+    "log_bin_basename": "log_bin",
+    "max_insert_delayed_threads": "max_delayed_threads",
+    "relay_log_basename": "relay_log",
+    "storage_engine": "default_storage_engine",
+    "time_zone": "default_time_zone",
+    "tx_isolation": "transaction_isolation",
+    "tx_read_only": "transaction_read_only",
+}
+HOLDERS = dict.fromkeys(("tx_isolation", "tx_read_only"), "MySQL 5.7 and MariaDB")
+
+
+def describe_variable(name: str) -> str:
+    """Say whose variable this is that has no option, and what sets it; empty for all other names."""
+    statement = find_statement(name)
+    if statement is None:
+        return ""
+    names = {"MySQL": MYSQL, "MariaDB": MARIADB}
+    holder = next((text for text, listed in names.items() if name in listed.split()), "MySQL and MariaDB")
+    change = f"{statement} changes it." if statement else "It is read-only."
+    option = f" The option {OPTION_OF[name]} sets it at the start." if name in OPTION_OF else ""
+    return (
+        f"A system variable of {HOLDERS.get(name, holder)} without an option: an option file cannot set it. "
+        f"{change}{option}"
+    )
+
+
+def find_statement(name: str) -> str | None:
+    """Return the statement that sets a variable without an option, empty for a read-only one, None for other names."""
+    if name not in f"{WITHOUT_OPTION} {MYSQL} {MARIADB}".split():
+        return None
+    by = {"SET SESSION": SET_IN_SESSIONS, "SET GLOBAL": SET_GLOBALLY, "SET GLOBAL or SET SESSION": SET_IN_BOTH}
+    return next((text for text, listed in by.items() if name in listed.split()), "")
 
 
 def parse_tracked(case: ValueContext) -> TakenValue | None:

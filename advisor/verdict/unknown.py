@@ -240,8 +240,11 @@ def _explain_mistyped(name: str, match: NameMatch, catalog: Catalog) -> tuple[Na
 
     The server that reads the file may be the other vendor's whose option is meant: it refuses the mistyped name too.
     """
-    own = nearest_option(name, catalog)
-    others = nearest_vendor_option(name, catalog.target, own)
+    from advisor.verdict.formats import find_statement
+
+    mistyped = find_statement(name) is None  # the name of a variable without an option is not
+    own = nearest_option(name, catalog) if mistyped else None
+    others = nearest_vendor_option(name, catalog.target, own) if mistyped else None
     vendor = vendor_of_option(others, catalog.target) if others else None
     meant = others or own
     near = f"{vendor.describe(meant)}," if vendor and meant else meant

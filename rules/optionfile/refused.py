@@ -24,7 +24,6 @@ ASKED = ("ASK-01",)
 # The values that are still valid for options that servers parse in their own way.
 VALID_VALUES = {"old_passwords": "0", "secure_auth": "ON"}
 VALID_VALUES |= dict.fromkeys(("admin_tls_version", "tls_version"), "TLSv1.2,TLSv1.3")
-OF_SESSIONS = ("foreign_key_checks", "unique_checks", "sql_big_selects", "sql_log_bin", "sql_select_limit")
 NO_INCLUDE = "Without its ! this line is not an include but an unknown option."
 
 
@@ -205,8 +204,12 @@ def _unknown_help(line: LineVerdict, fix: Fix | None, context: RuleContext) -> s
 def _removal_help(line: LineVerdict) -> str:
     if line.loose:
         return "remove the line, unless other servers read the file too"
-    if written_name(line.placed.line) in OF_SESSIONS:
-        return "remove the line: this variable has no option; sessions set it with SET"
+    from advisor.verdict.formats import find_statement
+
+    statement = find_statement(written_name(line.placed.line))
+    if statement is not None:
+        how = {"": "it is read-only", "SET GLOBAL": "SET GLOBAL sets it"}.get(statement, "sessions set it with SET")
+        return f"remove the line: this variable has no option; {how}"
     return "remove the line, or write loose_ before a plugin's option"
 
 

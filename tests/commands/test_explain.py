@@ -6,6 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+import pymysql
 import pytest
 
 from rules import all_rules
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mycnf_command import Mycnf
+    from real_servers import Server
 
 
 def test_a_rule_with_its_evidence(mycnf: Mycnf) -> None:
@@ -88,7 +90,12 @@ def test_an_option_for_a_target(mycnf: Mycnf) -> None:
 @pytest.mark.parametrize(
     ("option", "target", "variable"),
     [
-        ("mysqlx_max_connections", "mysql-9.7", "mysqlx_max_connections, can be changed while the server runs"),
+        ("mysqlx_max_connections", "mysql-9.7", "mysqlx_max_connections, global, can be changed while the server runs"),
+        ("mysqlx_wait_timeout", "mysql-9.7", "mysqlx_wait_timeout, global and session, can be changed"),
+        ("read_only", "mysql-5.7", "read_only, global, can be changed while the server runs"),
+        ("max_allowed_packet", "mysql-9.7", "can be changed while the server runs, with SET GLOBAL only"),  # error 1621
+        ("net_buffer_length", "mariadb-11.8", "can be changed while the server runs, with SET GLOBAL only"),
+        ("max_user_connections", "mariadb-11.4", "with SET GLOBAL only, unless it was 0 at the start"),  # error 1290
         ("performance_schema_instrument", "mysql-8.4", "none: only an option for the command line and option files"),
         ("innodb_status_file", "mysql-8.0", "none: only an option for the command line and option files"),
         ("innodb_purge_threads", "mariadb-10.6", "innodb_purge_threads, global since"),
@@ -99,7 +106,77 @@ def test_an_option_for_a_target(mycnf: Mycnf) -> None:
 )
 def test_the_variable_of_an_option(option: str, target: str, variable: str, mycnf: Mycnf) -> None:
     """A page names a variable only if servers have it, and a restart only if it is known to need one."""
-    assert f"variable {variable}" in " ".join(mycnf("explain", option, "--target", target).out.split())
+    printed = " ".join(mycnf("explain", option, "--target", target).out.split())
+    assert "variable " in printed
+    assert variable in printed
+
+
+@pytest.mark.parametrize(
+    ("option", "target", "takes"),
+    [
+        ("innodb_large_prefix", "mysql-5.7", "boolean, value optional"),  # innodb_large_prefix=OFF is taken
+        ("external_locking", "mariadb-11.8", "boolean, value optional"),
+        ("log_bin", "mariadb-11.8", "text, value optional"),  # a file name, though the variable is a boolean
+        ("plugin_load", "mysql-8.0", "text, value required"),
+        ("core_file", "mysql-9.7", "switch without a value variable"),
+    ],
+)
+def test_what_an_option_takes(option: str, target: str, takes: str, mycnf: Mycnf) -> None:
+    """A page says that a value may follow if a server of the target takes one."""
+    assert f"takes {takes}" in " ".join(mycnf("explain", option, "--target", target).out.split())
+
+
+def test_a_limit_that_is_not_known(mycnf: Mycnf) -> None:
+    """A page does not say that a value has no upper bound because the catalog has none: 5.7 takes 4,294,967,295."""
+    printed = mycnf("explain", "open_files_limit", "--target", "mysql-5.7").out
+    assert "at least 0" in printed
+    assert "bound" not in printed
+
+
+@pytest.mark.parametrize(
+    ("option", "rows"),
+    [
+        ("innodb_flush_method", ("MySQL 9.7.4 O_DIRECT (--verbose --help prints fsync)",)),
+        ("log_error_verbosity", ("MySQL 8.0.43 2 (--verbose --help prints 1)", "MariaDB 11.8.9 no such option")),
+        ("ssl_ca", ("MySQL 9.7.4 ca.pem MariaDB 10.6.24 no value",)),
+        ("core_file", ("MySQL 9.7.4 off", "MariaDB 11.8.9 OFF")),
+        ("replicate_do_db", ("MySQL 9.7.4 no value", "MariaDB 11.8.9 no value")),
+        ("back_log", ("MySQL 8.0.43 depends on max_connections", "MySQL 9.7.4 10000")),
+        ("pid_file", ("MariaDB 11.8.9 depends on the host name",)),
+        ("log_tc", ("MySQL 9.7.4 tc.log",)),
+    ],
+)
+def test_a_default(option: str, rows: tuple[str, ...], mycnf: Mycnf) -> None:
+    """A default is the value of a running server without settings, or what it depends on."""
+    printed = " ".join(mycnf("explain", option).out.split())
+    assert [row for row in rows if row not in printed] == []
+
+
+def test_the_default_of_the_target(mycnf: Mycnf) -> None:
+    """The version that was asked about has the first row, if it is not the newest of its series."""
+    printed = " ".join(mycnf("explain", "key_buffer_size", "--target", "mysql-8.0.15").out.split())
+    assert "Default MySQL 8.0.15 8388608 (8M) MySQL 5.7.44" in printed
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_long_lists_fit_the_page(width: int) -> None:
+    """A list of flags is broken at its commas, the value of a running server too."""
+    from advisor.catalog import load
+    from advisor.catalog.targets import parse_target
+    from advisor.report.output import Paper
+    from advisor.report.render.text import write
+    from advisor.report.rules import of_option
+
+    target = parse_target("mariadb-10.11")
+    option = load(target).get("optimizer_switch")
+    text = write(of_option("optimizer_switch", {target: option}, []), Paper(width))
+    assert [line for line in text.splitlines() if len(line) > width] == []
+    assert "not_null_range_scan=off" in text
+
+
+def test_reserved_words_are_not_values(mycnf: Mycnf) -> None:
+    """Places in the server's list of modes that no mode has any more are not shown."""
+    assert "NOT_USED" not in mycnf("explain", "sql_mode").out
 
 
 def test_what_is_not_known_of_a_variable(mycnf: Mycnf) -> None:
@@ -137,7 +214,7 @@ def test_a_default_that_the_host_may_lower(option: str, rows: tuple[str, ...], m
 def test_the_new_name_has_the_default_of_the_old(mycnf: Mycnf) -> None:
     """MySQL 8.0 logs what a replica applies, under both names of the option."""
     for name in ("log_replica_updates", "log_slave_updates"):
-        assert "MySQL 8.0.43 TRUE" in " ".join(mycnf("explain", name).out.split())
+        assert "MySQL 8.0.43 ON" in " ".join(mycnf("explain", name).out.split())
 
 
 def test_an_option_that_differs_between_series(mycnf: Mycnf) -> None:
@@ -155,9 +232,10 @@ def test_an_option_that_both_flavours_take_alike(mycnf: Mycnf) -> None:
 
 def test_an_option_that_is_gone(mycnf: Mycnf) -> None:
     """An option of old versions is shown with its versions, and a target without it says so."""
-    gone = mycnf("explain", "tx_isolation")
+    gone = mycnf("explain", "log_slow_queries")
     assert gone.code == 0
-    assert "known to MySQL" in gone.out or "MySQL 5.7" in gone.out
+    assert "No supported series has this option. known to MySQL 5.5.62 replaced" in " ".join(gone.out.split())
+    assert "no such option" not in gone.out
     without = mycnf("explain", "table_cache", "--target", "mysql-9.7").out
     heads = ("MySQL 9.7.4 has no such option.", "known to MySQL", "replaced by table_open_cache", "As MariaDB 12.3")
     assert [head for head in heads if head not in without] == []
@@ -178,6 +256,12 @@ def test_an_option_as_json(mycnf: Mycnf) -> None:
         ("innodb_bufer_pool_size", "innodb_buffer_pool_size"),
         ("oversized-read-bufer", "oversized-read-buffer"),
         ("no such thing at all", "mycnf rules"),
+        ("BUF01", "did you mean BUF001?"),
+        ("single-transaction", "options of clients and of mysqld_safe are not explained"),
+        ("foreign_key_check", "did you mean foreign_key_checks?"),
+        ("innodb_flush_log_at_commit", "did you mean innodb_flush_log_at_trx_commit?"),
+        ("innodb_buffer_pool", "options that begin with it: innodb_buffer_pool_chunk_size, "),
+        ("validate_password.policy", "it would belong to the component validate_password"),
         (
             "innodb_show_locks_hel",
             "did you mean innodb_show_locks_held, which Percona Server (5.7, 8.0, 8.4) documents?",
@@ -195,6 +279,90 @@ def test_an_unknown_word(word: str, meant: str, mycnf: Mycnf) -> None:
     assert (ended.code, ended.out) == (2, "")
     assert meant in ended.err
     assert ended.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("time_zone", "SET GLOBAL or SET SESSION changes it. The option default_time_zone sets it at the start."),
+        (
+            "sql_log_bin",
+            "A system variable of MySQL and MariaDB without an option: an option file cannot set it. SET S",
+        ),
+        (
+            "gtid_executed",
+            "A system variable of MySQL without an option: an option file cannot set it. It is read-only.",
+        ),
+        (
+            "gtid_slave_pos",
+            "A system variable of MariaDB without an option: an option file cannot set it. SET GLOBAL ch",
+        ),
+        ("tx_isolation", "A system variable of MySQL 5.7 and MariaDB without an option"),
+    ],
+)
+def test_a_variable_without_an_option(name: str, words: str, mycnf: Mycnf) -> None:
+    """A name of SHOW VARIABLES that no option file can set is explained: whose it is, what changes it."""
+    ended = mycnf("explain", name)
+    assert (ended.code, ended.err) == (0, "")
+    assert words in " ".join(ended.out.split())
+    option = json.loads(mycnf("explain", name, "--format", "json").out)["option"]
+    assert words in option["description"]
+    assert set(option["targets"].values()) == {None}
+
+
+# Those that an option sets on some servers, that MariaDB sets in sessions too, and that need a cluster.
+ELSEWHERE = ("port", "socket", "version", "sql_slave_skip_counter", "wsrep_gtid_seq_no")
+
+
+def _error_of(cursor: pymysql.cursors.Cursor, statement: str) -> int:
+    """The number of the error that a statement ends with; 0 for none."""
+    try:
+        cursor.execute(statement)
+    except pymysql.Error as error:
+        return int(error.args[0])
+    return 0
+
+
+@pytest.mark.servers
+def test_the_statement_that_sets_a_variable(server_name: str, server: Server) -> None:
+    """A server has the scope that is said of its variables without an option: errors 1238, 1228 and 1229 refuse."""
+    from advisor.verdict.formats import find_statement
+
+    wrong = []
+    with server(server_name).connect(autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.execute("SHOW VARIABLES")
+        for name in sorted(name for name, _ in cursor.fetchall() if find_statement(name) is not None):
+            if name in ELSEWHERE:
+                continue
+            said = find_statement(name) or ""
+            for scope in ("GLOBAL", "SESSION"):
+                error = _error_of(cursor, f"SET {scope} `{name}` = DEFAULT")
+                if (error in (1228, 1229, 1231, 1238)) == (f"SET {scope}" in said):
+                    wrong.append((name, scope, said))
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("written", "note", "page"),
+    [
+        (
+            "skip-log-bin",
+            "skip_log_bin is log_bin with the prefix skip_, which turns a switch off",
+            "Enables the binary",
+        ),
+        ("loose_max_connections", "prefix loose_, which lets a server without the option start.", "range 1 to 100,000"),
+        ("hot.key_buffer_size", "is key_buffer_size of the key cache hot.", "MyISAM"),
+        ("@@global.max_connections", "", "max_connections, global"),
+        ("--max_connections=500", "", "max_connections, global"),
+    ],
+)
+def test_a_name_as_files_and_statements_have_it(written: str, note: str, page: str, mycnf: Mycnf) -> None:
+    """A prefix, a key cache, a scope and a value around the name of an option lead to its page."""
+    ended = mycnf("explain", "--", written)
+    assert ended.code == 0
+    printed = " ".join(ended.out.split())
+    assert note in printed
+    assert page in printed
 
 
 def test_rules_as_text(mycnf: Mycnf) -> None:
