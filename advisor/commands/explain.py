@@ -206,7 +206,7 @@ def _unknown_message(written: str, name: str, target: Target | None) -> str:
         why = f"no {vendor.build} that mycnf knows has it" if vendor.series else KNOWN
         return f"mycnf does not explain {vendor.describe(name)}: {why}"
     component, _, own = name.partition(".")
-    if component and own:
+    if component.isidentifier() and own.isidentifier():
         return f"mycnf does not explain {name}: it would belong to the component {component}"
     unknown = f"{written!r} is neither a rule nor an option of any supported series"
     longer = sorted({n for catalog in catalogs for n in catalog.names_starting_with(f"{name}_" if name else "")})
@@ -217,13 +217,11 @@ def _unknown_message(written: str, name: str, target: Target | None) -> str:
     other = nearest_vendor_option(name, community, option)
     if other and (vendor := vendor_of_option(other, community)):
         option = vendor.describe(other)
-    rules = [r.code for r in all_rules()], [r.name for r in all_rules()]
     option = option or _like(name, [n for catalog in catalogs for n in catalog.options])
-    option = (
-        option
-        or _like(name, [*rules[1], *f"{WITHOUT_OPTION} {MYSQL} {MARIADB}".split()])
-        or nearest_word(written, rules[0])
-    )
+    if option is None:
+        known = all_rules()
+        option = _like(name, [*(r.name for r in known), *f"{WITHOUT_OPTION} {MYSQL} {MARIADB}".split()])
+        option = option or nearest_word(written, [r.code for r in known])
     return f"{unknown}; {f'did you mean {option}?' if option else OTHERS}"
 
 

@@ -30,7 +30,7 @@ KINDS = {
     "string": "text",
     "flag": "switch without a value",
 }
-LONG = 60  # a list that is longer than a line of the table is broken at its commas
+LONG = 40  # a list that is longer than a line of the table is broken at its commas
 LOWERED = "lower with a low limit of open files"
 LIMITED_BY_FILES = ("max_connections", "table_open_cache", "table_cache")
 VERSIONS = 18  # columns of a version, at least
@@ -61,8 +61,8 @@ DEPENDS_ON = {
     "the memory of the host": ("temptable_max_ram",),
     "the file system": ("lower_case_table_names",),
 }
-# Answers of all servers that were asked, for options of which a host may have another default.
-SAME_EVERYWHERE = {"log_tc": "tc.log", "report_host": "no value"}
+# Answers of all six servers, for options whose default --verbose --help does not print or a host may change.
+SAME_EVERYWHERE = {"default_time_zone": "SYSTEM", "log_tc": "tc.log", "report_host": "no value"}
 BACKLOG = "10000"  # back_log of MySQL 9.7.4 with any max_connections
 # Variables whose session value no statement sets: error 1621 on all six servers that were asked.
 READ_ONLY_IN_SESSIONS = ("max_allowed_packet", "max_user_connections", "net_buffer_length")
@@ -148,7 +148,8 @@ def of_option(
         newest = {target: here}
     headed = target is not None or _differs(everywhere)
     missing = target is not None and here is None
-    listed = {target: here, **everywhere} if target is not None and here is not None else everywhere
+    own = {target: here} if target is not None and here is not None and target not in everywhere else {}
+    listed = {**own, **everywhere}
     defaults = tuple((version.label, _default_of(version, option)) for version, option in listed.items())
     about = tuple((Code(r.code), OwnText(f" {r.name}: {r.summary}")) for r in rules)
     blocks: tuple[Block, ...] = (
@@ -317,7 +318,7 @@ def _default_value(option: Option, value: str | None, version: Target) -> str:
     if value is None:
         return default_on_host(option, version)
     if value == NO_VALUE[1]:
-        return "no value"
+        return SAME_EVERYWHERE.get(option.name, "no value")
     value = {"TRUE": "ON", "FALSE": "OFF"}.get(value, value) if option.kind == "bool" else value
     size = size_in_units(value)
     value = f"{value} ({size})" if size else value or "(empty)"

@@ -144,6 +144,7 @@ def test_a_limit_that_is_not_known(mycnf: Mycnf) -> None:
         ("back_log", ("MySQL 8.0.43 depends on max_connections", "MySQL 9.7.4 10000")),
         ("pid_file", ("MariaDB 11.8.9 depends on the host name",)),
         ("log_tc", ("MySQL 9.7.4 tc.log",)),
+        ("default_time_zone", ("MySQL 5.7.44 SYSTEM", "MariaDB 11.8.9 SYSTEM")),
     ],
 )
 def test_a_default(option: str, rows: tuple[str, ...], mycnf: Mycnf) -> None:

@@ -250,7 +250,7 @@ def suggest(p: argparse.ArgumentParser) -> None:
 
 def explain(p: argparse.ArgumentParser) -> None:
     """Arguments of `mycnf explain`."""
-    p.add_argument("code", metavar="CODE|OPTION", help="a rule's code or name, or an option")
+    p.add_argument("code", metavar="CODE|OPTION", help="a rule's code or name, an option, or a system variable")
     p.add_argument("--target", metavar="T", help="server version to answer for, and to compare the evidence with")
     add_host(p)
     add_report_options(p, "explain")
