@@ -35,7 +35,8 @@ PREFIX_EFFECTS = {
     "loose": "which lets a server without the option start",
 }
 LISTED = 4  # options named in a message
-CLOSE = 0.88  # how alike a name must be that is not within a few slips of the word
+CLOSE = 0.84  # how alike an option must be that is not within a few slips of the word
+CLOSER = 0.88  # the same for a rule or variable
 OTHERS = "`mycnf rules` lists the rules; options of clients and of mysqld_safe are not explained"
 
 
@@ -211,26 +212,27 @@ def _unknown_message(written: str, name: str, target: Target | None) -> str:
     unknown = f"{written!r} is neither a rule nor an option of any supported series"
     longer = sorted({n for catalog in catalogs for n in catalog.names_starting_with(f"{name}_" if name else "")})
     if len(longer) > 1:
+        longer.sort(key=len)
         more = f" and {len(longer) - LISTED} more" if len(longer) > LISTED else ""
         return f"{unknown}; options that begin with it: {', '.join(longer[:LISTED])}{more}"
     option = next((near for catalog in catalogs if (near := nearest_option(name, catalog))), None)
     other = nearest_vendor_option(name, community, option)
     if other and (vendor := vendor_of_option(other, community)):
         option = vendor.describe(other)
-    option = option or _like(name, [n for catalog in catalogs for n in catalog.options])
+    option = option or _like(name, [n for catalog in catalogs for n in catalog.options], CLOSE)
     if option is None:
         known = all_rules()
-        option = _like(name, [*(r.name for r in known), *f"{WITHOUT_OPTION} {MYSQL} {MARIADB}".split()])
+        option = _like(name, [*(r.name for r in known), *f"{WITHOUT_OPTION} {MYSQL} {MARIADB}".split()], CLOSER)
         option = option or nearest_word(written, [r.code for r in known])
     return f"{unknown}; {f'did you mean {option}?' if option else OTHERS}"
 
 
-def _like(name: str, known: list[str]) -> str | None:
+def _like(name: str, known: list[str], least: float) -> str | None:
     """Return the known name that has most in common with this one, such as one with another word; None if none has."""
     from difflib import get_close_matches
 
     by_key = {text.lower().replace("-", "_"): text for text in known}
-    return next((by_key[key] for key in get_close_matches(name, by_key, 1, CLOSE)), None)
+    return next((by_key[key] for key in get_close_matches(name, by_key, 1, least)), None)
 
 
 NO_DISKS = ("loop", "ram", "zram", "dm-", "md", "sr", "fd", "nbd", "bcache")

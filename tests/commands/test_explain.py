@@ -261,7 +261,7 @@ def test_an_option_as_json(mycnf: Mycnf) -> None:
         ("single-transaction", "options of clients and of mysqld_safe are not explained"),
         ("foreign_key_check", "did you mean foreign_key_checks?"),
         ("innodb_flush_log_at_commit", "did you mean innodb_flush_log_at_trx_commit?"),
-        ("innodb_buffer_pool", "options that begin with it: innodb_buffer_pool_chunk_size, "),
+        ("innodb_buffer_pool", "options that begin with it: innodb_buffer_pool_size, "),
         ("validate_password.policy", "it would belong to the component validate_password"),
         (
             "innodb_show_locks_hel",
