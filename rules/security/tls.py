@@ -105,27 +105,31 @@ def _is_beyond_yassl(context: RuleContext) -> bool:
     "TLS002",
     "certificate-without-key",
     confidence=Confidence.LIKELY,
-    targets=(Span("mysql"),),
-    summary="Only one of certificate and private key is set, so MySQL runs without TLS.",
+    summary="Only one of certificate and private key is set: MySQL then runs without TLS, MariaDB does not start.",
     options=("ssl_cert", "ssl_key"),
     evidence=("SSL-03",),
     docs=Docs(
         why="If only one of the two is configured, the server does not create or find the other. MySQL writes a "
-        "warning to its error log, but starts and accepts only unencrypted connections.",
+        "warning to its error log, but starts and accepts only unencrypted connections. MariaDB looks for the other in "
+        "the same file, and does not start if it is not there.",
         fix="Set both files, or neither. From MySQL 8.0.16 on, SET GLOBAL and ALTER INSTANCE RELOAD TLS apply this at "
         "run time; other versions need a restart.",
         risk="None.",
-        exceptions="A certificate file that also contains the private key.",
+        exceptions="A file that contains both: a running MariaDB with TLS is not reported.",
         reconsider_when="A certificate shown by the status variable Ssl_server_not_after.",
     ),
 )
 def certificate_without_key(context: RuleContext) -> Iterator[Finding]:
     """Report ssl_cert without ssl_key, or the reverse."""
     given = [name for name in ("ssl_cert", "ssl_key") if names_file(context, name)]
-    if len(given) == 1 and tls_switch(context) is None:
+    holds_both = context.target.is_mariadb and context.has("server") and offers_tls(context)
+    if len(given) == 1 and tls_switch(context) is None and not holds_both:
         missing = "ssl_key" if given == ["ssl_cert"] else "ssl_cert"
+        effect = "the server starts, but offers no TLS"
+        if context.target.is_mariadb:
+            effect = f"{context.target.label} does not start, unless that file holds both"
         yield certificate_without_key.finding(
-            f"{given[0]} is set but {missing} is not: the server starts, but offers no TLS.",
+            f"{given[0]} is set but {missing} is not: {effect}.",
             variable_subject(context, given[0]),
             help=f"set {missing} too",
         )
