@@ -156,8 +156,6 @@ def _line_change(
         return None if before is None or _stops(before) else _not_read(before, new)
     if before is None:
         return _newly_read(after, old.catalog.target)
-    if _unknown_template(before, after):
-        after = after._replace(outcome=Outcome.UNKNOWN, reason=f"{new.catalog.target.label} has no such option.")
     if _stops(after):
         return _refused_change(before, after, old, new)
     if _stops(before) and after.outcome is Outcome.UNEXAMINED:
@@ -171,11 +169,6 @@ def _line_change(
 
 def _stops(line: LineVerdict) -> bool:
     return line.outcome in REFUSED and not line.loose
-
-
-def _unknown_template(before: LineVerdict, after: LineVerdict) -> bool:
-    """Whether a line with a template value names an option that only the old server has."""
-    return after.placed.line.templated and after.canonical is None and before.canonical is not None
 
 
 def _change(

@@ -6,7 +6,7 @@ from advisor.optionfile import groups_read
 from advisor.optionfile.lines import Line, LineKind, PlacedLine
 from advisor.redaction import EMPTY
 from advisor.verdict import effects, startup
-from advisor.verdict.names import LOADERS, check_libraries, plugins_loaded_by
+from advisor.verdict.names import LOADERS, NOT_LOADED, check_libraries, plugins_loaded_by
 from advisor.verdict.outcome import REFUSED, FileVerdict, LineVerdict, Outcome, TakenValue
 from advisor.verdict.take import judge_option
 
@@ -54,6 +54,7 @@ TLS_LISTS = {
     **dict.fromkeys(("tls_version", "admin_tls_version"), ","),
     **dict.fromkeys(("ssl_cipher", "admin_ssl_cipher", "tls_ciphersuites", "admin_tls_ciphersuites"), ":"),
 }
+OF_NAMES = (Outcome.UNKNOWN, Outcome.REMOVED, Outcome.AMBIGUOUS)  # the server refuses the name with any value
 LOOSE_HELPS = frozenset(
     {Outcome.UNKNOWN, Outcome.REMOVED, Outcome.ACCEPTED, Outcome.ADJUSTED, Outcome.IGNORED, Outcome.UNEXAMINED}
 )
@@ -66,7 +67,7 @@ def judge_file(resolved: ResolvedFiles, catalog: Catalog) -> FileVerdict:
     """
     groups = groups_read(catalog.target)
     lines = _judge_lines([p for p in resolved.options if (p.line.group or "").lower() in groups], catalog)
-    lines = _accept_replaced(_accept_of_index(lines, catalog))
+    lines = _accept_replaced(_accept_of_index(_accept_of_loader(lines), catalog))
     effective, overridden = _split_by_effect(lines)
     settled = _settle_lines(effective, catalog, {line.canonical for line in lines if line.outcome in REFUSED})
     if startup.may_stop(effective, catalog.target):
@@ -143,7 +144,7 @@ def _judge_line(
 ) -> LineVerdict:
     line = placed.line
     if line.templated:
-        return _judge_template_line(placed, catalog)
+        return _judge_template_line(placed, catalog, loaded, short=short)
     match, taken = judge_option(line.name or "", line.value, catalog, values, loaded, short=short)
     option = catalog.get(match.canonical) if match.canonical else None
     if option is not None and taken.outcome not in REFUSED:
@@ -190,15 +191,31 @@ def _is_uncertain(option: Option | None, outcome: Outcome) -> bool:
     return bool(option.plugin) if option else outcome is Outcome.ACCEPTED
 
 
-def _judge_template_line(placed: PlacedLine, catalog: Catalog) -> LineVerdict:
-    """Judge a line with a template as its value: only the name is checked, and it is never refused."""
-    match, _ = judge_option(placed.line.name or "", placed.line.value, catalog, {})
+def _judge_template_line(placed: PlacedLine, catalog: Catalog, loaded: frozenset[str], *, short: bool) -> LineVerdict:
+    """Judge a line with a template as its value: it is refused for its name only, whatever the value will be."""
+    match, taken = judge_option(placed.line.name or "", placed.line.value, catalog, {}, loaded, short=short)
     option = catalog.get(match.canonical) if match.canonical else None
+    if option is None or taken.outcome in OF_NAMES:
+        return _build_verdict(placed, match, taken, option, certain=catalog.exact)
     reason = "The value is a template: it is unknown until the template is filled in."
     return LineVerdict(
-        placed, Outcome.ACCEPTED, option.name if option else None, option, None, None,
-        bool(option and option.deprecated), option.replaced_by if option else None, match.loose, False, reason, (),
+        placed, Outcome.ACCEPTED, option.name, option, None, None,
+        bool(option.deprecated), option.replaced_by, match.loose, False, reason, (),
     )  # fmt: skip
+
+
+def _accept_of_loader(lines: list[LineVerdict]) -> list[LineVerdict]:
+    """Refuse no option of a plugin for not being loaded where a template fills in which plugins are."""
+    loaders = [line for line in lines if line.canonical in LOADERS and line.placed.line.templated]
+    if not loaders:
+        return lines
+    may_load = f"which the template in {loaders[-1].canonical} may load"
+    return [
+        line._replace(outcome=Outcome.UNEXAMINED, reason=line.reason.replace(NOT_LOADED, may_load))
+        if line.outcome is Outcome.UNKNOWN and NOT_LOADED in line.reason
+        else line
+        for line in lines
+    ]
 
 
 def _accept_of_index(lines: list[LineVerdict], catalog: Catalog) -> list[LineVerdict]:

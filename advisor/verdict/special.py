@@ -54,13 +54,15 @@ def _skip_name_resolve(case: ValueContext) -> TakenValue | None:
 
 
 def _log_bin(case: ValueContext) -> TakenValue | None:
-    """Read a base name; without one the server uses the host name. `effects` strips extensions."""
+    """Read a base name; without one MySQL keeps that of an earlier line, and else servers use the host name."""
     if case.argument == Argument("0", implied=True):
         return TakenValue(Outcome.ACCEPTED, NO_DEFAULT if case.target.since("mysql", 8) else "0")
     if case.text and case.argument != ENABLED:
         if case.text.endswith("/"):
             return TakenValue(Outcome.INVALID, case.text, f"{case.text} is a directory, but a base name is required.")
         return TakenValue(Outcome.ACCEPTED, case.text)
+    if case.text is None and case.target.is_mysql and case.before not in (None, NO_DEFAULT):
+        return TakenValue(Outcome.ACCEPTED, case.before)
     return TakenValue(Outcome.ACCEPTED, HOST_BINLOG, "The server derives the name from the host name.")
 
 
@@ -395,6 +397,7 @@ MYSQL: dict[str, Handler] = {
     "performance_schema_instrument": _instrument,
     "performance_schema_logger": _instrument,
     "performance_schema_meter": _instrument,
+    "log_error": lambda case: TakenValue(Outcome.ACCEPTED, "") if case.text is None else None,  # (host name).err
     "log_error_suppression_list": _take_suppressed,
     "query_cache_size": _query_cache_size,
     "innodb": _innodb,

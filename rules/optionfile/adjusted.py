@@ -400,7 +400,7 @@ def _sets_whole_value(winner: LineVerdict, context: RuleContext) -> bool:
     if option is None or not sets_value(winner, context.catalog):
         return False
     if line.value is None:
-        return option.kind in ("bool", "flag")
+        return option.kind in ("bool", "flag") or option.name == "log_error"
     if option.kind == "flagset" or (option.kind, option.arg) == ("bool", "none"):
         return judge_value(line.name or "", line.value, context.catalog).value == winner.value
     return True

@@ -151,6 +151,8 @@ log_bin=/a.b/foo.bar.baz / server_id=1
 skip-log-bin
 log_bin=x / skip-log-bin
 log_bin=x
+log_bin=x.y / log_bin / server_id=1
+skip-log-bin / log_bin / server_id=1
 log_bin=0
 loose-log_bin=0
 skip-log-bin=1

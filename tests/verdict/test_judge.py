@@ -121,10 +121,10 @@ def test_other_groups_are_not_judged() -> None:
     assert [line.placed.line.group for line in verdict.lines] == ["mysqld-8.0"]
 
 
-def test_templated_values_are_unknown_and_never_refused() -> None:
-    """A value that is made later is not judged."""
+def test_templated_values_are_unknown() -> None:
+    """A value that is made later is not judged; a name that the server refuses with any value is refused."""
     verdict = judged("mysql-8.0", "sort_buffer_size={{ size }}\nnonsense={{ x }}")
-    assert {line.outcome for line in verdict.lines} == {Outcome.ACCEPTED}
+    assert [line.outcome for line in verdict.lines] == [Outcome.ACCEPTED, Outcome.UNKNOWN]
     assert [line.value for line in verdict.lines] == [None, None]
 
 
@@ -140,6 +140,9 @@ def test_templated_values_are_unknown_and_never_refused() -> None:
         ("mysql-5.7", "log_bin=a.b", "log_bin", "a.b"),
         ("mysql-8.0", "log_bin=x\nskip-log-bin", "log_bin", "(No default value)"),
         ("mysql-8.0", "log_bin", "log_bin", "(host name)-bin"),
+        ("mysql-8.0", "log_bin=x\nlog_bin", "log_bin", "x"),
+        ("mysql-8.0", "log_bin=x\nskip-log-bin\nlog_bin", "log_bin", "(host name)-bin"),
+        ("mysql-9.7", "log_error=x\nlog_error", "log_error", ""),
         ("mariadb-10.11", "log_bin\npid_file=/run/a.pid", "log_bin", "a-bin"),
         ("mariadb-10.11", "log_bin\nlog_basename=q", "log_bin", "q-bin"),
         ("mysql-8.0", "skip-networking\nport=5", "port", "0"),
