@@ -331,8 +331,13 @@ def explain_elsewhere(presence: Presence, catalog: Catalog) -> TakenValue:
 
 def _gone_in_series(name: str, catalog: Catalog) -> str | None:
     """The version of the target's own series that removed the option (5.7.39), if the manuals' tables have it."""
-    first = load(catalog.target._replace(version=(*catalog.target.version[:2], 1))).get(name)
+    first = _first_of_series(name, catalog)
     return first.gone if first is not None and "gone" in first.documented else None
+
+
+def _first_of_series(name: str, catalog: Catalog) -> Option | None:
+    """The option as the first version of the target's series has it."""
+    return load(catalog.target._replace(version=(*catalog.target.version[:2], 1))).get(name)
 
 
 def _explain_absent(presence: Presence, own: KnownSpan, instead: str, catalog: Catalog) -> TakenValue:
@@ -342,7 +347,8 @@ def _explain_absent(presence: Presence, own: KnownSpan, instead: str, catalog: C
         return TakenValue(
             _outcome_of_other_build(catalog), None, f"Only servers built with {presence.built} have {name}."
         )
-    if _version(own.last)[:2] < catalog.read_as.version[:2] and not own.gone and catalog.whole:
+    older = _version(own.last)[:2] < catalog.read_as.version[:2] and not own.gone and catalog.whole
+    if older or _first_of_series(name, catalog) is not None:
         return TakenValue(Outcome.REMOVED, None, f"{name} was removed.{instead}")
     return TakenValue(Outcome.UNKNOWN, None, f"Unknown option {name}.{instead}")
 

@@ -246,7 +246,8 @@ def with_lifecycle(option: str, record: Record, flavour: str, series: Version) -
             record.setdefault(field, Fact(dotted_version(release), by_whom(option, event, release, flavour)))
     versions = in_manuals(option, "deprecated", flavour)
     if versions:
-        record.setdefault("deprecated", Fact(dotted_version(versions[0]), "documented"))
+        at = next((v for v in versions if v[:2] == series), versions[0])  # 5.7.38 may be later than 8.0.28
+        record.setdefault("deprecated", Fact(dotted_version(at), "documented"))
     if flavour == "mysql" and (new := replacement(option)):
         record.setdefault("replaced_by", Fact(new, "documented"))
     return record
