@@ -156,6 +156,8 @@ def _value_after(taken: TakenValue, option: Option, values: dict[str, str]) -> T
     """Fill in what `--verbose --help` prints after an accepted line: the previous value if the line sets none."""
     if not option.shown:
         taken = taken._replace(value=None)
+    elif option.name == "log_error" and not taken.value:
+        taken = taken._replace(value=None)  # the file is (host name).err, whatever an earlier line sets
     elif taken.value is None:
         taken = taken._replace(value=values.get(option.alias_of or option.name, option.default))
     if not option.ignored:

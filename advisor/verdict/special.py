@@ -397,7 +397,6 @@ MYSQL: dict[str, Handler] = {
     "performance_schema_instrument": _instrument,
     "performance_schema_logger": _instrument,
     "performance_schema_meter": _instrument,
-    "log_error": lambda case: TakenValue(Outcome.ACCEPTED, "") if case.text is None else None,  # (host name).err
     "log_error_suppression_list": _take_suppressed,
     "query_cache_size": _query_cache_size,
     "innodb": _innodb,

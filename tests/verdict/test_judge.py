@@ -142,7 +142,7 @@ def test_templated_values_are_unknown() -> None:
         ("mysql-8.0", "log_bin", "log_bin", "(host name)-bin"),
         ("mysql-8.0", "log_bin=x\nlog_bin", "log_bin", "x"),
         ("mysql-8.0", "log_bin=x\nskip-log-bin\nlog_bin", "log_bin", "(host name)-bin"),
-        ("mysql-9.7", "log_error=x\nlog_error", "log_error", ""),
+        ("mysql-9.7", "log_error=x\nlog_error", "log_error", None),
         ("mariadb-10.11", "log_bin\npid_file=/run/a.pid", "log_bin", "a-bin"),
         ("mariadb-10.11", "log_bin\nlog_basename=q", "log_bin", "q-bin"),
         ("mysql-8.0", "skip-networking\nport=5", "port", "0"),
