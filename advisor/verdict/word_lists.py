@@ -37,6 +37,7 @@ MAX_TEXT = 2038
 # 11.4.5 prints ALL; 10.11.19 and 11.8.9 print the numbers, as many as fit into their buffer.
 IN_NUMBERS: dict[tuple[int, ...], tuple[int, ...]] = {(10, 11): (10, 11, 19), (11, 8): (11, 8, 9)}
 MAX_ERROR = 13999
+WRAPS, TOO_LARGE = 1 << 32, 1 << 63  # of the numbers that MariaDB reads
 MAX_DIGITS = 20  # including leading zeros
 DDL_WORD = "ddl_exist_errors"
 DIGITS, LETTERS = "0123456789", "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
@@ -151,10 +152,22 @@ def _parse_skip_errors(case: ValueContext) -> TakenValue:
 
 
 def _parse_retry_errors(case: ValueContext) -> TakenValue:
-    """Parse the error numbers at which a MariaDB replica retries; they are appended to those that it always retries."""
-    always = (case.option.default or "").split(",")
-    more = [str(n) for n in _read_numbers((case.text or "").lstrip(" ")) if n]
-    return TakenValue(Outcome.ACCEPTED, ",".join([*always, *more]))
+    """Parse the error numbers after which a MariaDB replica retries; they are added to those that it always retries."""
+    text, always = (case.text or "").lstrip(" "), (case.option.default or "").split(",")
+    numbers = _read_numbers(text)
+    end = next((i for i, n in enumerate(numbers) if n >= TOO_LARGE), len(numbers))  # where the server stops to read
+    more = [str(n % WRAPS) for n in numbers[:end] if n]
+    words = [word.lstrip("0") for word in _numbers_and_words(text)]
+    unused = [word for word in words if word and word not in (*always, *more)]
+    used = ",".join([*always, *more])
+    if not unused:
+        return TakenValue(Outcome.ACCEPTED, used)
+    dropped = quote_value(", ".join(unused))
+    return TakenValue(
+        Outcome.ADJUSTED,
+        used,
+        f"The server drops {dropped} without a message: the replica retries after errors {used}.",
+    )
 
 
 def _check_skip_errors(case: ValueContext) -> TakenValue | None:

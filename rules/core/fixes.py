@@ -42,7 +42,10 @@ MEANS_OFF = frozenset({*OFF, "no", "n", "f", "none", "null", "never", "disable",
 DEPENDS_ON_FILE_SYSTEM = frozenset({"lower_case_table_names"})  # the effective value
 # To write the value in use would give up what was meant, or be what another rule (CON031) reports.
 DECIDED_ELSEWHERE = {
-    **dict.fromkeys(("slave_skip_errors", "replica_skip_errors"), "write error numbers and commas, or remove the line"),
+    **dict.fromkeys(
+        ("slave_skip_errors", "replica_skip_errors", "slave_transaction_retry_errors"),
+        "write error numbers and commas, or remove the line",
+    ),
     "character_set_collations": "write pairs such as utf8mb4=utf8mb4_bin, separated by commas",
     "gtid_pos_auto_engines": "write engines of this server, separated by commas without blanks, such as InnoDB",
     "query_cache_type": "write query_cache_size = 0 too, which leaves the cache off",

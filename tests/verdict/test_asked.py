@@ -159,6 +159,8 @@ skip-log-bin=1
 enable-log-bin=0
 skip-log-bin / log_bin=0
 log_bin=0 / server_id=1
+slave_transaction_retry_errors=foo,1062
+slave_transaction_retry_errors=1062,foo,4294967298,0,9223372036854775808,7
 slave_skip_errors=1062,1032
 slave_skip_errors=all
 replicate_do_table=abc

@@ -92,6 +92,10 @@ REFUSED = "refused"
         ("mariadb-11.8", "skip-", "1", REFUSED),
         ("mariadb-11.8", "log_slow_verbosity", "", ""),
         ("mariadb-11.8", "log_slow_filter", "admin", "admin"),
+        (
+            *("mariadb-11.8", "slave_transaction_retry_errors", "4294967298,7,foo,9223372036854775808,8"),
+            "1158,1159,1160,1161,1205,1213,1020,1429,2013,12701,2,7",
+        ),
         ("mariadb-11.8", "slave_transaction_retry_errors", "5", "1158,1159,1160,1161,1205,1213,1020,1429,2013,12701,5"),
         ("mysql-8.0.15", "relay_log", "", "(host name)-relay-bin"),
         ("mysql-8.0.15", "relay_log", "x", "x"),
