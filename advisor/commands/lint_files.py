@@ -245,10 +245,12 @@ def _findings_as_if_read(unread: list[tuple[str, str]], known: RuleContext, plan
 
     The groups are pairs of a file's path and a name.
     """
-    from rules.optionfile.groups import findings_if_read, with_group_read
+    from rules.optionfile.groups import findings_if_read, script_meant_by, with_group_read
 
     findings: list[Finding] = []
     for path, name in unread:
+        if script_meant_by(name.lower()):
+            continue
         verdict = judge_file(with_group_read(known.file_verdict.resolved, path, name), known.catalog)
         as_read = RuleContext(
             known.target, known.catalog, Settings.from_file(verdict), verdict, host=plan.host, house=plan.house

@@ -143,7 +143,7 @@ def _find_clashes(values: Values, catalog: Catalog, lines: Lines) -> dict[str, s
         clashes["log_bin_index"] = NO_FILE
     relayed = _base_of_log(values.get("relay_log", ""), values)
     if target.since("mysql", 8) and relayed and relayed == _base_of_binary_log(values, lines):
-        why = f"The binary log has the same base name, {relayed}: give the relay log another one."
+        why = f"The binary log has the same base name, {relayed}: give the relay log another name."
         clashes["relay_log"] = why
     return clashes
 

@@ -379,9 +379,9 @@ def small_transaction_limit(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def binary_log_switched_off(context: RuleContext) -> Iterator[Finding]:
-    """Report a line that disables the binary log."""
+    """Report a line that disables the binary log, unless a template decides whether the line applies."""
     line = log_bin_line(context)
-    if line is not None and switches_off(line):
+    if line is not None and switches_off(line) and not line.placed.line.conditional:
         yield binary_log_switched_off.finding(
             "No binary log is written: a restore ends at the last backup, and no replica can follow this server.",
             verdict_subject(line),

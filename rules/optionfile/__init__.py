@@ -28,6 +28,7 @@ HELP_AT_START = {
     **dict.fromkeys(("innodb_data_file_path", "innodb_temp_data_file_path"), "correct the list of files"),
     **dict.fromkeys(("admin_port", "extra_port", "port"), "write another number, or remove the line"),
 }  # fmt: skip
+ADVICE = ("use ", "give ", "set ", "write ", "remove ")  # how a reason asks for something at its end
 HELP_ON_WINDOWS = {
     "innodb_flush_method": "write unbuffered or normal, or remove the line",
     "lower_case_table_names": "write 1, the default on Windows, or remove the line",
@@ -39,3 +40,11 @@ def help_at_start(name: str, target: Target) -> str:
     if target.platform == "windows" and name in HELP_ON_WINDOWS:
         return HELP_ON_WINDOWS[name]
     return HELP_AT_START.get(name, "")
+
+
+def split_advice(reason: str) -> tuple[str, str]:
+    """The reason, and what it asks for at its end (`: use another number.`) as help; empty if it asks for nothing."""
+    start, found, rest = reason.rpartition(": ")
+    if not found or not rest.startswith(ADVICE) or "'" in rest or ". " in rest:
+        return reason, ""
+    return f"{start}.", rest.removesuffix(".")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.core.model import Action, Confidence, Origin, Severity
+from advisor.core.model import Action, Confidence, Origin, Severity, size_in_units
 from advisor.redaction import MASK, redact_value
 from rules.core import Docs, rule
 from rules.core.subject import verdict_subject
@@ -84,7 +84,7 @@ def file_differs_from_running(context: RuleContext) -> Iterator[Finding]:
         weight, words = _drift(context, line, setting)
         by, note, again = last_set(context, setting.name) if setting.origin in SET_BY_STATEMENT else ("", "", False)
         words = BY_INIT_FILE if again else words.replace("{by}", by).replace("{set}", f" (set{by})" if by else "")
-        running = redact_value(setting.name, setting.value)
+        running = _running_text(line, setting)
         yield file_differs_from_running.finding(
             f"{setting.name} is {running or 'empty'} in the running server: {words}{' ' if note else ''}{note}",
             verdict_subject(line),
@@ -92,6 +92,12 @@ def file_differs_from_running(context: RuleContext) -> Iterator[Finding]:
             confidence=_confidence(context, setting),
             help=INIT_FILE_HELP if again else _drift_help(context, line, setting),
         )
+
+
+def _running_text(line: LineVerdict, setting: Setting) -> str:
+    """The running value without secrets, as 128M rather than 134217728 where the line has such a unit."""
+    in_units = (line.placed.line.value or "").upper().endswith(tuple("KMGTPE")) and size_in_units(setting.value)
+    return in_units or redact_value(setting.name, setting.value)
 
 
 def _drift_help(context: RuleContext, line: LineVerdict, setting: Setting) -> str:
@@ -114,7 +120,7 @@ def _drift_help(context: RuleContext, line: LineVerdict, setting: Setting) -> st
         if secret or not runtime_effect(context, option, text).works or taken is None or not taken.statement
         else taken.statement.rstrip(";")
     )
-    kept = redact_value(variable, setting.value) or "the empty value"
+    kept = _running_text(line, setting) or "the empty value"
     keep = f"to keep {kept}, {_how_to_keep(line, setting, decided)}"
     if decided.origin is Origin.PERSISTED:
         return f"to use the line, run RESET PERSIST {variable}, then {now}; {keep}"

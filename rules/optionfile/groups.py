@@ -37,6 +37,9 @@ PROGRAMS = frozenset(
     )
 )
 SERVERS = ("mysqld", "mariadbd", "mariadb", "server")  # groups that a mistyped name is compared with
+STARTERS = ("mysqld_safe", "mariadbd-safe", "mysqld_multi")  # scripts that start servers; likewise
+# Names that people take for a server's group, but that no server or tool reads.
+OF_VENDORS = frozenset(("percona", "percona-server", "percona_server", "pxc", "mysql-server", "mysqlserver", "maria"))
 # Separators before the suffix of a server's group: [mysqld.2], [mysqld@replica1] of systemd's template, [mysqld-b].
 SUFFIX_SIGNS = (".", "_", "@", "-")
 MINIMUM_LETTERS = 4  # minimum length of a group name that may be a typo
@@ -171,19 +174,20 @@ def _describe_group(name: str, options: list[Line], catalog: Catalog) -> tuple[s
     if not options:
         return None
     main = "mariadbd" if catalog.target.is_mariadb and "maria" in name else "mysqld"
-    if is_started_by_multi(name):
+    recognized = [line for line in options if catalog.get(written_name(line).removeprefix("loose_")) is not None]
+    own = any(written_name(line).startswith(SERVER_OPTIONS) for line in recognized)
+    starter = None if own else script_meant_by(name)
+    if starter is None and is_started_by_multi(name):
         return ("; a server that mysqld_multi starts does.", "", Severity.NOTE)
     beginnings = [(group, group + sign) for group in sorted(groups_read(catalog.target)) for sign in SUFFIX_SIGNS]
     suffixed = next((group for group, start in beginnings if name.startswith(start)), None)
-    if suffixed:
+    if suffixed and starter is None:
         return (f"; a server with --defaults-group-suffix={name[len(suffixed) :]} does.", "", Severity.NOTE)
-    near = _similar_group(name)
-    if near:
-        return (", so {} without effect.", f"did you mean [{near}]?", Severity.WARNING)
-    recognized = [line for line in options if catalog.get(written_name(line).removeprefix("loose_")) is not None]
-    own = any(written_name(line).startswith(SERVER_OPTIONS) for line in recognized)
+    meant = starter or _similar_group(name, SERVERS) or (main if own and name in OF_VENDORS else None)
+    if meant:
+        return (", so {} without effect.", f"did you mean [{meant}]?", Severity.WARNING)
     if (
-        "mysqld" in name
+        "mysqld" in name.replace("mysqldump", "")
         or "mariadbd" in name
         or (own and len(recognized) >= FEW and 2 * len(recognized) > len(options))
     ):
@@ -200,8 +204,13 @@ def _describe_service(main: str, options: int, catalog: Catalog) -> tuple[str, s
     return service, f"move {them} to [{main}] if the server should read {them}", Severity.WARNING
 
 
-def _similar_group(name: str) -> str | None:
-    """The server group of which the name is a typo; None if there is none.
+def script_meant_by(name: str) -> str | None:
+    """The group of a script that starts servers of which the name is a typo, as [mysql_safe]; None for other names."""
+    return None if name in PROGRAMS else _similar_group(name, STARTERS)
+
+
+def _similar_group(name: str, groups: tuple[str, ...]) -> str | None:
+    """The group of which the name is a typo; None if there is none.
 
     A typo is one letter wrong, missing or extra, or two swapped.
     """
@@ -210,7 +219,7 @@ def _similar_group(name: str) -> str | None:
     if len(name) < MINIMUM_LETTERS:
         return None
     return next(
-        (group for group in SERVERS if edit_distance(name, group, 3) <= (2 if len(group) > FEW * 2 else 1)), None
+        (group for group in groups if edit_distance(name, group, 3) <= (2 if len(group) > FEW * 2 else 1)), None
     )
 
 

@@ -9,7 +9,7 @@ from advisor.verdict.names import NOT_LOADED, is_component_option
 from advisor.verdict.words import MAX_SHOWN, named_members
 from rules.core import Docs, rule
 from rules.core.subject import UNSAFE, remove_line, verdict_subject, written_name
-from rules.optionfile import help_at_start
+from rules.optionfile import help_at_start, split_advice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,14 +52,16 @@ def _refusal(speaker: Rule, context: RuleContext, line: LineVerdict, words: str,
     if line.loose:
         without = ", but without the X Plugin" if line.outcome is Outcome.INVALID else " without it, with a warning"
         ends = f"Its loose prefix lets the server start{without}."
-    reason = line.reason if words.startswith("remove") else _without_hint(line.reason)
+    reason, advice = ("", "") if fix else split_advice(line.reason)
+    if not advice:
+        reason = line.reason if words.startswith("remove") else _without_hint(line.reason)
     conditional = line.placed.line.conditional  # as in {% if version < 8 %}: the template may omit the line here
     return speaker.finding(
         f"{reason} {ends}",
         verdict_subject(line),
         severity=Severity.NOTE if line.loose else Severity.WARNING if conditional else Severity.ERROR,
         confidence=Confidence.LIKELY if conditional else verdict_confidence(line),
-        help=words,
+        help=advice or words,
         fix=fix,
     )
 
@@ -239,7 +241,8 @@ def ambiguous_option(context: RuleContext) -> Iterator[Finding]:
         fix = fixes.fix_ambiguous(line, context)
         words = f"write the full name: {names}" if names else "write the full name"
         words = replacement_help(line, fix, words, context) if fix else words
-        yield _refusal(ambiguous_option, context, line, words, fix)
+        short = line._replace(reason=f"{line.reason.partition(':')[0]}.") if names in words else line
+        yield _refusal(ambiguous_option, context, short, words, fix)
 
 
 @rule(

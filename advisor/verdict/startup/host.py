@@ -356,7 +356,7 @@ def find_port_fault(values: Values, unread: frozenset[str]) -> str:
     everywhere = values.get(BIND, "*").split(",")
     if port == "0" or port != values.get("port", PORT) or EVERY_ADDRESS.union((address,)).isdisjoint(everywhere):
         return ""
-    return "The server cannot open the port and the administrative port at one number: use another one."
+    return "The server cannot open the port and the administrative port at one number: use another number."
 
 
 REDO_SIZES = ("innodb_redo_log_capacity", "innodb_log_file_size", "innodb_log_files_in_group")

@@ -260,7 +260,7 @@ def _engines(values: Values, target: Target) -> dict[str, StartupStop]:
     wanted = [name for name in DEFAULTS if is_innodb(values.get(name, "InnoDB" if name == DEFAULTS[0] else ""))]
     if target.is_mariadb and wanted:
         off = [name for name, value in ((INNODB, "OFF"), (LEFT_OUT, "TRUE")) if values.get(name) == value]
-        why = f"InnoDB is off but {wanted[0]} is InnoDB: set another engine there too."
+        why = f"InnoDB is off but {wanted[0]} is InnoDB: set {wanted[0]} to another engine."
         stops.update({name: StartupStop(why, certain=False) for name in off})
     return stops
 
