@@ -283,6 +283,14 @@ def format_size(count: float) -> str:
     return f"{count:.0f}"
 
 
+def beside_limit(taken: int, size: int, where: str) -> str:
+    """The memory taken and the limit, as the end of a sentence; where both are written alike, their difference."""
+    shown, apart = format_size(taken), format_size(abs(taken - size))
+    if shown != format_size(size):
+        return f"{shown}, and may use only {where}."
+    return f"{shown}, {f'{apart} more than' if taken > size else f'all but {apart} of'} the {where} that it may use."
+
+
 def format_duration(seconds: float) -> str:
     """Format a duration for display: 41 d, 3 h, 12 min, 8 s."""
     for step, unit in ((86400, "d"), (3600, "h"), (60, "min")):

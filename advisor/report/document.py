@@ -246,11 +246,17 @@ def holds(block: Block) -> bool:
 
 
 def shorten_text(text: str, longest: int) -> str:
-    """At most so many characters of a text, whose secrets are masked first: half a secret is not recognized as one."""
+    """At most so many characters of a text, in whole words if these are short.
+
+    Secrets are masked first: half a secret is not recognized as one.
+    """
     if isinstance(text, OwnText):
         return text
     masked = redact_value("", text)
-    return masked if len(masked) <= longest else f"{masked[: longest - 1]}…"
+    if len(masked) <= longest:
+        return masked
+    words, blank, _ = masked[:longest].rpartition(" ")
+    return f"{words.rstrip(' ,;:') if blank and 3 * len(words) > 2 * longest else masked[: longest - 1]}…"
 
 
 def parts(words: Words) -> tuple[str, ...]:

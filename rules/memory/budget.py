@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.core.model import Confidence, Severity, format_percent, format_size
+from advisor.core.model import Confidence, Severity, beside_limit, format_percent, format_size
 from rules.core import Docs, rule
 from rules.core.advice import advise, group_swappiness, help_line, present, swappiness_help
 from rules.core.counters import require_uptime_at_size, steady_window, window_text
@@ -173,17 +173,17 @@ def _sessions_of(option: str, estimate: Budget, sessions: int) -> str:
 
 
 def _budget_finding(estimate: Budget, size: int, where: str) -> tuple[Severity, Confidence, str] | None:
-    only = f"may use only {where}."
     if estimate.measured and _is_near(estimate.measured, size):
-        return Severity.ERROR, Confidence.MEASURED, f"The server has taken {format_size(estimate.measured)}, and {only}"
+        message = f"The server has taken {beside_limit(estimate.measured, size, where)}"
+        return Severity.ERROR, Confidence.MEASURED, message
     if estimate.likely and estimate.likely > size:
-        message = f"The server is likely to take {format_size(estimate.likely)} at peak connections, and {only}"
+        message = f"At peak connections the server is likely to take {beside_limit(estimate.likely, size, where)}"
         return Severity.WARNING, Confidence.LIKELY, message
     if estimate.loaded <= size:
         return _ceiling_finding(estimate, size, where)
     message = (
         f"With all {estimate.connections:,} connections open and {estimate.running:,} of them active, the server takes "
-        f"up to {format_size(estimate.loaded)}, and {only}"
+        f"up to {beside_limit(estimate.loaded, size, where)}"
     )
     return Severity.NOTE, Confidence.LIKELY, message
 

@@ -28,6 +28,7 @@ from advisor.report.document import (
     StackedBar,
     Table,
     Value,
+    shorten_text,
 )
 from advisor.report.output import Paper
 from advisor.report.render.curves import AxisMark, Curve, Point
@@ -131,6 +132,17 @@ def test_text_keeps_to_its_width() -> None:
     assert max(map(len, written("text", *blocks).splitlines())) <= 80
     statement = f"SET GLOBAL init_connect = '{'x' * 100}';"
     assert statement in written("text", Facts((("do now", Code(statement)),)))
+
+
+def test_words_are_cut_between_words() -> None:
+    """A text that is too long ends after a whole word; one long word is cut where the room ends."""
+    text = "use mariabackup on all nodes, if the donor must stay available"
+    assert [shorten_text(text, room) for room in (62, 60, 30)] == [
+        text,
+        "use mariabackup on all nodes, if the donor must stay…",
+        "use mariabackup on all nodes…",
+    ]
+    assert shorten_text("x" * 70, 60) == "x" * 59 + "…"
 
 
 def test_text_lays_a_wide_row_below_its_name() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.core.model import UNITS, exact_size, format_duration, format_size, size_in_units
+from advisor.core.model import UNITS, beside_limit, exact_size, format_duration, format_size, size_in_units
 
 
 @pytest.mark.parametrize(
@@ -44,6 +44,19 @@ def test_exact(count: int, text: str) -> None:
 def test_the_size_beside_a_number(value: str, text: str) -> None:
     """A large number of whole units has its size beside it; small numbers, other numbers and words have none."""
     assert size_in_units(value) == text
+
+
+@pytest.mark.parametrize(
+    ("taken", "text"),
+    [
+        (8_550_000_000, "8G, and may use only 6.1G of memory."),
+        (6_600_000_000, "6.1G, 14.6M more than the 6.1G of memory that it may use."),
+        (6_550_000_000, "6.1G, all but 33.1M of the 6.1G of memory that it may use."),
+    ],
+)
+def test_sizes_that_are_written_alike(taken: int, text: str) -> None:
+    """Two sizes that read the same are never compared as if one was larger: their difference is written."""
+    assert beside_limit(taken, 6_584_732_220, "6.1G of memory") == text
 
 
 @given(st.integers(0, 1 << 64))

@@ -254,6 +254,15 @@ def test_init_file_sets_its_values_at_each_start(tmp_path: Path) -> None:
     assert drift.message.endswith("init_file sets it at each start, after this line is read.")
 
 
+def test_the_running_value_has_the_unit_of_the_line(tmp_path: Path) -> None:
+    """Where the line is 64M, the running value is 128M and not 134217728; without a unit it is as the server has it."""
+    server = {"variables": {"sort_buffer_size": "134217728"}}
+    begins = {"64M": "sort_buffer_size is 128M in", "67108864": "sort_buffer_size is 134217728 in"}
+    for value, begin in begins.items():
+        running = known("mysql-9.7.4", tmp_path, file=f"sort_buffer_size = {value}", server=server)
+        assert first("file-differs-from-running", running).message.startswith(begin)
+
+
 def test_a_session_that_set_its_own_value_sets_no_variable(tmp_path: Path) -> None:
     """MySQL reports DYNAMIC for variables that clients set for themselves; the default still isn't explicit."""
     server = {
