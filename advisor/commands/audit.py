@@ -80,7 +80,12 @@ def _report(args: argparse.Namespace) -> int:
     earlier = _earlier(args.since)
     if args.keep and args.demo:
         raise errors.MycnfError("--demo is a recorded server, so --keep has nothing to save; omit one of them")
-    facts = _facts(args)  # without the configuration, whose host counts only where none was read
+    try:
+        facts = _facts(args)  # without the configuration, whose host counts only where none was read
+    except errors.NoListenerError as error:
+        end = "" if str(error).endswith("?") else "."
+        lint = "mycnf lint FILE checks the option file of a stopped server"
+        raise errors.NoListenerError(f"{error}{end} {lint}") from error
     args = asked.args
     if earlier is not None:
         warn_uncompared([args.format or "text"])

@@ -33,6 +33,10 @@ class ConnectError(MycnfError):
     code = CONNECTION
 
 
+class NoListenerError(ConnectError):
+    """No server listens at the socket or port, as where it is stopped."""
+
+
 class ConnectOptionsError(ConnectError):
     """An option of the connection is wrong, or a file that one names cannot be used: no server was tried."""
 

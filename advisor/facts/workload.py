@@ -110,6 +110,9 @@ class EventTotal(Struct, frozen=True):
     rows: int = 1
 
 
+NO_EVENTS = "performance_schema is off, or its consumer for these events"
+
+
 class TopEvents(Struct, frozen=True):
     """One reading of a summary table, the longest time first; `clock` is local, in seconds.
 

@@ -10,7 +10,7 @@ from app_driver import driven, screen_text, until
 from app_workload_screen import SNAPSHOT, box, explained, offered, opened, sampled, samples, work
 from rich.cells import cell_len
 
-from advisor.facts.workload import DIGESTS, WAIT_EVENTS, EventTotal, TopEvents
+from advisor.facts.workload import DIGESTS, NO_EVENTS, WAIT_EVENTS, EventTotal, TopEvents
 from advisor.tui.screens.workload.rows import top_table
 
 if TYPE_CHECKING:
@@ -105,6 +105,11 @@ async def test_the_text_of_a_digest_is_no_markup() -> None:
             TopEvents(DIGESTS, (), 1.0, "needs SELECT on it"), TopEvents(DIGESTS, (), 1.0, "needs SELECT on it")
         )
         await until(pilot, lambda: "No rows: needs SELECT on it" in screen_text(app))
+        pane.show_events(TopEvents(DIGESTS, (), 1.0, NO_EVENTS), TopEvents(DIGESTS, (), 1.0, NO_EVENTS))
+        exact = {"OFF": "performance_schema is off", "ON": "the consumer of performance_schema for these events is off"}
+        assert pane.view is not None
+        is_on = pane.view.audited.facts.server.variables["performance_schema"]
+        await until(pilot, lambda: f"No rows: {exact[is_on]}" in screen_text(app))
         assert explained(pilot) == ""  # no word of the row that the table hides
 
 

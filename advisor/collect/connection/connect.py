@@ -10,7 +10,7 @@ from pymysql import err
 
 from advisor.collect.connection.sockets import is_socket
 from advisor.collect.connection.wire import AnswerLimits, ProtocolError, StatementNotListed, Wire
-from advisor.core.errors import ConnectError
+from advisor.core.errors import ConnectError, NoListenerError
 from advisor.redaction import escape_text
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def connect(account: Account, limits: ConnectionLimits = DEFAULT_LIMITS, allowan
     Unix socket TLS is used only if requested.
     """
     if account.socket and not is_socket(account.socket):
-        raise ConnectError(
+        raise NoListenerError(
             f"there is no server socket {account.socket}; is the server running? Else give --socket or --host"
         )
     mode = account.ssl_mode or ("disabled" if account.socket else "preferred")
@@ -240,7 +240,7 @@ def _unreachable_error(account: Account, error: OSError) -> ConnectError:
             f"{account.place} did not answer in time; check the address, firewalls and the server's load"
         )
     if isinstance(error, ConnectionRefusedError):
-        return ConnectError(f"nothing listens at {account.place}; is the server running?")
+        return NoListenerError(f"nothing listens at {account.place}; is the server running?")
     if isinstance(error, PermissionError):
         return ConnectError(f"{account.place} may not be used by this system user; run mycnf as another, or use --host")
     reason = escape_text(error.strerror or str(error))

@@ -11,7 +11,16 @@ from advisor.collect.connection.statement import MOST_EVENTS
 from advisor.collect.connection.statements import STATUS, TOP_DIGESTS, TOP_STATEMENTS, TOP_WAITS
 from advisor.collect.server.server import has_lsn_counter, innodb_status, redo_position
 from advisor.facts import Unavailable
-from advisor.facts.workload import DIGESTS, STATEMENT_KINDS, WAIT_EVENTS, EventTotal, Sample, TopEvents, Workload
+from advisor.facts.workload import (
+    DIGESTS,
+    NO_EVENTS,
+    STATEMENT_KINDS,
+    WAIT_EVENTS,
+    EventTotal,
+    Sample,
+    TopEvents,
+    Workload,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,6 +117,6 @@ def read_top_events(session: Session, of: str) -> TopEvents:
         times = known.count + (whole_number(count) or 0)
         totals[name] = EventTotal(name, times, known.seconds + seconds, known.rows + 1)
     rows = sorted(totals.values(), key=lambda total: -total.seconds)
-    reason = notes[0].reason if notes else "" if rows else "performance_schema is off, or its consumer for these events"
+    reason = notes[0].reason if notes else "" if rows else NO_EVENTS
     complete = answer is None or len(answer.rows) < MOST_EVENTS
     return TopEvents(of, tuple(rows), time.monotonic(), reason, complete)

@@ -11,7 +11,7 @@ from textual.message import Message
 from textual.widgets import OptionList, Static
 
 from advisor.core.model import format_duration, format_latency
-from advisor.facts.workload import DIGESTS, STATEMENT_KINDS, WAIT_EVENTS, EventTotal
+from advisor.facts.workload import DIGESTS, NO_EVENTS, STATEMENT_KINDS, WAIT_EVENTS, EventTotal
 from advisor.redaction import escape_text
 from advisor.report.render.terminal_chart import EVENT_LINE, area_glyphs, draw_area, label_line
 from advisor.tui.screens.workload.counters import GROUPS, HOST, PROCESS, READS, SERIES, TROUBLE, WAITS, WRITES
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from textual.geometry import Size
 
+    from advisor.analysis.audited import AuditResult
     from advisor.catalog import Catalog
     from advisor.facts import Sample
     from advisor.facts.workload import TopEvents
@@ -248,6 +249,14 @@ def top_table(first: TopEvents, last: TopEvents, width: int = 0) -> TopTable:
     heads = "".join(f"{word:>{NUMBERS}}" for word in ("ms/s", "/s", "mean", "total s"))
     window = f"ms/s and /s of the last {seconds:.0f} s, mean and total since the server started. " if seconds else ""
     return TopTable(f"{'':<{room}}{heads}", tuple(lines), window + _ABOUT[last.of])
+
+
+def why_no_events(reason: str, audited: AuditResult | None) -> str:
+    """Why the summary table has no rows; the server's variable shows which of the two reasons it is."""
+    if reason != NO_EVENTS or audited is None:
+        return reason
+    exact = {"OFF": "performance_schema is off", "ON": "the consumer of performance_schema for these events is off"}
+    return exact.get(audited.facts.server.variables.get("performance_schema", ""), reason)
 
 
 def _mean_time(seconds: float) -> str:

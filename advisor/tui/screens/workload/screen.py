@@ -31,6 +31,7 @@ from advisor.tui.screens.workload.rows import (
     live_rows,
     snapshot_rows,
     top_table,
+    why_no_events,
     window_title,
 )
 from advisor.tui.text import LONGEST, MUTED, safe_line, safe_text, update_if_changed
@@ -339,7 +340,7 @@ class WorkloadPane(Pane):
             return
         first, last = self._top
         if last.reason:
-            self._show_heads(f"No rows: {last.reason}")
+            self._show_heads(f"No rows: {why_no_events(last.reason, self.view and self.view.audited)}")
             for part in (text, about):
                 update_if_changed(part, safe_text(""), layout=True)
             return
