@@ -294,6 +294,17 @@ async def test_the_marked_row_has_a_large_chart() -> None:
         assert "queries" in screen_text(app)
 
 
+async def test_a_chart_of_zeros_has_one_label() -> None:
+    """The only value has one label, at the line where the curve is."""
+    async with driven(*SNAPSHOT, size=(100, 40)) as (app, pilot):
+        await opened(pilot)
+        await sampled(pilot, *samples(100, step=0))
+        chart = app.query_one("#workload-chart")
+        await until(pilot, lambda: "now" in str(chart.render()))
+        labels = [line[:7].strip() for line in str(chart.render()).splitlines()[:-1]]
+        assert labels == [""] * (len(labels) - 1) + ["0"]
+
+
 async def test_a_changed_variable_is_marked() -> None:
     """The chart has a line where a variable got another value, and the words below say which, within the window."""
     async with driven(*SNAPSHOT, size=(100, 40)) as (app, pilot):

@@ -334,7 +334,7 @@ def large_chart(
     end = window[-1].last.at if window else 0.0
     places = [int((at - end + seconds) / seconds * count) for at in events]
     drawn = draw_area(values, rows, (low, high), glyphs, [place for place in places if 0 <= place < count])
-    scale = {0: high, rows - 1: low}
+    scale = {0: high, rows - 1: low} if high > low else {0 if high > 0 else rows - 1: high}  # where the curve is
     if rows > 4 and high > low:  # noqa: PLR2004 - room for a value between the ends
         scale[(rows - 1) // 2] = low + (high - low) * (1 - ((rows - 1) // 2) / (rows - 1))
     unit = row.series.unit
