@@ -208,9 +208,6 @@ SILENT: dict[str, dict[str, tuple[str, ...]]] = {
         "rules.security.exposure": (
             "bind_address", "default_authentication_plugin", "log_raw",
         ),
-        "rules.security.tls": (
-            "ssl_cert", "ssl_key",
-        ),
         "rules.sql.logging": ("performance_schema",),
     },
 }
