@@ -120,7 +120,7 @@ def oversized_read_buffer(context: RuleContext) -> Iterator[Finding]:
             context,
             "read_buffer_size",
             f"MyISAM and Aria tables are scanned {format_size(value)} at a time. No size above 128K was faster in "
-            "tests: 2M took 52 % longer in one of 2007, and 32M took 53 to 88 % longer in mycnf's own.",
+            "tests, and 32M took 53 to 88 % longer in mycnf's own.",
             Severity.WARNING if value > SLOW_READ and _has_file_tables(context) else Severity.NOTE,
         )
 
