@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mycnf_command import Mycnf
-    from real_servers import Server
+    from real_servers import Start
 
 
 def test_a_rule_with_its_evidence(mycnf: Mycnf) -> None:
@@ -325,12 +325,12 @@ def _error_of(cursor: pymysql.cursors.Cursor, statement: str) -> int:
 
 
 @pytest.mark.servers
-def test_the_statement_that_sets_a_variable(server_name: str, server: Server) -> None:
+def test_the_statement_that_sets_a_variable(server_name: str, start: Start) -> None:
     """A server has the scope that is said of its variables without an option: errors 1238, 1228 and 1229 refuse."""
     from advisor.verdict.formats import find_statement
 
     wrong = []
-    with server(server_name).connect(autocommit=True) as connection, connection.cursor() as cursor:
+    with start(server_name).connect(autocommit=True) as connection, connection.cursor() as cursor:
         cursor.execute("SHOW VARIABLES")
         for name in sorted(name for name, _ in cursor.fetchall() if find_statement(name) is not None):
             if name in ELSEWHERE:
