@@ -64,10 +64,13 @@ FORMAT_NUMBERS = ("0", "1")
 
 
 def parse_late_word(case: ValueContext) -> TakenValue | None:
-    """Check a word that `--verbose --help` prints whatever it is, and at which a start of MySQL 5.7 may stop."""
+    """Check a word that `--verbose --help` prints whatever it is, and at which a start of MySQL 5.7 may stop.
+
+    MariaDB ignores some of these options: 10.11.19, 11.4.5 and 11.8.9 start with any word.
+    """
     name, text = case.option.name, case.text
     words = LATE_WORDS[name]
-    if text is None or case.target.platform == "windows":
+    if text is None or case.option.ignored or case.target.platform == "windows":
         return None
     if name == FLUSH_METHOD:
         words += ("ALL_O_DIRECT",) if case.target.build in ("percona", "pxc") else ()

@@ -294,6 +294,16 @@ def test_a_start_of_mysql_5_7_stops_at_words_that_its_help_takes(line: str, run:
     assert (run([line]) is None) == bool(refused)
 
 
+@pytest.mark.servers("mariadb")
+def test_mariadb_starts_with_any_word_of_an_option_that_it_ignores(run: Run, judge: Judge, server_name: str) -> None:
+    """What it ignores it does not read: no word there is refused."""
+    ignored = "innodb_file_format=Cheetah innodb_file_format=1M loose_innodb_file_format=a.b"
+    late = "" if server_name == "mariadb-10.11" else "innodb_change_buffering=some skip_innodb_change_buffering=a"
+    for line in f"{ignored} {late}".split():
+        assert not refused_lines(judge(line)), line
+        assert run([line]) is not None, line
+
+
 @pytest.mark.parametrize(
     ("target", "any_build", "outcome"),
     [("mysql-5.7", True, "unexamined"), ("percona-5.7", False, "accepted"), ("mysql-5.7.22", False, "stops")],
