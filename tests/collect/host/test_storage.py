@@ -142,9 +142,12 @@ cat
 def test_mount_of_a_real_service_is_one_that_this_process_has(tmp_path: Path) -> None:
     """What a process has bound for itself alone cannot be mounted again under that name by any other."""
     command = ["unshare", "-m", "sh", "-c", BOUND.format(tmp_path)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+    english, pipe = {**os.environ, "LC_ALL": "C"}, subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=english) as child:
         if child.stdout.readline() != "bound\n":
-            pytest.skip("mounting isn't allowed here")
+            _, said = child.communicate()
+            assert any(words in said for words in NOT_ALLOWED), said
+            pytest.skip(f"mounting isn't allowed here: {said.strip()}")
         root, place = LiveRoot(), f"{tmp_path}/place"
         inside = mount_of(read_mounts(root, child.pid), place)
         mount = trace_storage(root, place, read_devices(root), child.pid).mount
