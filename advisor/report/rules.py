@@ -31,39 +31,9 @@ KINDS = {
     "flag": "switch without a value",
 }
 LONG = 40  # a list that is longer than a line of the table is broken at its commas
-LOWERED = "lower with a low limit of open files"
-LIMITED_BY_FILES = ("max_connections", "table_open_cache", "table_cache")
 VERSIONS = 18  # columns of a version, at least
 ARGUMENTS = {"none": "takes no value", "optional": "value optional", "required": "value required"}
 NO_VALUE = ("", "(No default value)")  # as --verbose --help prints an option without a default
-# What an option that is not set depends on (`host` in the catalog); the other ones depend on the host itself.
-DEPENDS_ON = {
-    "where the server is installed": (
-        *("basedir", "character_sets_dir", "datadir", "language", "lc_messages_dir", "plugin_dir"),
-        *("secure_file_priv", "socket"),
-    ),
-    "the host name": (
-        *("general_log_file", "log_basename", "log_slow_query_file", "pid_file", "relay_log", "relay_log_index"),
-        *("slow_query_log_file", "wsrep_node_name"),
-    ),
-    "max_connections": ("back_log",),
-    "table_open_cache": ("table_definition_cache", "table_open_cache_instances"),
-    "innodb_buffer_pool_size": ("innodb_adaptive_hash_index_cells",),
-    "datadir": ("aria_log_dir_path", "wsrep_data_home_dir"),
-    "log_bin": ("log_bin_index",),
-    "tmpdir": ("replica_load_tmpdir", "slave_load_tmpdir"),
-    "the environment variable TMPDIR": ("tmpdir",),
-    "the limit of open files": ("open_files_limit",),
-    "the number of processors": (
-        *("innodb_log_writer_threads", "innodb_parallel_read_threads", "innodb_purge_threads"),
-        *("innodb_read_io_threads", "thread_pool_size"),
-    ),
-    "the memory of the host": ("temptable_max_ram",),
-    "the file system": ("lower_case_table_names",),
-}
-# Answers of all six servers, for options whose default --verbose --help does not print or a host may change.
-SAME_EVERYWHERE = {"default_time_zone": "SYSTEM", "log_tc": "tc.log", "report_host": "no value"}
-BACKLOG = "10000"  # back_log of MySQL 9.7.4 with any max_connections
 # Variables whose session value no statement sets: error 1621 on all six servers that were asked.
 READ_ONLY_IN_SESSIONS = ("max_allowed_packet", "max_user_connections", "net_buffer_length")
 FLAVOURS = {"mysql": "MySQL", "mariadb": "MariaDB"}
@@ -195,6 +165,8 @@ def _differs(everywhere: Mapping[Target, Option | None]) -> bool:
 
 def _default_of(version: Target, option: Option | None) -> str:
     """The default in one series, and whether it is known from documents, not from a server."""
+    from advisor.catalog.host_defaults import LOWERED
+
     documented = option is not None and not lists_names(version)
     usual = usual_default(option, version)
     shown = f"{usual}, {LOWERED}" if usual else _default(option, version)
@@ -203,6 +175,8 @@ def _default_of(version: Target, option: Option | None) -> str:
 
 def usual_default(option: Option | None, version: Target) -> str:
     """The default that a low limit of open files lowers; empty for other options."""
+    from advisor.catalog.host_defaults import LIMITED_BY_FILES
+
     if option is None or option.name not in LIMITED_BY_FILES:
         return ""
     from advisor.verdict.settings import DEFAULT_CONNECTIONS, default_tables
@@ -313,6 +287,8 @@ def _default(option: Option | None, version: Target) -> str:
 
 def _default_value(option: Option, value: str | None, version: Target) -> str:
     """A default as people write it."""
+    from advisor.catalog.host_defaults import SAME_EVERYWHERE, default_on_host
+
     if value is None and not option.host:
         return "not known" if option.shown else "off" if option.kind == "flag" and option.arg == "none" else "no value"
     if value is None:
@@ -323,18 +299,6 @@ def _default_value(option: Option, value: str | None, version: Target) -> str:
     size = size_in_units(value)
     value = f"{value} ({size})" if size else value or "(empty)"
     return value.replace(",", ", ") if len(value) > LONG else value
-
-
-def default_on_host(option: Option, version: Target) -> str:
-    """What the default depends on, which the catalog does not have."""
-    if option.name == "back_log" and version.since("mysql", 9):
-        return BACKLOG
-    if option.name in SAME_EVERYWHERE:
-        return SAME_EVERYWHERE[option.name]
-    if option.name == "wsrep_provider" and version.is_mariadb:
-        return "none"
-    inputs = (text for text, names in DEPENDS_ON.items() if option.name in names)
-    return f"depends on {next(inputs, 'the host')}"
 
 
 def reference(rules: Iterable[Rule], store: Mapping[str, Evidence], *, title: str = "Rules") -> str:

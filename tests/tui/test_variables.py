@@ -174,7 +174,8 @@ async def test_a_default_that_the_host_may_lower_is_the_number_that_explain_has(
         assert rows["max_connections"].default == "151"
         assert _default_note(rows["max_connections"]) == "151, lower with a low limit of open files"
         assert rows["table_open_cache"].default == "2000"
-        assert _default_note(rows["back_log"]) == "depends on the host"
+        assert _default_note(rows["back_log"]) == "depends on max_connections"
+        assert _default_note(rows["pid_file"]) == "depends on the host name"
 
 
 def test_an_option_without_a_default_has_none() -> None:

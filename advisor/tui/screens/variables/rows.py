@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from advisor.catalog.host_defaults import default_on_host
 from advisor.compare.values import SideSetting, values_equal
 from advisor.core.model import Origin, exact_size
 from advisor.preflight.next_values import parse_whole_number
@@ -44,7 +45,7 @@ class VariableRow(NamedTuple):
     """One variable; `default` and `file_value` (from the option files) are None if unknown.
 
     `option` is the catalog entry, None for a variable that the catalog lacks. `statement` is the statement that set the
-    value, and the account that ran it; empty if none did.
+    value, and the account that ran it; empty if none did. `on_host` says what an unknown default depends on.
     """
 
     name: str
@@ -56,6 +57,7 @@ class VariableRow(NamedTuple):
     option: Option | None
     at_run_time: RuntimeEffect | None = None
     statement: str = ""
+    on_host: str = ""
 
     @property
     def changed(self) -> bool:
@@ -135,7 +137,8 @@ def variable_rows(view: View) -> list[VariableRow]:
                 row = row._replace(default=usual)
             row = row._replace(statement=set_by_statement(context, name))
             if option is not None:
-                row = row._replace(at_run_time=set_global_effect(option, context.target))
+                on_host = default_on_host(option, context.target) if option.host else ""
+                row = row._replace(at_run_time=set_global_effect(option, context.target), on_host=on_host)
             rows.append(row)
     return rows
 

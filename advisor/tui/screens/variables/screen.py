@@ -10,8 +10,8 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import DataTable, Input, Static
 
+from advisor.catalog.host_defaults import LIMITED_BY_FILES, LOWERED
 from advisor.catalog.presence import describe_option
-from advisor.report.rules import LIMITED_BY_FILES, LOWERED
 from advisor.tui.footer import SearchField
 from advisor.tui.screens.base import Pane
 from advisor.tui.screens.variables.rows import column_widths, manual_url, value_range, variable_rows
@@ -256,7 +256,7 @@ def _default_note(row: VariableRow) -> str:
     if row.default is not None:
         lowered = row.option is not None and row.option.name in LIMITED_BY_FILES
         return _both_notations(row, row.default) + (f", {LOWERED}" if lowered else "")
-    return "depends on the host" if row.option is not None and row.option.host else "unknown"
+    return row.on_host or "unknown"
 
 
 def _versions(row: VariableRow) -> str:
