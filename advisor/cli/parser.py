@@ -24,6 +24,15 @@ _COMMAND = "argument COMMAND: "
 _PORT = "argument -P/--port: "
 _NO_PORT = f"{_PORT}invalid port number; use --ask-password for a password"
 _HOW_TO_AUTHENTICATE = "; passwords are not accepted here: use --ask-password, or an option file with --defaults-file"
+# What other tools call an option of ours.
+_OTHER_NAMES = {
+    "--cores": "--cpus",
+    "--json": "--format",
+    "--mem": "--ram",
+    "--memory": "--ram",
+    "--processors": "--cpus",
+    "--server-version": "--target",
+}
 
 
 def build_parser(only: str | None = None) -> argparse.ArgumentParser:
@@ -167,7 +176,7 @@ class _Parser(argparse.ArgumentParser):
         if message.startswith(_UNKNOWN_ARGUMENT):
             unknown = message.removeprefix(_UNKNOWN_ARGUMENT).split(" ")
             option = next((word.partition("=")[0] for word in unknown if word.startswith("--")), None)
-            return did_you_mean(option, self._options()) if option else ""
+            return did_you_mean(_OTHER_NAMES.get(option, option), self._options()) if option else ""
         _, invalid, choice = message.partition(_INVALID_CHOICE)
         if not invalid:
             return ""

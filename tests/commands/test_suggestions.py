@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     [
         (("lnt",), "did you mean lint?"),
         (("lint", "--targt", "x"), "did you mean --target?"),
+        (("lint", "--memory", "64G", "my.cnf"), "did you mean --ram?"),
+        (("audit", "--json"), "did you mean --format?"),
         (("lint", "--fail-on=warn"), "did you mean warning?"),
         (("lint", "--target", "mysql8", "my.cnf"), "did you mean mysql-8.4?"),
         (("lint", "--target", "mariadb10.11", "my.cnf"), "did you mean mariadb-10.11?"),
