@@ -74,5 +74,7 @@ def ask_servers(chosen: FuzzRequest) -> int:
             tally.add(outcome)
             for d in outcome.wrong:
                 print(f"{outcome.server}: {text_of(outcome.made)[d.at]!r}: {d.what}: {d.detail}", flush=True)
+        pool.close()
+        pool.join()  # not terminated: workers remove their folders at their end
     print(tally.report(time.monotonic() - started))
     return tally.wrong

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import atexit
 import functools
 import os
 import re
 import shutil
 import tempfile
+from multiprocessing.util import Finalize
 from typing import NamedTuple
 
 from answers import Answer, Stop, ask
@@ -145,7 +145,7 @@ def _akin(written: str, printed: str) -> bool:
 def _folder() -> str:
     """A scratch folder of this process."""
     folder = tempfile.mkdtemp(prefix="mycnf-fuzz-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    Finalize(None, shutil.rmtree, args=(folder, True), exitpriority=1)  # workers run no atexit
     return folder
 
 
