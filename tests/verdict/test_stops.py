@@ -112,6 +112,23 @@ def test_a_start_stops_at_an_address_that_no_host_has(
         assert not refused
 
 
+@pytest.mark.servers("mysql-8.0", "mysql-9.7")
+@pytest.mark.parametrize("place", ['"./#innodb_temp/"', "mysql", "./", "..", '""'])
+def test_session_temporary_tablespaces_are_not_within_the_data_directory(place: str, run: Run, judge: Judge) -> None:
+    """Not even where InnoDB puts them by default; the data directory itself and its parent are taken."""
+    line = f"innodb_temp_tablespaces_dir={place}"
+    assert (run([line]) is None) == bool(refused_lines(judge(line)))
+
+
+@pytest.mark.parametrize(
+    ("place", "stops"), [("/data/tmp", True), ("/data", False), ("/data2/tmp", False), ("{{ place }}", False)]
+)
+def test_a_full_path_within_the_data_directory_of_the_file(place: str, *, stops: bool) -> None:
+    """Without datadir in the file, nobody knows what a full path is within."""
+    lines = f"datadir=/data\ninnodb_temp_tablespaces_dir={place}"
+    assert bool(refused_lines(judge_lines(lines, load(parse_target("mysql-8.0"))))) == stops
+
+
 @pytest.mark.parametrize(
     ("target", "lines", "stops"),
     [

@@ -57,6 +57,7 @@ STOPPING = frozenset(
         "innodb_encrypt_temporary_tables",
         "innodb_page_size",
         "innodb_temp_data_file_path",
+        "innodb_temp_tablespaces_dir",
         "max_session_mem_used",
         "proxy_protocol_networks",
         "secure_file_priv",

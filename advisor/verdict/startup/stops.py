@@ -107,6 +107,7 @@ SESSION_MEMORY, TOO_LITTLE_MEMORY = "max_session_mem_used", 32 << 10  # with 40K
 DATA_FILES = ("innodb_data_file_path", "innodb_temp_data_file_path")
 FILES_OF_STATEMENTS = "secure_file_priv"
 SOCKET, ADMIN_PORT, NETWORKS = "socket", "admin_port", "proxy_protocol_networks"
+SESSION_FILES = "innodb_temp_tablespaces_dir"
 RECOVER, EXTRA = "tc_heuristic_recover", "extra_port"
 NO_NAMES = ("", "0", NO_DEFAULT)  # values of log_bin that may mean none
 CERTIFICATE, OWN_CERTIFICATE = ("ssl_cert", "ssl_key"), (11, 4)  # from which version on MariaDB makes its own
@@ -187,9 +188,28 @@ def _of_mysql(values: Values, catalog: Catalog, unread: frozenset[str]) -> dict[
     if THREADS in values and unread.isdisjoint(REDO_SIZES):
         known = not set(REDO_SIZES).isdisjoint(values)  # another file may set the size
         stops.update(_stop_for(THREADS, find_threads_fault(values, catalog), certain=known))
+    if SESSION_FILES in values and SESSION_FILES not in unread and _is_within_data(values):
+        stops[SESSION_FILES] = StartupStop(
+            "This directory must exist and be outside the data directory, and a line that names the default, which is "
+            "within it, stops the server: remove the line, or name another directory.",
+            certain=False,  # a symbolic link may lead out of it
+        )
     if catalog.target.platform == "windows":
         stops.update(_on_windows(values))
     return stops
+
+
+def _is_within_data(values: Values) -> bool:
+    """Whether the directory for session temporary tablespaces is below the data directory; the latter itself is not."""
+    import posixpath
+
+    data = values.get("datadir", "")
+    place = values[SESSION_FILES]
+    if posixpath.isabs(place):
+        return posixpath.isabs(data) and posixpath.normpath(place).startswith(
+            posixpath.normpath(data).rstrip("/") + "/"
+        )
+    return not place or posixpath.normpath(place).split("/")[0] not in (".", "..")
 
 
 def _of_mariadb(
