@@ -29,7 +29,8 @@ FINDINGS = {
     Outcome.MISSING_ARGUMENT: "missing-argument",
     Outcome.UNEXPECTED_ARGUMENT: "unexpected-argument",
 }
-READ_AT_START = {"character_set_collations"}  # whose faults a start logs, and `--verbose --help` does not
+# Whose faults a start logs, or whose words it drops, and `--verbose --help` does not.
+READ_AT_START = {"character_set_collations", "gtid_pos_auto_engines"}
 SILENT = (8, 0, 15)  # reports no unknown options with --help, and has no other way to report them
 TELLS_LITTLE = (5, 7)
 HOST_NAME = os.uname().nodename.partition(".")[0]
