@@ -76,7 +76,7 @@ def refused(code: int, text: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("code", "remedy"),
     [
-        (1129, "mysqladmin flush-hosts"),
+        (1129, "TRUNCATE TABLE performance_schema.host_cache on MySQL"),
         (1130, "create the account"),
         (1040, "max_connections"),
         (9999, "check host, port and account"),

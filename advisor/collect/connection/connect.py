@@ -24,8 +24,8 @@ ACCESS_DENIED = (1044, 1045, BY_SYSTEM_USER)
 _REMEDIES = {
     1040: "max_connections is reached; one more connection is kept for an administrator's account (--user), and some "
     "servers have a port for it (--port with admin_port or extra_port)",
-    1129: "the server blocks this host after too many broken connections; run mysqladmin flush-hosts, or on "
-    "MySQL TRUNCATE TABLE performance_schema.host_cache",
+    1129: "the server blocks this host after too many broken connections; from another host run TRUNCATE TABLE "
+    "performance_schema.host_cache on MySQL, FLUSH HOSTS on MariaDB",
     1130: "the server accepts no connection from this host; create the account for this host, or connect by socket",
     1203: "the account has all its connections in use; raise its MAX_USER_CONNECTIONS",
     1226: "the account is at a resource limit; raise it with ALTER USER",
