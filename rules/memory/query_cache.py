@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from advisor.core.model import Confidence, format_size
 from rules.core import Docs, Span, rule
-from rules.core.advice import advise, default_number, present
+from rules.core.advice import advise, present
 from rules.core.subject import variable_subject
 
 TYPE_CHECKING = False
@@ -22,9 +22,10 @@ QUERY_CACHE_DOCS = Docs(
     risk="Switching it off waits for the cache's lock, which can stall statements for a moment on a busy server; "
     "queries that it answered read the tables again.",
     exceptions="Read-only servers with few processors and the same statements again and again.",
-    reconsider_when="Qcache_hits far above Com_select and Qcache_inserts on this server, and a test without "
-    "it that is slower.",
-    disagree="phpMyAdmin and tuning-primer recommend enabling it, MySQLTuner enlarging it.",
+    reconsider_when="Qcache_hits far above the sum of Qcache_inserts and Qcache_not_cached on this server, and a test "
+    "without it that is slower.",
+    disagree="phpMyAdmin and tuning-primer recommend enabling it; older versions of MySQLTuner enlarge it, newer ones "
+    "recommend to disable it.",
 )
 
 
@@ -74,8 +75,9 @@ def _disable_actions(context: RuleContext) -> tuple[Action, ...]:
     options=("query_cache_type", "query_cache_size"),
     evidence=("ASK-05", "QC-01"),
     docs=QUERY_CACHE_DOCS._replace(
-        why="MariaDB turns the query cache on at start-up when query_cache_size is set to something else "
-        "than its default and query_cache_type is left off, even where it is written as 0.",
+        why="MariaDB turns the query cache on at start-up when query_cache_size is set to anything but 0, even to its "
+        "default of 1M, and query_cache_type is left off, even where it is written as 0. Without a line for the size "
+        "it stays off.",
         fix="Set query_cache_size to 0.",
     ),
 )
@@ -95,7 +97,6 @@ def rearmed_query_cache(context: RuleContext) -> Iterator[Finding]:
 def _is_rearmed(context: RuleContext) -> bool:
     """Whether MariaDB enables the query cache only because of its size."""
     size, kind = (context.file_verdict.effective.get(f"query_cache_{end}") for end in ("size", "type"))
-    unset = {None, "0", str(default_number(context, "query_cache_size"))}
-    if not context.target.is_mariadb or size is None or size.value in unset:
+    if not context.target.is_mariadb or size is None or size.value in {None, "0"}:
         return False
     return kind is None or (kind.placed.line.value or "").upper() in {"OFF", "0"}
