@@ -27,6 +27,7 @@ MARIADB = Span("mariadb")
 FASTEST_READ = 128 * KIB
 SLOW_READ = 2 * MIB
 LARGE_BLOCK = MIB  # of MEMORY tables
+BLOCKS = 10  # of which a MEMORY table of the largest size consists at least
 # SORT-04: MySQL's manual names 256K and 2M as steps where allocation gets slower; MariaDB's default is 2M.
 LARGE_SORT = {"mysql": 2 * MIB, "mariadb": 4 * MIB}
 HUGE_SORT = 16 * MIB
@@ -39,9 +40,8 @@ MOST_TEMPTABLE = 4 << 30  # of temptable_max_ram by default, since MySQL 8.4
 FEW_TABLES = 4  # tables of the largest size that fill what TempTable has for all sessions
 SMALL_PART = 100  # a hundredth of the memory for all connections together: what a session takes is no risk there
 JOIN_LIMIT = "join_buffer_space_limit"
-# Options that show, if one is set, that MyISAM or Aria tables are in use.
-FOR_FILES = ("aria_pagecache_buffer_size", "aria_sort_buffer_size", "myisam_recover_options", "myisam_sort_buffer_size")
-FILE_ENGINES = ("MYISAM", "ARIA")
+# Options that show, if one is set, that MyISAM tables are in use. Aria's are not read with read_buffer_size by default.
+FOR_FILES = ("myisam_recover_options", "myisam_sort_buffer_size")
 LARGE_KEYS = 32 * MIB  # a key buffer that was sized for MyISAM tables; MySQL's default is 8M
 KEY_REQUESTS = 10_000  # far more than MyISAM system tables cause
 TABLE_LIMITS = ("tmp_table_size", "tmp_memory_table_size", "max_heap_table_size")
@@ -88,24 +88,26 @@ def _oversized_finding(
     "BUF001",
     "oversized-read-buffer",
     confidence=Confidence.LIKELY,
-    summary="read_buffer_size is above the fastest size for scans of MyISAM and Aria tables.",
+    summary="read_buffer_size is above the fastest size for scans of MyISAM tables.",
     targets=(OLDER_MYSQL, MARIADB),
     options=("read_buffer_size",),
     evidence=("RBS-01", "RBS-02", "RBS-13", "RBS-05", "RBS-08", "ASK-04", "MALLOC-01", "RBS-11"),
     probe="read-buffer",
     fix=UNSAFE,
     docs=Docs(
-        why="On these versions a scan of a MyISAM or Aria table reads the data file in pieces of exactly "
-        "read_buffer_size. In a published test of 2007 128K was fastest; 2M took 52 percent longer from disk and 9 "
-        "percent longer from cache. In mycnf's own runs on a virtual disk 2M was as fast as 128K within the noise, and "
-        "32M took 53 to 88 percent longer. The cause is not confirmed; it may be the processor's cache, the size from "
-        "which malloc maps fresh pages, or the stripe of the disks. At start-up the buffer also sets how much a small "
-        "MEMORY table takes. The finding is a warning above 2M, and a note where nothing shows such tables (a line "
-        "that sizes their caches, 10,000 requests to the key buffer).",
+        why="On these versions a scan of a MyISAM table reads the data file in pieces of exactly read_buffer_size, "
+        "and so does one of an Aria table with ROW_FORMAT FIXED or DYNAMIC. Aria's default, PAGE, is read page by "
+        "page through the page cache. In a published test of 2007 128K was fastest; 2M took 52 percent longer from "
+        "disk and 9 percent longer from cache. In mycnf's own runs on a virtual disk 2M was as fast as 128K within "
+        "the noise, and 32M took 53 to 88 percent longer. The cause is not confirmed; it may be the processor's "
+        "cache, the size from which malloc maps fresh pages, or the stripe of the disks. On MySQL 5.7 the value at "
+        "start-up also sets how much a small MEMORY table takes. The finding is a warning above 2M, and a note where "
+        "nothing shows MyISAM tables: the default engine, a line that sizes their caches, 10,000 requests to the key "
+        "buffer.",
         fix="Go back to 128K, for all sessions. A session that loads or scans in bulk may set its own value.",
         risk="None known. Open sessions keep their own value. If a nightly scan matters, measure it before and after.",
-        exceptions="Servers that scan MyISAM or Aria from network storage with a high latency per request. "
-        "InnoDB never reads with this buffer, so a server with InnoDB alone only saves memory.",
+        exceptions="Servers that scan MyISAM from network storage with a high latency per request. InnoDB never reads "
+        "with this buffer, so a server with InnoDB alone gains little from a lower value.",
         reconsider_when="A sweep on this host in which a larger piece is faster by more than the noise.",
         disagree="Configuration templates of the 2000s set 1M to 8M without a measurement. For writing "
         "SELECT INTO OUTFILE a 32M buffer was 8 percent faster than 8K (RBS-11).",
@@ -119,15 +121,15 @@ def oversized_read_buffer(context: RuleContext) -> Iterator[Finding]:
             oversized_read_buffer,
             context,
             "read_buffer_size",
-            f"MyISAM and Aria tables are scanned {format_size(value)} at a time. No size above 128K was faster in "
+            f"MyISAM tables are scanned {format_size(value)} at a time. No size above 128K was faster in "
             "tests, and 32M took 53 to 88 % longer in mycnf's own.",
             Severity.WARNING if value > SLOW_READ and _has_file_tables(context) else Severity.NOTE,
         )
 
 
 def _has_file_tables(context: RuleContext) -> bool:
-    """Whether there is evidence of MyISAM or Aria tables other than system tables."""
-    if context.text("default_storage_engine") in FILE_ENGINES:
+    """Whether there is evidence of MyISAM tables other than system tables."""
+    if context.text("default_storage_engine") == "MYISAM":
         return True
     if context.has("server"):
         return (context.server.counter("key_read_requests") or 0) >= KEY_REQUESTS
@@ -146,11 +148,12 @@ def _has_file_tables(context: RuleContext) -> bool:
     fix=UNSAFE,
     docs=Docs(
         why="Since MySQL 8.0 nothing reads the session's read_buffer_size: scans of MyISAM tables were observed to "
-        "read pieces of the table's row length, whatever its value. The value at start-up still sets the block size of "
-        "MEMORY tables, so a table of one row can take nearly that much. That is a warning only where internal "
-        "temporary tables are MEMORY tables too.",
+        "read pieces of the table's row length, whatever its value. The value at start-up still bounds the block size "
+        "of MEMORY tables: a table of one row takes that much, but no more than a tenth of max_heap_table_size. That "
+        "is a warning only where internal temporary tables are MEMORY tables too. Before 8.0.22 the value at start-up "
+        "is also the buffer of SELECT INTO OUTFILE; later versions have select_into_buffer_size.",
         fix="Remove the line; the default is 128K.",
-        risk="None known. MEMORY tables allocate in smaller steps.",
+        risk="MEMORY tables allocate in smaller steps. Before 8.0.22 SELECT INTO OUTFILE writes in smaller pieces.",
         restart=True,
         exceptions="MEMORY tables that are filled with many rows at once allocate a little faster in large steps.",
         reconsider_when="A trace of a server of this version that reads a table in pieces of this size.",
@@ -171,13 +174,14 @@ def pointless_read_buffer(context: RuleContext) -> Iterator[Finding]:
             help="leave it: setting it has no benefit",
         )
         return
+    block = min(value, (context.number("max_heap_table_size") or value * BLOCKS) // BLOCKS)
     yield _oversized_finding(
         pointless_read_buffer,
         context,
         "read_buffer_size",
         "Since MySQL 8.0 no table scan reads with this buffer. It still sets the block size of MEMORY tables, so a "
-        f"table of one row can take up to {format_size(value)}.",
-        Severity.WARNING if value > LARGE_BLOCK and _uses_memory_engine(context) else Severity.NOTE,
+        f"table of one row can take up to {format_size(block)}.",
+        Severity.WARNING if block > LARGE_BLOCK and _uses_memory_engine(context) else Severity.NOTE,
         live=False,
     )
 
@@ -199,15 +203,17 @@ def _is_set_at_runtime(context: RuleContext, name: str) -> bool:
     confidence=Confidence.LIKELY,
     summary="sort_buffer_size is large for every session, but few sorts use all of it.",
     options=("sort_buffer_size",),
-    evidence=("SORT-01", "SORT-02", "SORT-03", "SORT-04", "SORT-07", "MALLOC-01", "CS-02"),
+    evidence=("SORT-01", "SORT-02", "SORT-03", "SORT-04", "SORT-07", "SORT-08", "MALLOC-01", "CS-02"),
     probe="session-buffers",
     fix=UNSAFE,
     docs=Docs(
-        why="The buffer is allocated for each sort of each session. MySQL's manual says that raising it for all slows "
-        "most sorting queries, and a published measurement got slower with large buffers although merge passes fell. A "
-        "larger buffer helps where it reduces a sort from many passes to one. Since MySQL 8.0.12 memory is allocated "
-        "step by step, so a large value costs only what a sort really uses, and matters only for the maximum that all "
-        "sessions can take. Where all connections together can take no more than a hundredth of the host's memory, "
+        why="It is the limit for each sort of each session. Before MySQL 8.0.12 and on MariaDB a sort allocates at "
+        "once what the estimated number of its rows needs, up to the limit: a sort of ten rows took less than 100K, "
+        "one of 64,000 rows of InnoDB twice as much as on MySQL 8.0. Since 8.0.12 memory is allocated step by step, "
+        "so a large value costs only what a sort really uses, and matters only for the maximum that all sessions can "
+        "take. MySQL's manual says that raising it for all slows most sorting queries, and a published measurement "
+        "got slower with large buffers although merge passes fell. A larger buffer helps where it reduces a sort from "
+        "many passes to one. Where all connections together can take no more than a hundredth of the host's memory, "
         "there is no finding on 8.0.12 and later, and a note instead of a warning on older versions.",
         fix="Leave the default for all, and raise it with SET SESSION for statements with large sorts.",
         risk="A large sort that took one pass may need several; watch Sort_merge_passes.",
@@ -226,7 +232,7 @@ def oversized_sort_buffer(context: RuleContext) -> Iterator[Finding]:
     cost = (
         "A sort allocates it step by step, so only large sorts cost this much."
         if stepwise
-        else "A sort allocates all of it at once, which slows down most sorts."
+        else "A sort allocates at once what its estimated rows need, up to this size."
     )
     small = _is_small_part(context, value)
     if stepwise and small:
@@ -257,8 +263,8 @@ def oversized_sort_buffer(context: RuleContext) -> Iterator[Finding]:
         risk="A hash join that fitted in memory may spill to disk.",
         exceptions="An analytic server on MySQL 8.0.18 or later with few sessions that join large tables.",
         reconsider_when="Joins without an index that are slower with the smaller buffer, on this server.",
-        disagree="MySQLTuner and tuning-primer raise this buffer as long as they see joins without indexes: they "
-        "never stop.",
+        disagree="tuning-primer and older versions of MySQLTuner raise this buffer as long as they see joins without "
+        "indexes: they never stop.",
     ),
 )
 def oversized_join_buffer(context: RuleContext) -> Iterator[Finding]:
@@ -305,13 +311,14 @@ def join_memory_limit(context: RuleContext) -> int | None:
     confidence=Confidence.LIKELY,
     summary="read_rnd_buffer_size is large for every session.",
     options=("read_rnd_buffer_size",),
-    evidence=("RND-01", "RND-02"),
+    evidence=("RND-01", "RND-02", "RND-03"),
     fix=UNSAFE,
     docs=Docs(
-        why="The buffer holds row pointers after a sort that does not carry its rows, which is rare, and on MySQL the "
-        "ranges of multi-range reads. MariaDB uses mrr_buffer_size for these. Each use allocates the whole size. Where "
-        "all connections together can take no more than a hundredth of the host's memory, only 8M and more are "
-        "reported, as a note.",
+        why="Before MySQL 8.0.20 and on MariaDB a sort that does not carry its rows, which is rare, reads them "
+        "through this buffer, and allocates all of it. On MySQL multi-range reads use it too, and allocate what their "
+        "estimated rows need, up to its size; MariaDB has mrr_buffer_size for these. On 9.7.4 no sort that we tested "
+        "used the buffer: from 8.0.20 on the finding is a note. Where all connections together can take no more than "
+        "a hundredth of the host's memory, only 8M and more are reported, as a note.",
         fix="Leave the default for all; set it with SET SESSION for statements that benefit.",
         risk="Multi-range reads on MySQL use smaller batches.",
         exceptions="MySQL servers with large multi-range reads from spinning disks.",
@@ -324,13 +331,15 @@ def oversized_read_rnd_buffer(context: RuleContext) -> Iterator[Finding]:
     if value is None:
         return
     small, huge = _is_small_part(context, value), value >= HUGE_RANDOM
+    of_ranges = context.target.since("mysql", 8, 0, 20)
+    user = "multi-range read" if of_ranges else "sort that fetches its rows afterwards"
     if huge or not small:
         yield _oversized_finding(
             oversized_read_rnd_buffer,
             context,
             "read_rnd_buffer_size",
-            f"Each sort that fetches its rows afterwards may take {format_size(value)}; few statements do that.",
-            Severity.WARNING if huge and not small else Severity.NOTE,
+            f"Each {user} may take {format_size(value)}; few statements do that.",
+            Severity.WARNING if huge and not small and not of_ranges else Severity.NOTE,
         )
 
 
@@ -344,9 +353,10 @@ def oversized_read_rnd_buffer(context: RuleContext) -> Iterator[Finding]:
     evidence=("TMP-01", "TMP-02"),
     probe="session-buffers",
     docs=Docs(
-        why="The limit applies to each temporary table, and a statement may have several. On MySQL 5.7 and MariaDB the "
-        "smaller of tmp_table_size and max_heap_table_size is the limit, and all sessions together can take it many "
-        "times over. Since MySQL 8.0 temptable_max_ram limits the sum for all sessions, and before 8.0.28 it is the "
+        why="The limit applies to each temporary table, and a statement may have several. On MySQL 5.7 and MariaDB "
+        "the smaller of tmp_table_size and max_heap_table_size is the limit, and all sessions together can take it "
+        "many times over; so it is on MySQL 8.0 and later with internal_tmp_mem_storage_engine = MEMORY. With "
+        "TempTable, the default there, temptable_max_ram limits the sum for all sessions, and before 8.0.28 it is the "
         "only limit: with tmp_table_size at 1M a table took 18M on 8.0.15, and went to disk on 9.7.4. On these "
         "versions the rule reports a limit of which four tables fill temptable_max_ram, so that tables of other "
         "sessions go to disk.",

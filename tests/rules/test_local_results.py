@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from advisor.facts.probes import ProbeResult
 
 MARIADB = "mariadb-10.11"
-ARIA = "default_storage_engine = Aria\n"
-READ = f"{ARIA}read_buffer_size = 8M"
+MYISAM = "default_storage_engine = MyISAM\n"
+READ = f"{MYISAM}read_buffer_size = 8M"
 GIB = 1 << 30
 
 
@@ -99,7 +99,7 @@ def test_too_short_a_run_contradicts_nothing() -> None:
 def test_better_is_said_only_where_nothing_else_is_open() -> None:
     """4M is judged by 2M, which is faster, and by 8M, which is inconclusive: nothing is contradicted."""
     noise = CALM._replace(own={2: 0.8})
-    found = scanned(scans({"128K": 1.0, "2M": 0.2, "8M": 1.0}, noise=noise), file=f"{ARIA}read_buffer_size = 4M")
+    found = scanned(scans({"128K": 1.0, "2M": 0.2, "8M": 1.0}, noise=noise), file=f"{MYISAM}read_buffer_size = 4M")
     assert "faster" in local(found).words
     assert local(found).words.endswith("may hide in the noise.")
     assert (local(found).verdict, found.severity) == ("unknown", Severity.WARNING)
@@ -126,20 +126,20 @@ def test_nothing_counts_where_the_server_stands_on_unknown_disks() -> None:
 
 def test_a_value_between_two_that_were_measured() -> None:
     """4M is judged by 2M and 8M where both agree; where they don't, or beyond the tested sizes, no claim is made."""
-    agreed = scanned(scans({"128K": 1.0, "2M": 1.2, "8M": 1.3}), file=f"{ARIA}read_buffer_size = 4M")
+    agreed = scanned(scans({"128K": 1.0, "2M": 1.2, "8M": 1.3}), file=f"{MYISAM}read_buffer_size = 4M")
     assert local(agreed).verdict == "worse"
     assert "2M against 128K" in local(agreed).words
     assert "8M against 128K" in local(agreed).words
-    split = scanned(scans({"128K": 1.0, "2M": 0.7, "8M": 1.3}), file=f"{ARIA}read_buffer_size = 4M")
+    split = scanned(scans({"128K": 1.0, "2M": 0.7, "8M": 1.3}), file=f"{MYISAM}read_buffer_size = 4M")
     assert local(split).verdict == "mixed"
     assert split.severity is Severity.WARNING
-    assert scanned(scans({"128K": 1.0, "8M": 1.3}), file=f"{ARIA}read_buffer_size = 64M").local is None
+    assert scanned(scans({"128K": 1.0, "8M": 1.3}), file=f"{MYISAM}read_buffer_size = 64M").local is None
 
 
 @pytest.mark.parametrize(("effects", "said"), [({"2M": 1.0, "8M": 1.3}, 1.3), ({"2M": 0.7, "8M": 1.0}, 0.7)])
 def test_two_values_around_one_have_to_agree(effects: dict[str, float], said: float) -> None:
     """4M between a size without a difference and one with: where it begins is not known, so nothing changes."""
-    file = f"{ARIA}read_buffer_size = 4M"
+    file = f"{MYISAM}read_buffer_size = 4M"
     without, found = scanned(file=file), scanned(scans({"128K": 1.0, **effects}), file=file)
     assert ("slower" if said > 1 else "faster") in local(found).words
     assert local(found).words.endswith("; 2M and 8M do not agree.")
