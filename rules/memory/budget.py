@@ -67,8 +67,9 @@ SHARED = (POOL, "innodb_log_buffer_size", "key_buffer_size", "aria_pagecache_buf
         fix="Lower the pool to what remains after the system, the server's other parts, its sessions and a reserve of "
         "6 percent, or give the server more memory.",
         risk="A smaller pool reads more from disk. Shrinking it at run time can stall statements for seconds.",
-        exceptions="None. Other servers and programs of the host are not counted: what they take must fit as well.",
-        reconsider_when="Nothing: memory that does not exist cannot be used.",
+        exceptions="A pool takes memory as it fills: one much larger than all data never takes its size, except with "
+        "large_pages. Other programs of the host are not counted: what they take must fit as well.",
+        reconsider_when="Data that will never fill the pool.",
         disagree="MySQL's manual says 50 to 75 percent of memory, MariaDB's 60 to 70 and up to 80.",
     ),
 )
@@ -116,12 +117,12 @@ def _others_first(context: RuleContext, usable_bytes: int, fits: int) -> str:
     docs=Docs(
         why="Three numbers are compared with the memory: measured (the process's resident size without mapped files), "
         "likely (the program, shared buffers, the connections at the peak, and the active ones with the buffers that "
-        "are in use) and loaded (all max_connections open, and four active ones per processor with every buffer and a "
-        "temporary table). Measured near the limit is an error, likely above it a warning, loaded above it a note. The "
-        "ceiling, with every connection active, is not reached in practice. A note reports it from five times the "
-        "memory on, because sessions that pile up behind a lock can then end in an OOM kill. A session's buffers "
-        "include binlog_cache_size where the binary log is on. performance_schema allocates its memory at start-up: "
-        "texts of 1M for 20,000 statements take 20G.",
+        "are in use) and loaded (all max_connections open, and four active ones per processor, at least 16, with "
+        "every buffer and a temporary table). Measured near the limit is an error, likely above it a warning, loaded "
+        "above it a note. The ceiling, with every connection active, is not reached in practice. A note reports it "
+        "from five times the memory on: sessions that pile up behind a lock can end in an OOM kill. Buffers include "
+        "binlog_cache_size where the binary log is on. performance_schema allocates texts at start-up: 20,000 texts "
+        "of 1M take 20G.",
         fix="Lower the largest part: the pool, max_connections, the buffers of each session, or the sizes of "
         "performance_schema, which need a restart.",
         risk="With fewer connections, clients may be refused; a smaller pool reads more from disk.",
@@ -219,10 +220,10 @@ def _is_near(measured: int, size: int) -> bool:
     probe="pool-size",
     docs=Docs(
         why="Throughput rises with the pool until it holds the data in use, about 70 percent of all data in the "
-        "published test; a tenth of it was 2.4 to 3.9 times slower. Too small a pool also makes throughput collapse "
-        "with many sessions. The rule reports a hundred pages a second from disk, or ten where they are one in twenty "
-        "of all page requests; these thresholds are our choice. MariaDB 10.6.13 and 10.11.3 do not count all page "
-        "requests: there the rule reports only a hundred pages a second.",
+        "published test; a pool of a tenth of the data was 2.4 to 3.9 times slower. Too small a pool also makes "
+        "throughput collapse with many sessions. The rule reports a hundred pages a second from disk, or ten where "
+        "they are one in twenty of all page requests; these thresholds are our choice. MariaDB 10.6.13 and 10.11.3 do "
+        "not count all page requests: there the rule reports only a hundred pages a second.",
         fix="Raise it to at most what remains after the system, the server's other parts and its sessions, and no "
         "higher than the size of the data plus a quarter.",
         risk="Memory that other programs on the host need. Resizing at run time can stall statements for a moment.",
@@ -302,11 +303,12 @@ def _reserved_free_pages(context: RuleContext, total: int) -> int:
     options=(POOL,),
     evidence=("BP-01",),
     docs=Docs(
-        why="Pages that are free after a week are memory that nothing uses. Dropped tables leave free pages too, until "
-        "other data is read.",
-        fix="Lower the pool where something else needs the memory.",
+        why="Pages that are free after a week are memory that nothing uses. Dropped tables leave free pages too, "
+        "until other data is read. Pages that were never used take no memory yet, except with large_pages.",
+        fix="Lower the pool where something else needs the memory, now or when these pages fill.",
         risk="The data may grow. Shrinking the pool at run time can stall statements for seconds.",
-        exceptions="Memory that nothing else needs costs nothing. A pool that was set in the last week is not judged.",
+        exceptions="Memory that nothing else needs costs nothing. A pool of less than 1G, or one that was set in the "
+        "last week, is not judged.",
         reconsider_when="A working set that grows into the pool.",
     ),
 )
@@ -338,8 +340,8 @@ def idle_buffer_pool(context: RuleContext) -> Iterator[Finding]:
         "holds a lock.",
         fix="Make room first: a smaller pool or fewer other programs. Then set vm.swappiness = 1 in /etc/sysctl.d, "
         "load it with sysctl -p FILE, and on machines with several NUMA nodes let the pool interleave.",
-        risk="None.",
-        exceptions="Memory that the server never touches can be in swap without harm.",
+        risk="A smaller pool reads more from disk. A swappiness of 0 instead of 1 makes OOM kills more likely.",
+        exceptions="Memory that the server never touches can stay in swap without harm.",
         reconsider_when="No page coming in from swap (si of vmstat) over a busy hour.",
     ),
 )
@@ -368,10 +370,10 @@ def _swappiness_help(context: RuleContext) -> str:
     needs=("host",),
     evidence=("VM-03", "BP-04"),
     docs=Docs(
-        why="When a control group reaches its limit, the kernel kills one of its processes, usually the server. The "
-        "server restarts, recovers, has a cold pool, and grows to the limit again.",
+        why="When a control group reaches its limit, the kernel kills one of its processes, usually the server. If a "
+        "service restarts it, it recovers, has a cold pool, and grows to the limit again.",
         fix="Lower the pool and the buffers of each session, or raise the limit of the control group.",
-        risk="None.",
+        risk="A smaller pool reads more from disk.",
         exceptions="The kernel's log names what was killed: it may be another process of the group. Without a limit "
         "the finding is a note: the host's memory ran out, and the group may hold much more than the server.",
         reconsider_when="A kernel log that names another process.",

@@ -44,7 +44,8 @@ FILES_A_CONNECTION = 5
         "a join for each concurrent connection, so fewer entries than connections are reported too: as a warning below "
         "that minimum, or where that many connections were in use at once.",
         fix="Remove the line, or write 2000 or more and at least one for each connection. Where the system allows too "
-        "few files, also raise LimitNOFILE in the service's unit: two for each table and one for each connection.",
+        "few files, also raise LimitNOFILE in the service's unit: two for each table and one for each connection. "
+        "MariaDB asks for as many for each of its table_open_cache_instances.",
         risk="Each open table takes memory and up to two file descriptors.",
         exceptions="Servers with a handful of tables and of sessions, on a machine with very little memory.",
         reconsider_when="Table_open_cache_overflows that does not rise in the busiest hour.",
@@ -131,7 +132,7 @@ def _least_files(connections: int, tables: int) -> int:
 DEFINITIONS = "table_definition_cache"
 FILES = "open_files_limit"
 OVERFLOWS = "table_open_cache_overflows"
-OPENED = 1.0  # tables a second; an old rule of thumb for the acceptable rate (TOC-03)
+OPENED = 1.0  # tables a second; our choice
 NEARLY_ALL_PERCENT = 85  # percent of the open files; other tools begin to warn there as well
 
 
@@ -146,8 +147,7 @@ NEARLY_ALL_PERCENT = 85  # percent of the open files; other tools begin to warn 
     docs=Docs(
         why="An overflow closes one table so that another can be opened, under locks that sessions share. In a "
         "published run throughput fell once overflows outnumbered hits. The counter does not include tables that are "
-        "opened for the first time, or again after FLUSH TABLES. An old rule of thumb allows one opened table a "
-        "second.",
+        "opened for the first time, or again after FLUSH TABLES. The threshold, one overflow a second, is our choice.",
         fix="Raise table_open_cache, and also LimitNOFILE in the service's unit if the system allows too few files for "
         "that.",
         risk="Each open table takes memory and up to two file descriptors.",
@@ -194,12 +194,12 @@ def _instance_text(context: RuleContext, size: int) -> str:
     summary="The table definition cache is full, so the server constantly rereads definitions.",
     needs=("server", "workload"),
     options=(DEFINITIONS,),
-    evidence=("TAB-03", "TOC-03"),
+    evidence=("TAB-03",),
     docs=Docs(
-        why="The cache holds one definition for each table that is in use by any session. With more tables than "
+        why="The cache holds one definition for each table that sessions use or used lately. With more tables than "
         "entries, the servers that we tested read a definition for each table that was opened. The same counter also "
         "counts created tables, including temporary ones, so only a full cache is reported. The threshold, one a "
-        "second, is the same as for opened tables.",
+        "second, is our choice, as for opened tables.",
         fix="Raise table_definition_cache to the number of tables in use.",
         risk="Memory for each definition.",
         exceptions="Servers that create and drop tables all day; jobs that visit each of many tables once.",

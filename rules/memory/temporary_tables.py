@@ -46,7 +46,7 @@ DIRECTORIES = ("tmpdir", "innodb_tmpdir", "slave_load_tmpdir", "replica_load_tmp
     docs=Docs(
         why="A MEMORY table gives each VARCHAR the length that it was declared with, so a few thousand rows fill "
         "tmp_table_size and go to disk, and tables with BLOB or TEXT columns are on disk from the start. TempTable, "
-        "the default since 8.0, stores them at their actual length.",
+        "the default since 8.0, stores VARCHAR columns at their actual length, and since 8.0.13 BLOB and TEXT too.",
         fix="Remove the line: the default is TempTable.",
         risk="TempTable uses one pool of memory, which temptable_max_ram limits for all sessions together.",
         exceptions="Versions around 8.0.19, in which TempTable was very slow once it overflowed into mapped files; "
@@ -229,11 +229,13 @@ def temporary_tables_too_large_for_disk(context: RuleContext) -> Iterator[Findin
     options=DIRECTORIES,
     evidence=("TMP-07",),
     docs=Docs(
-        why="Sorts, temporary tables, index creation and large transactions write files there, and no setting of the "
-        "server limits the memory that they take. When the file system is full, statements fail, and it is far smaller "
-        "than a disk. According to MySQL's manual, a replica should keep the files of LOAD DATA on a disk, where "
-        "they survive a restart of the machine.",
-        fix="Use a directory on a disk with room for the largest sort or index creation.",
+        why="Sorts, temporary tables, index creation and large transactions write files there. MariaDB 11.5 and later "
+        "can limit their sum (max_tmp_total_space_usage, 1T by default); no setting of other servers does, so they "
+        "take the memory outside all limits. When the file system is full, statements fail, and it is far smaller "
+        "than a disk. According to MySQL's manual, a replica should keep the files of LOAD DATA on a disk, where they "
+        "survive a restart of the machine.",
+        fix="Use a directory on a disk with room for the largest sort or index creation. innodb_tmpdir can be set at "
+        "run time, the others need a restart.",
         risk="Temporary files are written to the disk: watch its load.",
         restart=True,
         exceptions="Hosts with memory to spare for the whole file system, if its size is part of the memory budget.",
@@ -248,8 +250,7 @@ def memory_backed_temporary_files(context: RuleContext) -> Iterator[Finding]:
         places = (context.text(name) or "").split(":") if context.is_set(name) else []
         if any(f"{place}/".startswith(f"{root}/") for place in places for root in MEMORY_BACKED):
             yield memory_backed_temporary_files.finding(
-                "Temporary files are kept in memory, outside all limits of the server; when it is full statements "
-                "fail.",
+                "Temporary files are kept in memory, in addition to the server's own; when it is full statements fail.",
                 variable_subject(context, name),
                 help="use a directory on a disk with room for the largest sort or index creation",
             )
@@ -260,13 +261,16 @@ def memory_backed_temporary_files(context: RuleContext) -> Iterator[Finding]:
     "endless-temporary-tablespace",
     severity=Severity.NOTE,
     confidence=Confidence.OPINION,
-    summary="The file of InnoDB's temporary tables grows without a limit, and stays as large until a restart.",
+    summary="The file of InnoDB's temporary tables grows without a limit, and does not shrink by itself until a "
+    "restart.",
     targets=(Span("mysql", before=(8, 0)), MARIADB),
     options=(FILE,),
     evidence=("TMP-08",),
     docs=Docs(
         why="All temporary InnoDB tables share the file, which is recreated at each start. One statement can make it "
-        "grow until the disk is full. Add a limit (max) to the same line.",
+        "grow until the disk is full. MariaDB 11.3 and later shrink it while the server runs, when no large temporary "
+        "table is in use: SET GLOBAL innodb_truncate_temporary_tablespace_now = 1. Add a limit (max) to the same "
+        "line.",
         fix="End the line with autoextend:max:SIZE, where SIZE is what the disk can spare.",
         risk="A statement that would go beyond the limit fails; the server and its other statements continue.",
         restart=True,
@@ -353,8 +357,8 @@ def _lowered_by_system(context: RuleContext, name: str) -> bool:
     options=(STORE,),
     evidence=("TMP-05", "TMP-01"),
     docs=Docs(
-        why="temptable_max_ram limits the temporary tables of all sessions together. Beyond it even a small table goes "
-        "to disk, whichever session created the large ones. The server counts this in TempTable_count_hit_max_ram; "
+        why="temptable_max_ram limits the temporary tables of all sessions together. Beyond it even a small table can "
+        "go to disk, whichever session created the large ones. The server counts this in TempTable_count_hit_max_ram; "
         "servers without that counter have no finding.",
         fix="Find the statement with the large tables, and lower tmp_table_size so that one table cannot take all the "
         "memory. Allow more memory only after that.",
