@@ -36,8 +36,10 @@ ABORTED_REMEDIES = (
     evidence=("ASK-ERR-12",),
     summary="Connections were refused because max_connections was reached.",
     docs=Docs(
-        why="MariaDB logs Too many connections for each refused connection if log_warnings is 2 or more; MySQL 5.7 and "
-        "later do not. CON018 has the counter since the start; the log has the times, and those before the start.",
+        why="MariaDB logs Too many connections if log_warnings is 2 or more, but only for clients that it refuses "
+        "while also the one additional connection for an administrator is in use; other refusals it neither logs nor "
+        "counts in Connection_errors_max_connections, only in Aborted_connects. MySQL 5.7 and later do not log them. "
+        "CON018 has the counter since the start; the log has the times, and those before the start.",
         fix="Limit the clients' pools so that their sum is below max_connections, and close idle connections.",
         risk="A higher max_connections needs memory for each session.",
         exceptions="A burst that will not recur.",
@@ -69,9 +71,11 @@ def too_many_connections_logged(context: RuleContext) -> Iterator[Finding]:
         why="So many failures come from a program that retries with an old password, or from password guessing. The "
         "server logs them only with log_error_verbosity=3 (MySQL) or log_warnings of 2 or more (MariaDB). The "
         "threshold, a hundred an hour, is our choice.",
-        fix="Find the host in the error log: correct the program, or block the host. MySQL's connection_control and "
-        "FAILED_LOGIN_ATTEMPTS and MariaDB's max_password_errors slow down password guessing.",
-        risk="FAILED_LOGIN_ATTEMPTS also locks out the legitimate program.",
+        fix="Find the host in the error log: correct the program, or block the host. MySQL's connection_control slows "
+        "down password guessing; FAILED_LOGIN_ATTEMPTS (8.0.19 and later) and MariaDB's max_password_errors lock the "
+        "account.",
+        risk="FAILED_LOGIN_ATTEMPTS and max_password_errors also lock out the legitimate program: on MariaDB until "
+        "FLUSH PRIVILEGES.",
         exceptions="Health checks without a valid account.",
         reconsider_when="The host is known and corrected.",
     ),
@@ -98,10 +102,12 @@ def access_denied_burst(context: RuleContext) -> Iterator[Finding]:
     evidence=("ASK-ERR-12",),
     summary="A hundred connections or more were aborted within an hour.",
     docs=Docs(
-        why="Got timeout reading: the session was idle beyond wait_timeout, or the network was lost. Got an error "
+        why="Got timeout reading: the session was idle beyond wait_timeout, or the network was lost. Recent versions "
+        "of MySQL, such as 9.7, log sessions beyond wait_timeout as disconnected because of inactivity. Got an error "
         "reading: the client ended without closing, or a balancer or firewall cut the connection. This connection "
-        "closed normally without authentication: the client never logged in. The brackets contain the most frequent "
-        "reasons. The threshold, a hundred an hour, is our choice.",
+        "closed normally without authentication (MariaDB): the client never logged in. The brackets contain the most "
+        "frequent reasons. The threshold, a hundred an hour, is our choice. MySQL logs them only with "
+        "log_error_verbosity=3, MariaDB with log_warnings of 2 or more.",
         fix="Let pools close connections before wait_timeout and before the idle limit of the firewall; let programs "
         "close their connections. Let health checks log in.",
         risk="None.",
@@ -158,9 +164,9 @@ def _replication_remedy(codes: tuple[str, ...]) -> str:
     summary="The replica's threads logged errors.",
     docs=Docs(
         why="The brackets contain the error codes: 1062 and 1032 mean that the data differ from the source's, 1236 "
-        "that the source lacks a binary log, 2026, 2059 and 2061 that TLS or the authentication plugin fails. Lost "
-        "connections are not counted. The REP rules report the present state; "
-        "the log shows what happened before, including skipped errors.",
+        "that the source could not send its binary log (often it has purged it; the message says why), 2026, 2059 and "
+        "2061 that TLS or the authentication plugin fails. Lost connections are not counted. The REP rules report the "
+        "present state; the log shows what happened before, including errors that were then skipped.",
         fix="After 1062 or 1032 compare the tables with the source's (pt-table-checksum), and rebuild the replica if "
         "they differ.",
         risk="Skipping an error hides a difference.",
@@ -198,10 +204,12 @@ def _is_of_cluster(context: RuleContext) -> bool:
     evidence=("ASK-ERR-14", "ASK-ERR-22"),
     summary="The node was without the majority of its cluster, or was expelled.",
     docs=Docs(
-        why="Without the majority the node refuses writes; in Galera, all statements. The cause is the network, a "
-        "stopped node, or a node that did not answer for longer than the time-out: a swap storm, a stalled disk, a "
-        "suspended virtual machine. A node whose data differ from those of the others leaves: Galera logs an "
-        "inconsistency, Group Replication transactions that the group does not have.",
+        why="Without the majority a Galera node answers almost all statements with an error. A member of a "
+        "replication group still reads, but lets writes wait, by default without an end "
+        "(group_replication_unreachable_majority_timeout = 0). The cause is the network, a stopped node, or a node "
+        "that did not answer for longer than the time-out: a swap storm, a stalled disk, a suspended virtual machine. "
+        "A node whose data differ from those of the others leaves: Galera logs an inconsistency, Group Replication "
+        "transactions that the group does not have.",
         fix="Compare the times with those in the logs of the other nodes, and with the network and the disks. Rebuild "
         "a node whose data differ.",
         risk="Longer time-outs delay the detection of real failures.",

@@ -46,8 +46,8 @@ START_REMEDIES = {
     evidence=("ASK-ERR-01", "ASK-ERR-15", "VENDOR-ERR-01"),
     summary="The error log contains crashes of the server.",
     docs=Docs(
-        why="The server wrote a crash report (got signal 11, 6 or 7; exception on Windows) or InnoDB stopped it. All "
-        "sessions were lost, and the next start ran crash recovery. The brackets contain the signal, and what the "
+        why="The server wrote a crash report (such as got signal 11 or 6; exception on Windows) or InnoDB stopped it. "
+        "All sessions were lost, and the next start ran crash recovery. The brackets contain the signal, and what the "
         "server logged just before: a failed assertion, a full disk, no memory, corrupted pages.",
         fix="Remove the logged cause first. Otherwise search the bug lists for the functions in the stack trace, and "
         "install the newest patch release of the series. Test the memory of the host if the traces differ.",
@@ -83,11 +83,13 @@ def server_crashed(context: RuleContext) -> Iterator[Finding]:
         "the kernel's OOM killer, a container or systemd after its stop time-out), or the host lost power. InnoDB "
         "recovers; MyISAM tables may be damaged, and commits may be lost where durability is relaxed. From three times "
         "on, or if a journal shows that the kernel killed it for lack of memory, the finding is a warning.",
-        fix="Look in the kernel's log at that time: journalctl -k | grep -i 'out of memory'. Raise TimeoutStopSec or "
-        "the container's stop time-out if a shutdown takes longer than these allow.",
+        fix="Look in the kernel's log at that time: journalctl -k | grep -i 'out of memory'; if the host was started "
+        "since, journalctl -k -b -1. Raise TimeoutStopSec or the container's stop time-out if a shutdown takes longer "
+        "than these allow.",
         risk="None.",
         exceptions="Tests, hosts that were reset on purpose, and a given text that mixes the logs of several servers.",
-        reconsider_when="The error log misses the messages of starts and stops: log_error_verbosity=1 in MySQL 5.7.",
+        reconsider_when="The error log misses the messages of starts and stops: log_error_verbosity below 3 in MySQL "
+        "5.7, silent_startup in MariaDB.",
     ),
 )
 def unclean_shutdown(context: RuleContext) -> Iterator[Finding]:
@@ -119,7 +121,8 @@ def unclean_shutdown(context: RuleContext) -> Iterator[Finding]:
         "later start succeeded. What a failed start logged about corruption, memory or disks counts only as its cause, "
         "because a wrong option produces the same messages. The finding is an error if a given text ends without a "
         "running server.",
-        fix="Remove the cause. mycnf lint FILE --target finds options that the version does not know before a restart.",
+        fix="Remove the cause. mycnf lint FILE --target VERSION finds options that the version does not know before a "
+        "restart.",
         risk="None.",
         exceptions="Starts with wrong options that were corrected, and a second server on the same data by mistake.",
         reconsider_when="Nothing: the finding ends by itself after 90 days.",
@@ -152,10 +155,12 @@ def _start_remedy(causes: tuple[str, ...]) -> str:
     evidence=("ASK-ERR-04",),
     summary="The server could not allocate memory.",
     docs=Docs(
-        why="The server or InnoDB asked for memory and did not get it: a limit of the process (ulimit -v, a control "
-        "group, vm.overcommit_memory=2) or of the host was reached. The statement fails; InnoDB may end the server.",
-        fix="Find the limit: ulimit -v, MemoryMax of the unit, vm.overcommit_memory. Then lower what the server uses "
-        "(MEM rules), or raise the limit.",
+        why="The server or InnoDB asked for memory and did not get it: a limit of the process (ulimit -v, LimitAS of "
+        "the unit), vm.overcommit_memory=2, vm.max_map_count, or a request larger than the memory and swap of the "
+        "host. The limit of a control group (MemoryMax, a container's limit) refuses no request: at that limit the "
+        "kernel kills the server, which is ERR002 or MEM006. The statement fails; InnoDB may end the server.",
+        fix="Find the limit in /proc/PID/limits, vm.overcommit_memory and vm.max_map_count. Then lower what the "
+        "server uses (MEM rules), or raise the limit.",
         risk="A smaller buffer pool reads more from disk.",
         exceptions="A single statement with a huge session buffer, set by the session itself.",
         reconsider_when="The limit was raised since.",
@@ -170,7 +175,7 @@ def out_of_memory_logged(context: RuleContext) -> Iterator[Finding]:
             out_of_memory_logged,
             event,
             f"The server could not allocate memory, {messages(event)}",
-            "compare the memory limit of the process (ulimit -v, MemoryMax, vm.overcommit_memory) with what the server "
+            "compare the memory limit of the process (ulimit -v, LimitAS, vm.overcommit_memory) with what the server "
             "may use, mycnf explain MEM001",
         )
 
@@ -185,8 +190,9 @@ def out_of_memory_logged(context: RuleContext) -> Iterator[Finding]:
         why="Error 11 or 12 of the operating system: a limit of processes and threads (TasksMax of the unit, pids.max "
         "of the control group, ulimit -u), or no memory for the thread's stack. The client's connection fails, "
         "although max_connections is not reached.",
-        fix="Compare TasksMax, pids.max and ulimit -u of the server's account with max_connections plus fifty for the "
-        "server's own threads.",
+        fix="Compare TasksMax, pids.max and ulimit -u of the server's account with max_connections plus the server's "
+        "own threads: at least fifty, more with many I/O and purge threads or replication workers. kernel.threads-max "
+        "and vm.max_map_count limit the whole host and each process.",
         risk="None.",
         exceptions="None.",
         reconsider_when="The limit was raised since.",
@@ -215,9 +221,11 @@ def threads_not_created(context: RuleContext) -> Iterator[Finding]:
     summary="Threads of InnoDB waited for minutes for a latch.",
     docs=Docs(
         why="MySQL warns if a thread of InnoDB waits longer than 240 seconds for a latch, and ends the server after "
-        "600. MariaDB ends it after innodb_fatal_semaphore_wait_threshold, by default 600 seconds. Usually the disk "
-        "did not answer (a snapshot, a controller, a network volume, a full disk); seldom it is a bug or one huge "
-        "operation: DROP of a large table, the adaptive hash index, DDL.",
+        "600. The messages of MariaDB 10.11 to 11.8 name only the latch of the data dictionary and the flush of the "
+        "doublewrite buffer; it ends the server if a wait for that latch reaches "
+        "innodb_fatal_semaphore_wait_threshold, by default 600 seconds. Usually the disk did not answer (a snapshot, "
+        "a controller, a network volume, a full disk); seldom it is a bug or one huge operation: DROP of a large "
+        "table, the adaptive hash index, DDL.",
         fix="Compare the time with the latency of the disk and with backups and snapshots. If the disk answered, "
         "look for the named source lines in the release notes of newer patch releases.",
         risk="None in looking. On MariaDB a higher innodb_fatal_semaphore_wait_threshold only delays the end.",
@@ -274,12 +282,13 @@ def too_many_open_files_logged(context: RuleContext) -> Iterator[Finding]:
     evidence=("ASK-ERR-24",),
     summary="The server started without a plugin that it should load.",
     docs=Docs(
-        why="The library is missing or cannot be opened, or the plugin failed to initialize. The server starts without "
-        "it and only logs an error: accounts of an authentication plugin cannot log in, an audit log is not written, "
-        "semi-synchronous replication is off, passwords are not validated. Options of the plugin without loose_ stop "
-        "the next start.",
+        why="The library is missing or cannot be opened, or the plugin failed to initialize. The server starts "
+        "without it and only logs an error: accounts of an authentication plugin cannot log in, an audit log is not "
+        "written, semi-synchronous replication is off, passwords are not validated. With an option of the plugin "
+        "without loose_ the server does not start at all.",
         fix="Install the library for this version in plugin_dir. If the plugin is not needed, remove its line "
-        "(plugin_load_add, plugin_load) or its row in mysql.plugin (UNINSTALL PLUGIN, UNINSTALL SONAME).",
+        "(plugin_load_add, plugin_load) or its row in mysql.plugin. MariaDB: UNINSTALL PLUGIN name. MySQL answers "
+        "that with error 1305 where the library is missing: DELETE FROM mysql.plugin WHERE name = '...', and restart.",
         risk="A plugin that is loaded takes effect: test what it does.",
         exceptions="None.",
         reconsider_when="The server was started again without the message: the finding ends then.",
@@ -306,11 +315,13 @@ def plugin_not_loaded(context: RuleContext) -> Iterator[Finding]:
     evidence=("ASK-ERR-25",),
     summary="System tables are missing, or have the columns of another version.",
     docs=Docs(
-        why="After an upgrade the tables in the schema mysql must be upgraded too. The server starts without that, but "
-        "CREATE USER, GRANT, roles, stored routines and table statistics fail, and the event scheduler stays off.",
+        why="After an upgrade the tables in the schema mysql must be upgraded too. The server starts without that, "
+        "but CREATE USER, GRANT, roles, stored routines and table statistics may fail, and the event scheduler may "
+        "stay off.",
         fix="MariaDB: run mariadb-upgrade. MySQL before 8.0.16: run mysql_upgrade and restart. Later releases upgrade "
         "the tables when they start, with upgrade = FORCE if they are damaged.",
-        risk="Take a backup of the schema mysql before. On a replica or a Galera node add --skip-write-binlog.",
+        risk="Take a backup of the schema mysql before. The tools do not write to the binary log unless "
+        "--write-binlog is given: run them on each replica and node.",
         exceptions="None.",
         reconsider_when="The tables were upgraded, and the server was started again: the finding ends then.",
     ),

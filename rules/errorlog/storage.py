@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     summary="InnoDB found corrupted pages or indexes.",
     docs=Docs(
         why="A page failed its checksum, or an index is inconsistent: the disk, its controller, the memory, the file "
-        "system, a copied file, or a bug damaged it. Pages from the future were copied at another moment than the redo "
-        "log; pages outside the bounds mean that the file was cut off. MySQL shuts down when a statement reads "
-        "such a page; MariaDB returns an error for the table. Backups may contain the damage.",
+        "system, a copied file, or a bug damaged it. Pages from the future were copied at another moment than the "
+        "redo log, or the redo log was removed; pages outside the bounds mean that the file was cut off. MySQL ends "
+        "with signal 6 when a statement reads such a page; MariaDB returns an error for the table. Backups may "
+        "contain the damage.",
         fix="Copy the data directory or take a snapshot before anything else. Then rebuild the server from a replica "
         "or a backup, or restore the table: dump what can be read, drop it, load it. On MySQL, CHECK TABLE reads the "
         "page and may stop the server. Check the disks (smartctl, dmesg) and the memory.",
@@ -55,9 +56,10 @@ def innodb_corruption_logged(context: RuleContext) -> Iterator[Finding]:
     evidence=("ASK-ERR-07",),
     summary="A MyISAM or Aria table was marked as crashed.",
     docs=Docs(
-        why="The table's index or data file is damaged, usually because the server ended while it was open. Statements "
-        "on it fail with error 126, 127, 144 or 145 until it is repaired; with myisam_recover_options the server "
-        "repairs it when it is opened.",
+        why="The table's index or data file is damaged, usually because the server ended while it was open. "
+        "Statements on it fail with error 126, 127, 144, 145 or 1034 until it is repaired. With "
+        "myisam_recover_options (MariaDB: also aria_recover_options), which are on by default only in MariaDB, the "
+        "server repairs it when it is opened.",
         fix="CHECK TABLE name; REPAIR TABLE name; for each of them. Convert tables to InnoDB where possible.",
         risk="REPAIR TABLE locks the table and may remove rows that cannot be read: copy its files first.",
         exceptions="Repaired already: CHECK TABLE says OK.",
@@ -85,8 +87,11 @@ def table_marked_as_crashed(context: RuleContext) -> Iterator[Finding]:
     summary="InnoDB did not find the file of a tablespace.",
     docs=Docs(
         why="The data dictionary names a tablespace whose file is missing: removed by hand, not copied, on a file "
-        "system that was not mounted, or left over from an interrupted operation. Statements on the table fail. "
-        "Without an undo tablespace, the system tablespace or the redo log the server does not start.",
+        "system that was not mounted, or left over from an interrupted operation. On MySQL 5.7 and MariaDB it can "
+        "also be a .frm file without its table in InnoDB. Statements on the table fail. Without the system tablespace "
+        "no server that we tested started; without the redo log MySQL 9.7 and MariaDB did not, without an undo "
+        "tablespace MariaDB did not. After a clean shutdown MySQL 5.7 and 8.0 created a new redo log, and 8.0 and 9.7 "
+        "new undo tablespaces.",
         fix="Restore the file's table from a backup. If the table is not needed, DROP TABLE removes its entry.",
         risk="DROP TABLE cannot be undone: look for the file first.",
         exceptions="ALTER TABLE … DISCARD TABLESPACE before an import.",
@@ -115,8 +120,8 @@ def tablespace_missing_logged(context: RuleContext) -> Iterator[Finding]:
     summary="A file system was full, or a quota was used up.",
     docs=Docs(
         why="Error 28 (ENOSPC) or 122 (quota). Statements fail or wait until there is space; temporary files of one "
-        "statement can fill tmpdir and disappear with it. MySQL 8.0.15 and MariaDB shut down when a rollback found no "
-        "space.",
+        "statement can fill tmpdir and disappear with it. MySQL 8.0.15 and MariaDB ended with signal 6 when a "
+        "rollback found no space; MySQL 9.7.4 did not.",
         fix="Find which file system it was: the data directory, tmpdir, the directory of the binary or relay logs. "
         "Free space; limit binary logs by their expiry; set an alarm that fires before the disk is full.",
         risk="Never remove files of the data directory by hand. With PURGE BINARY LOGS, remove only what every replica "
@@ -146,8 +151,9 @@ def disk_full_logged(context: RuleContext) -> Iterator[Finding]:
     evidence=("ASK-ERR-10",),
     summary="A file system of the server was read-only.",
     docs=Docs(
-        why="Error 30 (EROFS). The kernel remounts a file system read-only after an error of its metadata or disk "
-        "(errors=remount-ro). No write succeeds; the server ends or fails to start.",
+        why="Error 30 (EROFS). The kernel remounts ext4 read-only after an error of its metadata or disk if it is "
+        "mounted with errors=remount-ro; XFS returns input/output errors instead. No write succeeds; the server ends "
+        "or fails to start.",
         fix="Read dmesg for the first error of the disk, replace the disk if needed, run fsck while it is unmounted, "
         "then mount it again.",
         risk="fsck may remove damaged files: copy the device first.",
@@ -175,8 +181,9 @@ def read_only_file_system_logged(context: RuleContext) -> Iterator[Finding]:
     evidence=("SRC-ERR-11",),
     summary="InnoDB reported that the redo log is too small.",
     docs=Docs(
-        why="The age of the last checkpoint exceeded the log, or a crash could not have been recovered: one huge row "
-        "or transaction, or writes faster than pages are flushed. LOG002 covers MySQL 8.0.30 and later.",
+        why="The age of the last checkpoint exceeded the log, or a crash could not have been recovered: one huge row, "
+        "or writes faster than pages are flushed. A large transaction of small rows alone does not need a larger log. "
+        "LOG002 covers MySQL 8.0.30 and later.",
         fix="Enlarge the redo log: at least ten times the largest row, and an hour of writes (LOG001 to LOG003).",
         risk="A larger log takes disk space, and recovery takes longer.",
         exceptions="A single import of huge rows.",
@@ -234,16 +241,19 @@ def disk_errors_logged(context: RuleContext) -> Iterator[Finding]:
     severity=Severity.ERROR,
     needs=("server",),
     evidence=("ASK-ERR-17",),
-    summary="The server could not write one of its logs, and turned it off until its next start.",
+    summary="The server could not write one of its logs, and turned it off.",
     docs=Docs(
-        why="The server could not open a new file of the binary log, the general log or the slow log, for example on a "
-        "full disk, and goes on without that log. If it is the binary log, no change reaches a replica any more, and "
-        "point-in-time recovery ends there. With binlog_error_action = ABORT_SERVER, its default, MySQL stops instead.",
-        fix="Find the file in the error log, free space or correct its permissions, and restart the server. After a "
-        "gap in the binary log rebuild the replicas, and take a full backup.",
+        why="The server could not open a new file of the binary log, the general log or the slow log, for example on "
+        "a full disk, and goes on without that log. A binary log stays off until the next start, although log_bin is "
+        "still ON; no change reaches a replica any more, and point-in-time recovery ends there. With "
+        "binlog_error_action = ABORT_SERVER, its default, MySQL stops instead. The general and the slow log can be "
+        "turned on again at run time, on MariaDB too, whose message asks for a restart.",
+        fix="Find the file in the error log, and free space or correct its permissions. For the binary log, restart "
+        "the server, rebuild the replicas, and take a full backup. For the others, SET GLOBAL slow_query_log or "
+        "general_log to OFF and to ON again.",
         risk="None in looking. Replicas that are not rebuilt lack changes without any error.",
         exceptions="A slow or general log that is not needed.",
-        reconsider_when="The server was restarted, and the replicas were rebuilt.",
+        reconsider_when="The log is written again, and after a gap in the binary log the replicas were rebuilt.",
     ),
 )
 def logging_turned_off(context: RuleContext) -> Iterator[Finding]:
@@ -254,9 +264,9 @@ def logging_turned_off(context: RuleContext) -> Iterator[Finding]:
             context,
             logging_turned_off,
             event,
-            f"The server could not write a log, and turned it off until its next start, {messages(event)}",
+            f"The server could not write a log, and turned it off, {messages(event)}",
             "see in the error log which file it was; if it was the binary log, restart the server, rebuild the "
-            "replicas and take a full backup",
+            "replicas and take a full backup; the general and slow log can be turned on by SET GLOBAL",
         )
 
 
@@ -267,10 +277,11 @@ def logging_turned_off(context: RuleContext) -> Iterator[Finding]:
     evidence=("ASK-ERR-23",),
     summary="Tables were full, and statements failed with error 1114.",
     docs=Docs(
-        why="The server logs 'The table … is full' if a table cannot grow: a MEMORY table has reached "
-        "max_heap_table_size, a temporary table its limit (tmp_table_size, temptable_max_ram, tmp_disk_table_size, the "
-        "maximum of innodb_temp_data_file_path) or a full tmpdir, an InnoDB table the maximum in "
-        "innodb_data_file_path or a full disk. The statement fails. The brackets contain names without their database.",
+        why="The server logs 'The table … is full' if a table cannot grow: a MEMORY table, temporary or not, has "
+        "reached max_heap_table_size, a temporary table on disk its limit (tmp_disk_table_size, the maximum of "
+        "innodb_temp_data_file_path) or a full tmpdir, an InnoDB table the maximum in innodb_data_file_path or a full "
+        "disk. The statement fails. An internal temporary table that reaches tmp_table_size or temptable_max_ram goes "
+        "to disk instead. The brackets contain names without their database.",
         fix="Find what kind of table it is, and raise its limit, or free space. Let a statement with huge temporary "
         "tables read fewer rows. Convert a MEMORY table that keeps growing to InnoDB.",
         risk="A higher limit takes memory or disk space for each table and session.",
