@@ -110,9 +110,9 @@ def _is_harmless(line: LineVerdict) -> bool:
     evidence=ASKED,
     fix=SAFE,
     docs=Docs(
-        why="A server of a series that no longer has the option refuses to start with the line. Until then the line "
-        "works, often without a warning in the log: at its start MySQL 9.7.4 warns of most of these lines, 5.7.22 and "
-        "MariaDB 11.8.9 of a third, and MariaDB 10.11 and 11.4 of hardly any.",
+        why="A server of a series that has neither the option nor a stub for it refuses to start with the line. Until "
+        "then the line works, often without a warning in the log: at its start MySQL 9.7.4 warns of most of these "
+        "lines, 5.7.22 and MariaDB 11.8.9 of a third, and MariaDB 10.11 and 11.4 of hardly any.",
         fix="Move to the successor when it is convenient, in any case before the next upgrade.",
         risk="The successor may have another default or unit; read its description first.",
         restart=True,
@@ -347,9 +347,9 @@ def unclosed_value(context: RuleContext) -> Iterator[Finding]:
     evidence=ASKED,
     fix=SAFE,
     docs=Docs(
-        why="The last value that the server reads wins, across all files and groups that it reads. An overridden line "
-        "misleads those who edit it. Dashes, underscores, abbreviations and other names, such as slave_net_timeout for "
-        "replica_net_timeout, are the same option.",
+        why="The last value that the server reads wins, across all files and groups that it reads; of user it is the "
+        "first. An overridden line misleads those who edit it. Dashes, underscores, abbreviations and other names, "
+        "such as slave_net_timeout for replica_net_timeout, are the same option.",
         fix="Keep one line.",
         risk="None: the overridden line has no effect. If the other line is in another file or group, a program that "
         "reads only one of the two may depend on it, so that fix is unsafe, and so is that of a list in several lines.",

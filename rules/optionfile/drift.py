@@ -49,10 +49,10 @@ CHANGED_COMMAND = (
     evidence=("ASK-18",),
     docs=Docs(
         why="A value that was set at run time is lost at the next start, often years later and together with an "
-        "upgrade. A value that was persisted, or set on the command line, always overrides the file, so edits to the "
-        "file have no effect.",
-        fix="Write the intended value to the file, or remove the other source: with RESET PERSIST, or from the "
-        "service's command line.",
+        "upgrade. A value that was persisted (MySQL 8.0 and later), or set on the command line, overrides the file, "
+        "so edits to the file have no effect.",
+        fix="Write the intended value to the file, or remove the other source: with RESET PERSIST, which leaves the "
+        "running value as it is, or from the service's command line.",
         risk="None: a change to the file has no effect until the next start.",
         exceptions="A value that was set for an hour, such as during a load.",
         reconsider_when="Nothing.",

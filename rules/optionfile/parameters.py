@@ -62,8 +62,8 @@ def unknown_parameter(context: RuleContext) -> Iterator[Finding]:
     summary="Parameter that the service does not let its users change.",
     evidence=("AWS-01", "AWS-02", "AWS-03", "GCP-01"),
     docs=Docs(
-        why="Services manage some parameters themselves: paths, ports, and settings that their storage and replication "
-        "depend on. A parameter group with a value for one of these cannot be created or changed.",
+        why="Services manage some parameters themselves: paths, ports, and settings that their storage and "
+        "replication depend on. The service refuses a change of one of these.",
         fix="Remove the parameter from the document.",
         risk="None: the service decides its value in any case.",
         exceptions="A parameter that the provider has made modifiable since mycnf's facts were collected; see the "

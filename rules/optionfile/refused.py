@@ -103,13 +103,14 @@ def _is_removed_later(line: LineVerdict, context: RuleContext) -> bool:
     "unknown-option",
     severity=Severity.ERROR,
     summary="Unknown option: the server refuses to start.",
-    evidence=ASKED,
+    evidence=(*ASKED, "ASK-OPT-07"),
     fix=UNSAFE,
     docs=Docs(
-        why="A server stops at the first option that it does not know, before it opens a table. A plugin's option is "
-        "unknown unless the file loads that plugin.",
-        fix="Correct the name, remove the line, or write the option with the prefix loose_ if it belongs to a plugin "
-        "or to another version.",
+        why="A server stops at the first option that it does not know, but only after InnoDB has started: a newer "
+        "version may have upgraded the data directory by then. A 5.7 on whose data MySQL 8.0 had stopped at such a "
+        "line did not start any more. A plugin's option is unknown unless the file loads that plugin.",
+        fix="Correct the name, remove the line, or write loose_ before the name if the option belongs to a plugin or "
+        "to another version.",
         risk="A corrected name takes effect at the next start: read what the option does before correcting a line "
         "that never worked.",
         restart=True,
@@ -253,8 +254,8 @@ def ambiguous_option(context: RuleContext) -> Iterator[Finding]:
     evidence=(*ASKED, "ASK-OPT-06"),
     fix=UNSAFE,
     docs=Docs(
-        why="Servers silently adjust many values, but refuse those that they cannot read at all: a name that is not in "
-        "an enumeration, a number with a decimal point or an unknown suffix.",
+        why="Servers silently adjust many values, but refuse those that they cannot read at all: a name that is not "
+        "in an enumeration, a number with a decimal point or an unknown suffix.",
         fix="Write a value that the option accepts; `mycnf explain OPTION --target T` lists them.",
         risk="The line has never worked on this version: check what the other lines expect of it.",
         restart=True,
@@ -280,9 +281,9 @@ def invalid_value(context: RuleContext) -> Iterator[Finding]:
     summary="The server accepts the value, but refuses to start with it.",
     evidence=(*ASKED, "ASK-OPT-05"),
     docs=Docs(
-        why="Some values pass the option file reader, `--verbose --help` and `--validate-config`, and stop the server "
-        "only when it really starts: values that need another option or a plugin, a storage engine that does not "
-        "exist, data files that InnoDB cannot read, or an address that the host does not have.",
+        why="Some values pass the option file reader, `--verbose --help` and `--validate-config` (MySQL 8.0.16 and "
+        "later), and stop the server only when it starts: values that need another option or a plugin, a storage "
+        "engine that does not exist, data files that InnoDB cannot read, or an address that the host does not have.",
         fix="Also set what the finding names, or remove the line.",
         risk="The line has never worked together with these settings: read what it does before you make it work.",
         restart=True,
@@ -377,7 +378,8 @@ def _value_help(line: LineVerdict, context: RuleContext) -> str:
         fix="Give it a value, or remove the line.",
         risk="None.",
         restart=True,
-        exceptions="An empty value after the equals sign is an empty string for string options.",
+        exceptions="An empty value after the equals sign is an empty string for string options. For numbers MySQL "
+        "refuses it, and MariaDB reads 0.",
         reconsider_when="A server of this version that starts with the line.",
     ),
 )
@@ -418,15 +420,16 @@ def unexpected_argument(context: RuleContext) -> Iterator[Finding]:
     "removed-option",
     severity=Severity.ERROR,
     summary="The option was removed: the server refuses to start with this line.",
-    evidence=(*ASKED, "REM-84"),
+    evidence=(*ASKED, "REM-84", "ASK-OPT-07"),
     fix=UNSAFE,
     docs=Docs(
-        why="Options are removed between series, and a line that worked for years stops the server after an upgrade.",
-        fix="Replace it with its successor if there is one, otherwise remove it. In a file that several versions read, "
-        "move it to a versioned group such as [mysqld-8.0].",
+        why="Options are removed between series, and a line that worked for years stops the server after an upgrade. "
+        "The new version may have upgraded the data by then, so that the old one does not start any more.",
+        fix="Before the upgrade, replace it with its successor if there is one, otherwise remove it. In a file that "
+        "several versions read, move it to a versioned group such as [mysqld-8.0].",
         risk="A successor may use another unit: days became seconds, the size of one file became the total size.",
         restart=True,
-        exceptions="MariaDB keeps some removed options as stubs that do nothing: these are ignored-option.",
+        exceptions="Servers keep some removed options as stubs that do nothing: these are ignored-option.",
         reconsider_when="A server of this version that starts with the line.",
     ),
 )

@@ -104,9 +104,10 @@ def _consequence(context: RuleContext, path: str, line: int) -> str:
     evidence=(*ASKED, "ASK-OPT-04"),
     fix=UNSAFE,
     docs=Docs(
-        why="The server and its tools share one reader. A group header without its closing bracket, or an "
-        "include line without a path, stops all of them. Text after the closing bracket is ignored without a warning: "
-        "in `[mysqld] max_connections = 500` the option has no effect.",
+        why="The server and its tools share one reader. A group header without its closing bracket, or an include "
+        "line without a path, stops all of them. In an included file they stop reading at such a header, and continue "
+        "with the file that includes it. Text after the closing bracket is ignored without a warning: in `[mysqld] "
+        "max_connections = 500` the option has no effect.",
         fix="Correct the line, or comment it out with #. Write an option on a line of its own below the header.",
         risk="None.",
         restart=True,
@@ -157,8 +158,9 @@ def _may_be_option(text: str, context: RuleContext) -> bool:
     evidence=ASKED,
     fix=UNSAFE,
     docs=Docs(
-        why="Every option belongs to the group header above it. An option before any header is an error for the parser "
-        "that the server and its tools share.",
+        why="Every option belongs to the group header above it. An option before any header is an error for the "
+        "parser that the server and its tools share; an included file they stop reading there, and continue with the "
+        "file that includes it.",
         fix="Put a group header such as [mysqld] above the line.",
         risk="Lines that were never read take effect.",
         restart=True,
@@ -363,8 +365,9 @@ def client_socket_elsewhere(context: RuleContext) -> Iterator[Finding]:
     summary="The server ignores the whole file because it is world-writable.",
     evidence=("ASK-03",),
     docs=Docs(
-        why="Servers ignore an option file that is world-writable, with a warning on the terminal that a service "
-        "manager hides. The server then runs on its defaults.",
+        why="Servers ignore an option file that is world-writable. The warning goes to the standard error output, "
+        "which under systemd is the journal. The server runs with what its other files set, and otherwise with its "
+        "defaults.",
         fix="Remove the write permission with chmod o-w, after a review of the file.",
         risk="At the next start all its settings take effect, and any user may have written them.",
         restart=True,
