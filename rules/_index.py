@@ -58,7 +58,8 @@ BY_OPTION = {
         "aria_checkpoint_interval", "aria_log_purge_type", "aria_page_checksum", "aria_recover_options",
     ),
     "rules.engines.myisam": (
-        "default_storage_engine", "delay_key_write", "flush_time", "low_priority_updates", "myisam_recover_options",
+        "default_storage_engine", "default_tmp_storage_engine", "delay_key_write", "flush_time",
+        "low_priority_updates", "myisam_recover_options",
     ),
     "rules.innodb.buffer_pool": (
         "innodb_buffer_pool_chunk_size", "innodb_buffer_pool_dump_at_shutdown", "innodb_buffer_pool_instances",
@@ -164,9 +165,9 @@ BY_OPTION = {
     ),
     "rules.sql.modes": (
         "alter_algorithm", "ansi", "auto_increment_increment", "auto_increment_offset",
-        "character_set_client_handshake", "character_set_server", "default_tmp_storage_engine",
-        "eq_range_index_dive_limit", "explicit_defaults_for_timestamp", "innodb_read_only", "max_execution_time",
-        "max_join_size", "max_prepared_stmt_count", "max_session_mem_used", "max_statement_time", "old_alter_table",
+        "character_set_client_handshake", "character_set_server", "eq_range_index_dive_limit",
+        "explicit_defaults_for_timestamp", "innodb_read_only", "max_execution_time", "max_join_size",
+        "max_prepared_stmt_count", "max_session_mem_used", "max_statement_time", "old_alter_table",
         "optimizer_prune_level", "sql_mode", "transaction_read_only",
     ),
 }

@@ -25,6 +25,7 @@ SHORT = 86400
 TRANSACTION = "max_binlog_cache_size"
 TINY, DEFAULT_SIZE = 1 << 20, 1 << 30  # bytes of max_binlog_size
 TOTAL_SIZES = ("max_binlog_total_size", "binlog_space_limit")  # two names of one purge limit, since MariaDB 11.4
+MOST_FILES = "max_binlog_files"  # Percona Server 5.7
 MOST_NAMED = 8  # error numbers listed in a message
 SKIPPED = ("slave_skip_errors", "replica_skip_errors")
 PURGE_NEEDS = "slave_connections_needed_for_purge"  # MariaDB 11.4 and later
@@ -36,14 +37,16 @@ INTENDED_OFF = frozenset({"OFF", "0", "FALSE", "NO"})
     "binary-log-never-expires",
     summary="Binary logs are never purged, so they fill the disk.",
     options=("binlog_expire_logs_seconds", "expire_logs_days", "binlog_expire_logs_auto_purge", "log_bin"),
-    evidence=("BLOG-03", "BLOG-06"),
+    evidence=("BLOG-03", "BLOG-06", "BLOG-08"),
     docs=Docs(
-        why="With an expiry of 0 binary logs are never purged automatically. That is the default of MySQL 5.7 and "
-        "MariaDB, where the binary log itself is off until it is configured. MariaDB 11.4 and later also purge by "
-        "max_binlog_total_size, if enough replicas are connected (purge-waits-for-replica).",
+        why="With an expiry of 0, or with binlog_expire_logs_auto_purge = OFF (MySQL 8.0.29 and later), binary logs "
+        "are never purged automatically. 0 is the default of MySQL 5.7 and MariaDB, where the binary log itself is off "
+        "until it is configured. MariaDB 11.4 and later also purge by max_binlog_total_size, if enough replicas are "
+        "connected (purge-waits-for-replica), and Percona Server by binlog_space_limit or, in 5.7, max_binlog_files.",
         fix="Set an expiry longer than the longest lag of a replica and the time between backups; MySQL 8.0 "
         "keeps 30 days.",
-        risk="Older logs are removed at the next rotation: a replica or a restore that still needs them fails.",
+        risk="Older logs are removed at the next rotation or restart: a disconnected replica, or a restore, that still "
+        "needs them fails.",
         exceptions="Servers whose logs are purged by other means, such as an archiving job.",
         reconsider_when="A job that purges the logs, and its schedule.",
     ),
@@ -56,7 +59,7 @@ def binary_log_never_expires(context: RuleContext) -> Iterator[Finding]:
         not writes_binary_log(context)
         or value is None
         or (value > 0 and purged)
-        or any(map(context.number, TOTAL_SIZES))
+        or any(map(context.number, (*TOTAL_SIZES, MOST_FILES)))
     ):
         return
     switch = name if purged else "binlog_expire_logs_auto_purge"
@@ -178,7 +181,8 @@ def zero_server_id(context: RuleContext) -> Iterator[Finding]:
         "rolled forward to the present.",
         fix="Keep the logs longer than the longest lag and the time between backups.",
         risk="Disk space.",
-        exceptions="Servers without replicas whose backups are taken more often, and disks that hold no more.",
+        exceptions="Servers without replicas whose backups are taken more often, logs that are also archived "
+        "elsewhere, and disks that hold no more.",
         reconsider_when="The time between backups, and the longest time that a replica was disconnected.",
     ),
 )
@@ -203,8 +207,8 @@ def short_binary_log(context: RuleContext) -> Iterator[Finding]:
     options=SKIPPED,
     evidence=("ASK-14",),
     docs=Docs(
-        why="An error while applying a change shows that the replica's data differs. Skipping it keeps replication "
-        "running and lets the difference grow.",
+        why="An error while applying a change mostly shows that the replica's data differs already. Skipping it leaves "
+        "out that change too: replication runs on, and the difference grows.",
         fix="Remove the line, compare the data and rebuild the replica where it differs.",
         risk="Replication stops at the next error, as it should.",
         restart=True,
@@ -277,7 +281,8 @@ def binary_log_named_off(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="From MariaDB 11.4 on binary logs are purged, by age and by size, only while as many replicas are "
         "connected as slave_connections_needed_for_purge requires, by default 1. Where a server has no replica its "
-        "binary logs are never purged, whatever the expiry and max_binlog_total_size.",
+        "binary logs are never purged automatically, whatever the expiry and max_binlog_total_size; PURGE BINARY LOGS "
+        "still works.",
         fix="Set slave_connections_needed_for_purge to 0 on servers without replicas.",
         risk="Logs that a replica still needs may be removed while it is away.",
         exceptions="A replica that is only temporarily disconnected.",
@@ -304,14 +309,14 @@ def purge_waits_for_replica(context: RuleContext) -> Iterator[Finding]:
     "tiny-binary-logs",
     severity=Severity.NOTE,
     confidence=Confidence.OPINION,
-    summary="The server starts a new binary log every few transactions.",
+    summary="The server starts a new binary log after less than 1M of changes.",
     options=("max_binlog_size",),
     quiet={"max_binlog_size": (TINY, MOST)},
     evidence=("ASK-BIN-01",),
     docs=Docs(
         why="Each new binary log costs a sync of the old one and of the index, and one more file to list, copy and "
-        "purge. With 4096 bytes, 100 inserts of one row filled six files. The default is 1G; that less than 1M is too "
-        "small is our opinion.",
+        "purge. With 4096 bytes, 100 inserts of one row filled six or seven files. The default is 1G; that less than "
+        "1M is too small is our opinion.",
         fix="Remove the line.",
         risk="A single log takes more of the disk until it is purged.",
         exceptions="Tests.",
@@ -339,11 +344,13 @@ def tiny_binary_logs(context: RuleContext) -> Iterator[Finding]:
     options=(TRANSACTION,),
     evidence=("ASK-BIN-32",),
     docs=Docs(
-        why="A transaction's changes are cached before they go to the binary log. A transaction with more changes than "
-        "max_binlog_cache_size fails with error 1197, and is rolled back. Dumps write statements of up to 1022K "
-        "(packet-below-dump), so with less than a megabyte they cannot be loaded. The default is no limit.",
+        why="A transaction's changes are cached before they go to the binary log. A statement that takes them beyond "
+        "max_binlog_cache_size fails with error 1197; the earlier statements of its transaction can still be "
+        "committed. Dumps write statements of up to 1022K (packet-below-dump), so with less than a megabyte dumps of "
+        "larger tables cannot be loaded. The default is no limit.",
         fix="Remove the line.",
-        risk="A huge transaction takes space in tmpdir.",
+        risk="A huge transaction takes space in tmpdir, or on MariaDB 11.8 in #binlog_cache_files of the binary log's "
+        "directory.",
         exceptions="Servers that are meant to refuse such transactions.",
         reconsider_when="Binlog_cache_disk_use of zero over weeks.",
     ),
@@ -353,7 +360,8 @@ def small_transaction_limit(context: RuleContext) -> Iterator[Finding]:
     limit = context.number(TRANSACTION)
     if limit is not None and limit < TINY and context.is_set(TRANSACTION) and writes_binary_log(context):
         yield small_transaction_limit.finding(
-            f"A transaction with more than {format_size(limit)} of changes for the binary log fails with error 1197.",
+            f"A statement that gives its transaction more than {format_size(limit)} of changes for the binary log "
+            "fails with error 1197.",
             variable_subject(context, TRANSACTION),
             help="remove the line: by default there is no limit",
         )
@@ -408,8 +416,7 @@ OVERRULED = {
         "binlog_expire_logs_seconds is set. The server reports this in its error log at most, so the file shows a "
         "value that is not in use.",
         fix="Remove the line, or change the option that overrules it.",
-        risk="None: the server ignores the line already.",
-        restart=True,
+        risk="A cache without a line has its default size, 32K. The line of expire_logs_days has no effect already.",
         exceptions="A file that MySQL 5.7 reads as well needs expire_logs_days.",
         reconsider_when="A server that runs with the value.",
     ),

@@ -56,7 +56,7 @@ def row_format_action(context: RuleContext) -> Action | None:
     options=("binlog_format",),
     triggers=ISOLATION,
     quiet={"binlog_format": ("ROW", "MIXED")},
-    evidence=("ASK-14", "ASK-BIN-03", "ASK-BIN-35"),
+    evidence=("ASK-14", "ASK-BIN-03", "ASK-BIN-35", "ASK-BIN-37"),
     docs=Docs(
         why="Nondeterministic statements, and all with LIMIT without ORDER BY, can change other rows on a replica or "
         "in a restore. MySQL made ROW its default in 5.7.7; MariaDB's default MIXED logs rows where it knows that a "
@@ -64,7 +64,9 @@ def row_format_action(context: RuleContext) -> Action | None:
         "writes without it.",
         fix="Set ROW, or remove the line.",
         risk="Changes of many rows make larger binary logs. A MySQL replica that has STATEMENT and logs what it "
-        "applies stops at the first row (error 1666): change replicas first.",
+        "applies stops at the first row (error 1666): change replicas first. Filters by database (replicate_do_db, "
+        "binlog_do_db) then judge the database of the table instead of the default database. In tables without a "
+        "primary key a replica has to search each changed row, by a scan if no index helps.",
         exceptions="Replicas with other table definitions, which rely on statements.",
         reconsider_when="A topology in which each statement is known to be safe.",
     ),
@@ -96,14 +98,16 @@ INTERLEAVED = 2  # the value of innodb_autoinc_lock_mode
     summary="Replicas may give rows other AUTO_INCREMENT numbers than the source did.",
     options=("innodb_autoinc_lock_mode", "binlog_format"),
     quiet={"binlog_format": ("ROW", "MIXED"), "innodb_autoinc_lock_mode": (0, MOST)},
-    evidence=("INNV-08",),
+    evidence=("INNV-08", "ASK-BIN-38"),
     docs=Docs(
         why="With innodb_autoinc_lock_mode = 2, the default of MySQL 8.0 and later, statements that run at the same "
-        "time take numbers in turn. A statement-based binary log does not record which statement got which numbers, so "
-        "a replica, or a restore from the log, can number rows differently. Both vendors call the combination unsafe.",
+        "time take numbers in turn. A statement-based binary log records only the first number of each statement, so a "
+        "replica, or a restore from the log, can number the other rows differently. Both vendors call the combination "
+        "unsafe.",
         fix="Set binlog_format to ROW, or innodb_autoinc_lock_mode to 1, which needs a restart.",
-        risk="Row events make larger logs; mode 1 makes bulk inserts wait for each other.",
-        exceptions="Servers whose binary log is never read, and tables without AUTO_INCREMENT.",
+        risk="Row events make larger logs; with mode 1 inserts wait for a bulk insert into the same table.",
+        exceptions="Servers whose binary log is never read, tables without AUTO_INCREMENT, and tables that get one row "
+        "per statement.",
         reconsider_when="Nothing.",
     ),
 )
@@ -138,12 +142,13 @@ TRUST = "log_bin_trust_function_creators"
     evidence=("ASK-BIN-02",),
     docs=Docs(
         why="With OFF a function must be declared DETERMINISTIC, NO SQL or READS SQL DATA, and its creator needs "
-        "SUPER. With ON a function that inserts UUID() is created; the binary log then holds the statement "
+        "SUPER. With ON a function that returns or inserts UUID() is created; the binary log then holds the statement "
         "that calls it, and a replica computes different rows. A row-based log holds the rows themselves.",
         fix="Set binlog_format to ROW, or log_bin_trust_function_creators to OFF.",
-        risk="With OFF, accounts without SUPER cannot create functions, and functions without such a declaration "
-        "cannot be created.",
-        exceptions="Servers whose functions change no rows.",
+        risk="With OFF, accounts without SUPER cannot create functions or triggers (error 1419), and functions without "
+        "such a declaration cannot be created. Managed services grant no SUPER: use ROW there.",
+        exceptions="Servers whose stored functions are all deterministic. That they change no rows is not enough: "
+        "INSERT … VALUES (f()) is logged as it is written.",
         reconsider_when="A list of all stored functions, each of them deterministic.",
     ),
 )
@@ -170,11 +175,12 @@ def unchecked_functions_in_statement_log(context: RuleContext) -> Iterator[Findi
     evidence=("IBLOG-01",),
     docs=Docs(
         why="The InnoDB-based binary log takes its file names from the server (binlog-000000.ibb), so log_bin must be "
-        "written without a value. Without log_bin no binary log is written. After the change, logs in the old format "
-        "are not read: neither replicas nor a point-in-time recovery can use them.",
+        "written without a value. Without log_bin no binary log is written. After the change the server ignores its "
+        "logs in the old format, and replicas cannot read them.",
         fix="Write log_bin without a value; a directory is set with binlog_directory.",
-        risk="The new binary log starts empty. Preserve the GTID state first, as MariaDB's manual describes for the "
-        "change of a primary with replicas.",
+        risk="The new binary log starts empty, in files of max_binlog_size (1G by default) that are allocated in "
+        "advance. Preserve the GTID state first, as MariaDB's manual describes for the change of a primary with "
+        "replicas.",
         restart=True,
         exceptions="A log_bin in a file that mycnf did not read.",
         reconsider_when="A server of this version that starts with the lines and logs.",
@@ -240,9 +246,9 @@ def innodb_binary_log_on_galera_node(context: RuleContext) -> Iterator[Finding]:
     options=(INNODB_ENGINE,),
     evidence=("IBLOG-03",),
     docs=Docs(
-        why="Semi-synchronous replication waits for replicas between the two phases of a commit, and the InnoDB-based "
-        "binary log has no such phases. Enabling it fails with error 4248, so no commit waits for a replica, and a "
-        "failover can lose commits that clients believe to be durable.",
+        why="MariaDB's manual calls semi-synchronous replication unsupported in the first version of this binary log, "
+        "whose commits have no second phase before which AFTER_SYNC could wait. Enabling it fails with error 4248, so "
+        "no commit waits for a replica, and a failover can lose commits that clients believe to be durable.",
         fix="Keep the traditional binary log where commits have to be on a replica, or remove the semi-sync options.",
         risk="Without semi-sync a failover can lose the last commits.",
         restart=True,
@@ -331,7 +337,7 @@ def unused_by_innodb_binary_log(context: RuleContext) -> Iterator[Finding]:
     evidence=("IBLOG-01", "IBLOG-02"),
     docs=Docs(
         why="The InnoDB-based binary log has no file positions: a replica connects by GTID, or not at all. Replicas "
-        "have to be MariaDB 12.3 or later. master_use_gtid = no makes file and position the default of this server's "
+        "should be MariaDB 12.3 or later. master_use_gtid = no makes file and position the default of this server's "
         "own replication, which fails as soon as its source uses this binary log too, such as after a failover.",
         fix="Remove master_use_gtid, or set it to slave_pos.",
         risk="CHANGE MASTER with an explicit MASTER_USE_GTID keeps that setting.",

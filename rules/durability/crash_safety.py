@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.core.model import Action, Confidence, Severity, format_duration
+from advisor.core.model import Confidence, Severity, format_duration
 from rules.core import Docs, Span, rule
 from rules.core.advice import advise, help_line, kernel_place, present, remount_command
 from rules.core.subject import variable_subject, written_name
@@ -25,7 +25,8 @@ WHOLE_PAGES = frozenset({"rds", "aurora"})
 COPIES = ("innodb_doublewrite_dir", "innodb_parallel_doublewrite_path")
 MEMORY_PLACES = ("/dev/shm/", "/run/", "/var/run/")  # noqa: S108 - none is written
 UNSYNCED_DATA = "O_DIRECT_NO_FSYNC"
-UNSYNCED, HALF_CHECKED = frozenset({"NOSYNC", "LITTLESYNC"}), frozenset({"NONE", "STRICT_NONE"})
+UNSYNCED, FOR_TESTS = "NOSYNC", frozenset({"NOSYNC", "LITTLESYNC"})
+HALF_CHECKED = frozenset({"NONE", "STRICT_NONE"})
 CHECKSUM, GROUP = "binlog_checksum", "group_replication_group_name"
 NEEDS_NONE_BEFORE = (8, 0, 21)  # group replication takes no checksums in the binary log before
 GALERA = frozenset({"wsrep_on", "wsrep_provider"})
@@ -50,7 +51,7 @@ WRITE_BACK, WRITE_THROUGH = "write back", "write through"
         risk="Commits take the time of a sync; on a device without power-loss protection that may be milliseconds.",
         exceptions="Data that can be recreated. On a replica, which mycnf recognizes by read_only in an option file, "
         "the finding is a note if the source sends lost changes again. It does not where MySQL's GTIDs are in the "
-        "replica's own binary log, or its position is in a file: there the rows are missing without an error.",
+        "replica's own binary log, or its position is in a file: there rows can be missing without an error.",
         reconsider_when="Nothing: the owner of the data decides what may be lost.",
         disagree="On a Galera node the finding is a note: a node that crashes gets what it lost from the others. "
         "Codership's documentation sets 0 there; MariaDB's offers 0 and 2 for speed and recommends 1 for durability. "
@@ -158,14 +159,17 @@ def unsynced_binary_log(context: RuleContext) -> Iterator[Finding]:
         "innodb_doublewrite_dir, and innodb_parallel_doublewrite_path of Percona Server 5.7, set where the copies are "
         "written: in memory (/dev/shm, /run) they are lost after a power failure. Neither replaces innodb_doublewrite.",
         fix="Switch the doublewrite buffer on, unless the file system or the device writes whole pages atomically. "
-        "This needs a restart; MariaDB 11.4 and later also accept SET GLOBAL. Keep its files on disk.",
+        "From OFF this needs a restart, except on MariaDB 11.4 and later; from DETECT_ONLY it does not. Keep its files "
+        "on disk.",
         risk="More is written: in a published test on one SSD, the 95th percentile of the response time was eight "
         "times as high.",
-        exceptions="Storage that writes pages atomically: ZFS with a record of the page's size, Amazon RDS with "
-        "Optimized Writes, which shows innodb_doublewrite as OFF, and Aurora. On these there is no finding. Where the "
-        "storage is unknown, the finding is a note if innodb_use_native_aio is off too, as guides for ZFS advise.",
+        exceptions="Storage that writes pages atomically: ZFS with records of at least the page's size, Amazon RDS "
+        "with Optimized Writes, which shows innodb_doublewrite as OFF, and Aurora. On ZFS, RDS and Aurora there is no "
+        "finding. Where the storage is unknown, the finding is a note if innodb_use_native_aio is off too, as guides "
+        "for ZFS advise.",
         reconsider_when="A guarantee by the storage that it writes pages of this size atomically.",
-        disagree="Other advisors flag DETECT_AND_RECOVER, which is safe, and fast, which can be on one file system.",
+        disagree="Other advisors flag DETECT_AND_RECOVER, which is as safe as ON, and MariaDB's fast, which can be "
+        "safe if all files are in one file system.",
     ),
 )
 def no_doublewrite(context: RuleContext) -> Iterator[Finding]:
@@ -190,7 +194,7 @@ def no_doublewrite(context: RuleContext) -> Iterator[Finding]:
             actions=present(action),
         )
     for name in () if off else COPIES:
-        if context.is_set(name) and (context.settings.text(name) or "").startswith(MEMORY_PLACES):
+        if context.is_set(name) and f"{context.settings.text(name)}/".startswith(MEMORY_PLACES):
             yield no_doublewrite.finding(
                 "The doublewrite buffer is in memory, so a page that is torn by a loss of power cannot be recovered.",
                 variable_subject(context, name),
@@ -210,12 +214,15 @@ def _writes_whole_pages(context: RuleContext) -> bool:
     "DUR004",
     "unsynced-data-files",
     severity=Severity.ERROR,
-    summary="The server does not sync what it writes; the value is only for testing the server.",
+    summary="A value for tests of the server: with nosync the redo log is not synced at each commit.",
     options=("innodb_flush_method",),
-    evidence=("FLUSH-04", "FSY-03"),
+    evidence=("ASK-DUR-05", "FLUSH-04", "FSY-03"),
     docs=Docs(
-        why="With nosync nothing is synced; with littlesync data files are not synced. A crash of the system can "
-        "destroy the whole tablespace, not only the last second.",
+        why="With nosync InnoDB writes its redo log without syncing it: MySQL 9.7 synced it at none of 20 commits, "
+        "MariaDB 10.11 at one, and MySQL 5.7 without a binary log at one of 50. A crash of the system can lose "
+        "commits, and pages that are newer than the log can destroy a tablespace. Data files were synced all the same. "
+        "With littlesync, and with nosync on MariaDB 11.4 and later, servers synced as with fsync: there the finding "
+        "is a note. MySQL's manual calls nosync a value for tests.",
         fix="Remove the line, or set O_DIRECT.",
         risk="Writes take the time of their syncs.",
         restart=True,
@@ -224,11 +231,16 @@ def _writes_whole_pages(context: RuleContext) -> bool:
     ),
 )
 def unsynced_data_files(context: RuleContext) -> Iterator[Finding]:
-    """Report values of innodb_flush_method that never sync."""
-    if context.text("innodb_flush_method") in UNSYNCED and context.is_set("innodb_flush_method"):
+    """Report values of innodb_flush_method for tests; a note where servers sync with them as with fsync."""
+    value = context.text("innodb_flush_method") or ""
+    if value in FOR_TESTS and context.is_set("innodb_flush_method"):
+        unsynced = value == UNSYNCED and not context.target.since("mariadb", 11, 4)
         yield unsynced_data_files.finding(
-            "What the server writes is not synced to disk; a crash of the system can destroy the tablespaces.",
+            "The redo log is not always synced to disk: a crash of the system can lose commits and destroy tablespaces."
+            if unsynced
+            else f"{value.lower()} is only for tests of the server; servers that we tested synced as with fsync.",
             variable_subject(context, "innodb_flush_method"),
+            severity=None if unsynced else Severity.NOTE,
             help="remove the line: the default syncs",
         )
 
@@ -354,33 +366,6 @@ def file_system_without_barriers(context: RuleContext) -> Iterator[Finding]:
         )
 
 
-@rule(
-    "DUR007",
-    "redo-log-disabled",
-    severity=Severity.ERROR,
-    summary="Redo logging is disabled; a crash now can corrupt the whole instance.",
-    needs=("server",),
-    targets=(Span("mysql", since=(8, 0, 21)),),
-    evidence=("ASK-11",),
-    docs=Docs(
-        why="ALTER INSTANCE DISABLE INNODB REDO_LOG is meant for loading a new server. If the server crashes before "
-        "redo logging is enabled again, it refuses to start, and data that was written earlier can be lost too.",
-        fix="ALTER INSTANCE ENABLE INNODB REDO_LOG.",
-        risk="None.",
-        exceptions="While a new server is being loaded.",
-        reconsider_when="Nothing.",
-    ),
-)
-def redo_log_disabled(context: RuleContext) -> Iterator[Finding]:
-    """Report a running server with redo logging disabled."""
-    if context.server.status.get("innodb_redo_log_enabled", "").upper() == "OFF":
-        yield redo_log_disabled.finding(
-            "The server writes no redo log; a crash now can lose all its data.",
-            help="enable redo logging as soon as the bulk load has ended",
-            actions=(Action(statement="ALTER INSTANCE ENABLE INNODB REDO_LOG;", watch="Innodb_redo_log_enabled"),),
-        )
-
-
 MODE = "sql_mode"
 STRICT = frozenset({"STRICT_TRANS_TABLES", "STRICT_ALL_TABLES", "TRADITIONAL"})
 
@@ -424,12 +409,13 @@ CLEANED = ("/tmp/", "/var/tmp/")  # noqa: S108 - the directories that the rule i
     "data-in-temporary-directory",
     summary="Data or logs are in a directory for temporary files, which the system cleans.",
     options=KEPT,
-    evidence=("STOV-01",),
+    evidence=("STOV-01", "STOA-01"),
     docs=Docs(
         why="systemd-tmpfiles removes files of /tmp that were not used for 10 days, and of /var/tmp after 30; many "
         "systems empty /tmp at each boot or keep it in memory. With PrivateTmp a service gets private directories "
         "instead, which are removed when it stops.",
-        fix="Move the files to a directory such as /var/lib/mysql while the server is stopped, and write its path.",
+        fix="Move the files to a directory such as /var/lib/mysql while the server is stopped, and write its path. The "
+        "index of a binary or relay log names its files with their directory: correct it too.",
         risk="If the server starts with the new path before the files are moved, it has no data or does not start.",
         restart=True,
         exceptions="Test servers, whose data may be lost.",

@@ -27,17 +27,18 @@ WAIT_COUNT = "binlog_commit_wait_count"
     confidence=Confidence.LIKELY,
     summary="Each commit waits for others to join it before the binary log is synced.",
     options=(DELAY, WAIT_COUNT),
-    evidence=("ASK-BIN-01", "ASK-BIN-31"),
+    evidence=("ASK-BIN-01", "ASK-BIN-31", "ASK-BIN-36"),
     probe="commit",
     docs=Docs(
         why="The delay is added to every group of commits, even that of a single session, and locks are held "
-        "meanwhile. With 1,000,000 microseconds each INSERT took a second. It saves syncs only where many sessions "
-        "commit at once. The threshold, 10 ms, is our choice. A shorter delay is a note where on average fewer than "
-        "one commit arrives within it. MariaDB waits up to binlog_commit_wait_usec for binlog_commit_wait_count "
-        "commits: with 1,000,000 and a count of 100 each INSERT took a second. An option file is reported from 10 ms "
-        "on; a measured window, where most groups waited the whole time and held fewer than half of these commits. "
-        "With 20,000 microseconds and a count of 20, MariaDB 11.8 did 333 transactions a second with eight sessions "
-        "instead of 5,513; with 2,000 microseconds, MySQL 9.7 did 80 instead of 125 with one session.",
+        "meanwhile; with sync_binlog = 10 it is added to one group in ten. With 1,000,000 microseconds each INSERT "
+        "took a second. It saves syncs only where many sessions commit at once. The threshold, 10 ms, is our choice. A "
+        "shorter delay is a note where on average fewer than one commit arrives within it. MariaDB waits up to "
+        "binlog_commit_wait_usec for binlog_commit_wait_count commits: with 1,000,000 and a count of 100 each INSERT "
+        "took a second. It ends the wait when another transaction needs a lock of one that waits. An option file is "
+        "reported from 10 ms on; a measured window, where most groups waited the whole time and held fewer than half "
+        "of these commits. With 20,000 microseconds and a count of 20, MariaDB 11.8 did 333 transactions a second with "
+        "eight sessions instead of 5,513; with 2,000 microseconds, MySQL 9.7 did 80 instead of 125 with one session.",
         fix="Set it to 0, the default, or to less than the time that a sync takes. MariaDB: set "
         "binlog_commit_wait_count to 0.",
         risk="More syncs of the binary log.",
@@ -53,19 +54,20 @@ def delayed_commits(context: RuleContext) -> Iterator[Finding]:
     if context.target.is_mariadb:
         yield from _idle_waits(context)
         return
-    delay, rate = context.number(DELAY), None
-    if delay is None or not context.is_set(DELAY):
-        return
-    if LEAST_DELAY <= delay < LONG_DELAY and context.number(DELAY_COUNT) != 1:
+    delay, rate, period = context.number(DELAY), None, context.number("sync_binlog") or 1
+    if delay is None or not context.is_set(DELAY) or context.number(DELAY_COUNT) == 1:
+        return  # with a count of 1 the first commit ends the wait
+    if LEAST_DELAY <= delay < LONG_DELAY:
         rate = _commit_rate(context)
     if delay >= LONG_DELAY or (rate is not None and rate * delay < MICROSECONDS):
         action = advise(context, DELAY, 0, risk="more syncs of the binary log", watch="Com_commit")
         alone = (
             f"; at {rate:,.0f} commits a second, hardly any other commit arrives meanwhile" if rate is not None else ""
         )
+        groups = "Each commit" if period == 1 else f"One group of commits in {period:,}"
         yield delayed_commits.finding(
-            f"Each commit may wait up to {delay / 1000:,.{0 if rate is None else 1}f} ms for others before the binary "
-            f"log is synced{alone}.",
+            f"{groups} may wait up to {delay / 1000:,.{0 if rate is None else 1}f} ms for others before the binary log "
+            f"is synced{alone}.",
             variable_subject(context, DELAY),
             severity=None if rate is None else Severity.NOTE,
             help=help_line(action),

@@ -1,4 +1,4 @@
-"""MYI, DUR: rules about MyISAM: as the default engine, and settings that corrupt indexes, lose rows or close tables."""
+"""MYI, DUR, MOD: rules about MyISAM: a default engine, and settings that corrupt indexes, lose rows or close tables."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ ENGINE, WITHOUT_INNODB = "default_storage_engine", "ignore_builtin_innodb"
 # With one of these, a repair keeps the old data file, does not rewrite it, or does not run.
 KEEPS_ROWS = frozenset({"BACKUP", "BACKUP_ALL", "QUICK", "OFF", ""})
 NO_REPAIR = frozenset({"OFF", ""})
+TEMPORARY = "default_tmp_storage_engine"
 
 
 @rule(
@@ -208,5 +209,35 @@ def myisam_by_default(context: RuleContext) -> Iterator[Finding]:
             "Tables created without an ENGINE clause become MyISAM tables: no rollback, and no recovery after a crash.",
             variable_subject(context, ENGINE),
             help=both if leaves_out else help_line(action),
+            actions=present(action),
+        )
+
+
+@rule(
+    "MOD009",
+    "temporary-tables-without-rollback",
+    severity=Severity.NOTE,
+    summary="Temporary tables that clients create are MyISAM tables: ROLLBACK does not undo their changes.",
+    options=(TEMPORARY,),
+    evidence=("ENG-21",),
+    docs=Docs(
+        why="CREATE TEMPORARY TABLE without an ENGINE clause uses default_tmp_storage_engine. A row that was inserted "
+        "into a MyISAM table in a transaction stayed after a rollback, while the other tables of the transaction were "
+        "rolled back. Internal temporary tables are not affected.",
+        fix="Remove the line: the default is InnoDB, and on MariaDB the engine in default_storage_engine.",
+        risk="Temporary tables take space in the buffer pool and in the temporary tablespace.",
+        exceptions="Programs that fill temporary tables outside of transactions, or intentionally keep rows after a "
+        "rollback.",
+        reconsider_when="A program of this server that was tested with nothing else.",
+    ),
+)
+def temporary_tables_without_rollback(context: RuleContext) -> Iterator[Finding]:
+    """Report an explicitly configured default_tmp_storage_engine = MyISAM."""
+    if context.text(TEMPORARY) == "MYISAM" and context.is_set(TEMPORARY):
+        action = advise(context, TEMPORARY, "InnoDB", risk="temporary tables take space in the buffer pool")
+        yield temporary_tables_without_rollback.finding(
+            "Temporary tables created without an ENGINE clause are MyISAM tables, in which ROLLBACK undoes nothing.",
+            variable_subject(context, TEMPORARY),
+            help=help_line(action),
             actions=present(action),
         )

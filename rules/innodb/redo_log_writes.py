@@ -1,8 +1,8 @@
-"""LOG: rules about how InnoDB writes and flushes its redo log."""
+"""LOG, DUR: rules about how InnoDB writes and flushes its redo log, or writes none."""
 
 from __future__ import annotations
 
-from advisor.core.model import Confidence, Severity, format_duration
+from advisor.core.model import Action, Confidence, Severity, format_duration
 from rules.core import Docs, Span, rule
 from rules.core.advice import advise, help_line, present
 from rules.core.subject import variable_subject
@@ -87,4 +87,31 @@ def delayed_log_flush(context: RuleContext) -> Iterator[Finding]:
             variable_subject(context, name),
             help=help_line(action),
             actions=present(action),
+        )
+
+
+@rule(
+    "DUR007",
+    "redo-log-disabled",
+    severity=Severity.ERROR,
+    summary="Redo logging is disabled; a crash now can corrupt the whole instance.",
+    needs=("server",),
+    targets=(Span("mysql", since=(8, 0, 21)),),
+    evidence=("ASK-11",),
+    docs=Docs(
+        why="ALTER INSTANCE DISABLE INNODB REDO_LOG is meant for loading a new server. If the server crashes before "
+        "redo logging is enabled again, it refuses to start, and data that was written earlier can be lost too.",
+        fix="ALTER INSTANCE ENABLE INNODB REDO_LOG, with the privilege INNODB_REDO_LOG_ENABLE.",
+        risk="The statement first writes all changed pages to disk, which takes time with a large buffer pool.",
+        exceptions="While a new server is being loaded.",
+        reconsider_when="Nothing.",
+    ),
+)
+def redo_log_disabled(context: RuleContext) -> Iterator[Finding]:
+    """Report a running server with redo logging disabled."""
+    if context.server.status.get("innodb_redo_log_enabled", "").upper() == "OFF":
+        yield redo_log_disabled.finding(
+            "The server writes no redo log; a crash now can lose all its data.",
+            help="enable redo logging as soon as the bulk load has ended",
+            actions=(Action(statement="ALTER INSTANCE ENABLE INNODB REDO_LOG;", watch="Innodb_redo_log_enabled"),),
         )

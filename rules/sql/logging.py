@@ -71,9 +71,9 @@ def _logs_everything(context: RuleContext) -> bool:
     options=("performance_schema",),
     evidence=("OBS-01",),
     docs=Docs(
-        why="With performance_schema off, its tables are empty, and so are the views of the sys schema that read them: "
-        "which statements take the time, which sessions wait for which, what uses the memory. Only a restart switches "
-        "it on, so the data is missing when it is needed.",
+        why="With performance_schema off, its tables of statements, waits, locks and memory are empty, and so are the "
+        "views of the sys schema that read them. Only a restart switches it on, so the data is missing when it is "
+        "needed.",
         fix="Remove the line, and restart when it suits.",
         risk="It takes additional memory: see the evidence for measurements.",
         restart=True,
@@ -103,8 +103,10 @@ def performance_schema_off(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="With long_query_time = 0 each statement is written with its text and four lines about it: 4,000 of SELECT "
         "1 made a file of 788,000 bytes. It grows without limit, contains all data in the statements, and the slow "
-        "statements are lost among the others.",
-        fix="Set long_query_time to the shortest time that is too long here; the default is 10 seconds.",
+        "statements are lost among the others. MySQL leaves out ALTER TABLE and other administrative statements unless "
+        "log_slow_admin_statements is on.",
+        fix="Set long_query_time to the shortest time that is too long here; the default is 10 seconds. Sessions that "
+        "are open keep the old value.",
         risk="Tools that read the log see fewer statements.",
         exceptions="Collecting for an hour, for a tool that reads the log, with enough disk space.",
         reconsider_when="A log that is rotated and read as a whole.",
@@ -155,7 +157,7 @@ def unused_slow_log_settings(context: RuleContext) -> Iterator[Finding]:
         action = advise(context, SWITCH[0], "ON", risk=risk, watch="Slow_queries")
     limit = f", and {_index_limit(context)}" if _is_index_log_unlimited(context) else ""
     yield unused_slow_log_settings.finding(
-        f"{name} is set, but it has no effect: no slow log is written while slow_query_log is OFF.",
+        f"{name} is set, but no slow log is written while slow_query_log is OFF.",
         variable_subject(context, name),
         help=first or f"{help_line(action)}{limit}",
         actions=present(action),
@@ -188,7 +190,8 @@ def _before_slow_log(context: RuleContext) -> str:
         fix="Set log_output to FILE and name a file that is kept, or switch the logs off. The general log, and a slow "
         "log with long_query_time = 0, then hold every statement: switch these off. The error log has no switch.",
         risk="The logs are written, and take disk space.",
-        exceptions="None: to disable a log, use its own switch.",
+        exceptions="An error log that goes to the system's log too (log_syslog of MySQL 5.7, log_error_services since "
+        "8.0). To disable another log, use its own switch.",
         reconsider_when="An entry in one of the two logs.",
     ),
 )
@@ -229,7 +232,7 @@ def _discarded_files(context: RuleContext) -> Iterator[Finding]:
     """Logs whose file is /dev/null, if they are written."""
     files = "FILE" in (context.text(OUTPUT) or "FILE").split(",")
     written = {
-        "error": True,
+        "error": not _logs_errors_to_system(context),
         "slow": files and _slow_log_on(context),
         "general": files and context.settings.on("general_log"),
     }
@@ -249,6 +252,13 @@ def _discarded_files(context: RuleContext) -> Iterator[Finding]:
                 if log == "error"
                 else "name a file that is kept, or switch the log off",
             )
+
+
+def _logs_errors_to_system(context: RuleContext) -> bool:
+    """Whether the error log goes to the system's log too; its sink there ignores log_error."""
+    return (
+        bool(context.settings.on("log_syslog")) or "syseventlog" in (context.text("log_error_services") or "").lower()
+    )
 
 
 @rule(
@@ -299,7 +309,7 @@ def _index_limit(context: RuleContext) -> str:
     "OBS006",
     "warnings-not-logged",
     severity=Severity.NOTE,
-    summary="The error log leaves out warnings, including refused logins.",
+    summary="The error log leaves out warnings or, on MariaDB, refused logins.",
     options=("log_error_verbosity", "log_warnings"),
     evidence=("OBS-06",),
     docs=Docs(
@@ -376,7 +386,9 @@ def status_in_error_log(context: RuleContext) -> Iterator[Finding]:
         why="With log_slow_rate_limit = 10 the log has one statement in 10, or all statements of one session in 10 on "
         "Percona Server with log_slow_rate_type = session, its default. Counts and total times in the log are too "
         "small by that factor, and a statement that is rarely slow may be missing. MariaDB's log does not say that it "
-        "is a sample; Percona Server writes the rate next to each statement.",
+        "is a sample; Percona Server writes the rate next to each statement. Percona Server always logs statements "
+        "above slow_query_log_always_write_time, 10 seconds by default, and MariaDB 11.7 and later those above "
+        "log_slow_always_query_time, a year by default.",
         fix="Set it to 1 for a complete log, and raise long_query_time if the log grows too fast.",
         risk="The log grows faster, and writing it takes time.",
         exceptions="Servers with so many statements that a complete log costs too much.",
@@ -417,8 +429,8 @@ def sampled_slow_log(context: RuleContext) -> Iterator[Finding]:
         "pt-query-digest read files.",
         fix="Set log_output to FILE, and rotate the files.",
         risk="Programs that query the tables must read the files instead.",
-        exceptions="Managed services, which rotate the tables themselves and show no files; lint of their parameters "
-        "says nothing. A log that is on for minutes.",
+        exceptions="Managed services, for which there is no finding: they have procedures of their own, such as "
+        "mysql.rds_rotate_slow_log of Amazon RDS. A log that is on for minutes.",
         reconsider_when="A table that is emptied regularly.",
     ),
 )

@@ -1,4 +1,4 @@
-"""MOD: rules about SQL modes, character sets, optimizer settings, limits of statements and default engines."""
+"""MOD: rules about SQL modes, character sets, optimizer settings and limits of statements."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ HANDSHAKE = "character_set_client_handshake"
 TIMESTAMPS = "explicit_defaults_for_timestamp"
 PRUNE = "optimizer_prune_level"
 DIVES = "eq_range_index_dive_limit"
-TEMPORARY = "default_tmp_storage_engine"
 ALTER, COPIES = ("old_alter_table", "alter_algorithm"), frozenset({"ON", "COPY"})
 BLOCKS = " and blocks writes meanwhile"  # before MariaDB 11.2
 PREPARED, JOIN, SESSION_MEMORY = "max_prepared_stmt_count", "max_join_size", "max_session_mem_used"
@@ -42,9 +41,9 @@ OF_BOTH = frozenset({"general_ci", "unicode_ci", "unicode_520_ci", "bin"})
     options=(MODE, "ansi"),
     evidence=("ENG-11",),
     docs=Docs(
-        why="Without NO_ENGINE_SUBSTITUTION a statement that names a missing engine succeeds with a warning and "
-        "creates a table of the default engine, so restored or migrated tables differ from the originals. Every "
-        "version that mycnf knows has the mode by default.",
+        why="Without NO_ENGINE_SUBSTITUTION a CREATE TABLE that names a missing engine succeeds with a warning and "
+        "creates a table of the default engine, and ALTER TABLE leaves the engine as it is, so restored or migrated "
+        "tables differ from the originals. Every version that mycnf knows has the mode by default.",
         fix="Add NO_ENGINE_SUBSTITUTION to sql_mode.",
         risk="Statements that name a missing engine fail with error 1286.",
         exceptions="Dumps of old servers with engines that no longer exist, while they are loaded.",
@@ -72,12 +71,14 @@ def substituted_engine(context: RuleContext) -> Iterator[Finding]:
     options=(CHARSET,),
     evidence=("ENG-12",),
     docs=Docs(
-        why="utf8 in these servers is utf8mb3, with at most three bytes per character. Emoji, many Chinese characters "
-        "and other scripts need four: an insert is refused with error 1366, and without a strict mode each becomes a "
-        "question mark.",
+        why="utf8 in these servers is utf8mb3, with at most three bytes per character (on MariaDB unless old_mode "
+        "lacks UTF8_IS_UTF8MB3). Emoji, many Chinese characters and other scripts need four: an insert is refused with "
+        "error 1366. Without a strict mode they become question marks or, on MySQL if the client declares utf8, the "
+        "text is cut off there.",
         fix="Set character_set_server to utf8mb4, with a collation of that set. Existing databases keep theirs, which "
         "their new tables get too (ALTER DATABASE), and so do tables; convert them one by one.",
-        risk="New long columns may exceed the maximum length of an index or a row.",
+        risk="New long columns may exceed the maximum length of an index or a row. Converting a large table can take "
+        "long and block writes.",
         exceptions="Programs that send no such characters and were never tested with utf8mb4.",
         reconsider_when="A program that can't be changed.",
     ),
@@ -120,7 +121,8 @@ def _four_bytes(context: RuleContext) -> tuple[Action, ...]:
         risk="Text that was stored wrongly this way looks wrong to clients that declare their character set correctly: "
         "check some of it first.",
         restart=True,
-        exceptions="Clients too old to declare it, all with the server's character set.",
+        exceptions="Clients that send SET NAMES after they connect: they get what they ask for. Clients too old to "
+        "declare a character set, all with that of the server.",
         reconsider_when="No client that sends another character set than the server's.",
     ),
 )
@@ -134,7 +136,8 @@ def overruled_client_character_set(context: RuleContext) -> Iterator[Finding]:
         return
     charset = (context.text(CHARSET) or "").lower()
     yield overruled_client_character_set.finding(
-        f"Clients get {charset}, whatever character set they request; text in another character set is stored wrongly.",
+        f"Clients get {charset}, whatever character set they request when they connect; text in another one is stored "
+        "wrongly.",
         verdict_subject(line),
         severity=Severity.NOTE if charset == "utf8mb4" else None,
         help="remove the line",
@@ -150,9 +153,10 @@ def overruled_client_character_set(context: RuleContext) -> Iterator[Finding]:
     options=(TIMESTAMPS,),
     evidence=("ENG-14",),
     docs=Docs(
-        why="With explicit_defaults_for_timestamp = OFF a plain TIMESTAMP column becomes NOT NULL DEFAULT "
+        why="With explicit_defaults_for_timestamp = OFF the first plain TIMESTAMP column becomes NOT NULL DEFAULT "
         "CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP: in a test, a date in 2001 became today's after an update of "
-        "another column. These versions default to ON; MySQL and MariaDB 11.8 call OFF deprecated.",
+        "another column. A second one gets a date of zeros, which MySQL refuses by default (error 1067). These "
+        "versions default to ON; MySQL and MariaDB 11.4 and later call OFF deprecated.",
         fix="Remove the line; existing tables keep their definition.",
         risk="CREATE TABLE statements that rely on it create columns that may be NULL.",
         exceptions="Programs from before 5.6 that create their own tables.",
@@ -181,9 +185,10 @@ def implicit_timestamp_defaults(context: RuleContext) -> Iterator[Finding]:
     options=(PRUNE,),
     evidence=("ENG-15",),
     docs=Docs(
-        why="With optimizer_prune_level = 0 no table order is pruned from the search, and their number grows with the "
-        "factorial of the number of tables. EXPLAIN of a join of ten equal tables took 28 seconds with 0 and 7 "
-        "milliseconds with 1; with twelve tables it did not end within 40 seconds.",
+        why="With optimizer_prune_level = 0 no heuristic prunes table orders from the search, only a cost above that "
+        "of the best so far, and their number grows with the factorial of the number of tables. EXPLAIN of a join of "
+        "ten equal tables took 28 seconds with 0 and 7 milliseconds with 1; with twelve tables it did not end within "
+        "40 seconds.",
         fix="Remove the line.",
         risk="A plan that only the full search finds is not found; a session can set the variable for itself.",
         exceptions="Servers that only join few tables.",
@@ -245,7 +250,7 @@ def few_index_dives(context: RuleContext) -> Iterator[Finding]:
     "MOD007",
     "copying-alter-table",
     confidence=Confidence.LIKELY,
-    summary="Every ALTER TABLE copies the whole table, and mostly blocks writes to it.",
+    summary="ALTER TABLE copies the whole table unless it names another ALGORITHM, and mostly blocks writes to it.",
     targets=(Span("mysql"), Span("mariadb", before=(11, 5))),
     options=ALTER,
     evidence=("ENG-18", "ASK-SCH-05"),
@@ -266,42 +271,13 @@ def copying_alter_table(context: RuleContext) -> Iterator[Finding]:
             usual = "DEFAULT" if context.target.is_mariadb else "OFF"
             action = advise(context, name, usual, risk="running statements are not affected", watch="Com_alter_table")
             yield copying_alter_table.finding(
-                f"Every ALTER TABLE copies the whole table{'' if context.target.since('mariadb', 11, 2) else BLOCKS}.",
+                f"Without an ALGORITHM clause ALTER TABLE copies the whole table"
+                f"{'' if context.target.since('mariadb', 11, 2) else BLOCKS}.",
                 variable_subject(context, name),
                 help=help_line(action),
                 actions=present(action),
             )
             return
-
-
-@rule(
-    "MOD009",
-    "temporary-tables-without-rollback",
-    severity=Severity.NOTE,
-    summary="Temporary tables that clients create are MyISAM tables: ROLLBACK does not undo their changes.",
-    options=(TEMPORARY,),
-    evidence=("ENG-21",),
-    docs=Docs(
-        why="CREATE TEMPORARY TABLE without an ENGINE clause uses default_tmp_storage_engine. A row that was inserted "
-        "into a MyISAM table in a transaction stayed after a rollback, while the other tables of the transaction were "
-        "rolled back. Internal temporary tables are not affected.",
-        fix="Remove the line: InnoDB is the default.",
-        risk="Temporary tables take space in the buffer pool and in the temporary tablespace.",
-        exceptions="Programs that fill temporary tables outside of transactions, or intentionally keep rows after a "
-        "rollback.",
-        reconsider_when="A program of this server that was tested with nothing else.",
-    ),
-)
-def temporary_tables_without_rollback(context: RuleContext) -> Iterator[Finding]:
-    """Report an explicitly configured default_tmp_storage_engine = MyISAM."""
-    if context.text(TEMPORARY) == "MYISAM" and context.is_set(TEMPORARY):
-        action = advise(context, TEMPORARY, "InnoDB", risk="temporary tables take space in the buffer pool")
-        yield temporary_tables_without_rollback.finding(
-            "Temporary tables created without an ENGINE clause are MyISAM tables, in which ROLLBACK undoes nothing.",
-            variable_subject(context, TEMPORARY),
-            help=help_line(action),
-            actions=present(action),
-        )
 
 
 @rule(
@@ -381,19 +357,22 @@ OFFSET, INCREMENT = "auto_increment_offset", "auto_increment_increment"
     "MOD011",
     "ignored-auto-increment-offset",
     confidence=Confidence.MEASURED,
-    summary="auto_increment_offset is larger than auto_increment_increment, so the server ignores it.",
+    summary="auto_increment_offset is larger than auto_increment_increment, so numbers can collide with those of other "
+    "servers.",
     options=(OFFSET, INCREMENT),
     evidence=("AINC-01",),
     docs=Docs(
         why="Servers that replicate in a circle generate different numbers only if each has its own offset, no larger "
-        "than the increment. A server ignores a larger offset: with an increment of 2 it numbers rows 1, 3, 5, as the "
-        "server with offset 1 does, and their rows collide.",
+        "than the increment. From a larger offset a server subtracts the increment until it is not: with an increment "
+        "of 2 and an offset of 4 it numbers rows 2, 4, 6, as the server with offset 2 does, and their rows collide. "
+        "The first numbers can be those of yet another server: 3 and 5 gave 1, 5, 8, 11. MySQL's manual calls such an "
+        "offset ignored.",
         fix="Set auto_increment_increment to the number of servers that accept writes, and give each an offset from 1 "
         "up to that number.",
         risk="New rows get other numbers; existing ones stay.",
         exceptions="A node of a Galera cluster, which sets both by itself (wsrep_auto_increment_control). A single "
         "server that accepts writes: remove both lines there.",
-        reconsider_when="A server that numbers its rows from the offset.",
+        reconsider_when="A list of the offsets of all servers, whose numbers never meet.",
     ),
 )
 def ignored_auto_increment_offset(context: RuleContext) -> Iterator[Finding]:
@@ -404,8 +383,8 @@ def ignored_auto_increment_offset(context: RuleContext) -> Iterator[Finding]:
     if context.settings.on("wsrep_on") and context.settings.on("wsrep_auto_increment_control") is not False:
         return
     yield ignored_auto_increment_offset.finding(
-        f"{OFFSET} = {offset} is ignored: it is larger than {INCREMENT} ({increment}). New rows get the numbers that a "
-        "server with offset 1 gives.",
+        f"{OFFSET} = {offset} is larger than {INCREMENT} ({increment}): new rows get numbers that a server with offset "
+        f"{(offset - 1) % increment + 1} gives too.",
         variable_subject(context, OFFSET),
         help=f"set {INCREMENT} to the number of servers that accept writes, and {OFFSET} to a value from 1 up to that "
         "number",
@@ -426,7 +405,7 @@ READ_ONLY, INNODB_READ_ONLY = "transaction_read_only", "innodb_read_only"
         "CREATE USER fail with error 1792 until the session itself requests READ WRITE. With innodb_read_only = ON no "
         "InnoDB table can be created or changed, by any account; on MySQL 8.0 and later that includes accounts and "
         "table definitions.",
-        fix="Remove the line. To keep clients from writing to a replica, set read_only or super_read_only.",
+        fix="Remove the line. To keep clients from writing to a replica, set read_only, or on MySQL super_read_only.",
         risk="Clients can write again: make sure that this server is meant to take writes.",
         exceptions="Data on read-only media, and archives that nothing may change (innodb_read_only).",
         reconsider_when="A server on which nothing should be written.",
@@ -443,8 +422,9 @@ def writes_refused_by_default(context: RuleContext) -> Iterator[Finding]:
             actions=present(action),
         )
     if context.explicit_switch(INNODB_READ_ONLY):
+        keeper = "super_read_only" if context.target.is_mysql else "read_only"
         yield writes_refused_by_default.finding(
             "InnoDB is read-only: no account can create or change an InnoDB table.",
             variable_subject(context, INNODB_READ_ONLY),
-            help="remove the line; read_only and super_read_only keep clients from writing to a replica",
+            help=f"remove the line; {keeper} keeps clients from writing to a replica",
         )

@@ -112,9 +112,10 @@ def frequent_deadlocks(context: RuleContext) -> Iterator[Finding]:
     evidence=("WRK-01",),
     docs=Docs(
         why="A transaction gathers its row changes in binlog_cache_size bytes, by default 32K. A larger transaction "
-        "goes through a temporary file under tmpdir first. The rule reports one transaction in twenty, and at least "
-        "one a second; these thresholds are our choice.",
-        fix="Double the cache, up to 1M at most; split larger transactions instead.",
+        "goes through a temporary file, in tmpdir or, on MariaDB 11.8, next to the binary log. The rule reports one "
+        "transaction in twenty, and at least one a second; these thresholds are our choice.",
+        fix="Double the cache, up to 1M at most, which sessions that are open do not use; split larger transactions "
+        "instead.",
         risk="Each session that writes takes as much memory.",
         exceptions="Loads in transactions of many megabytes: no sensible cache holds them.",
         reconsider_when="Binlog_cache_disk_use that rises as fast with twice the cache.",
@@ -136,9 +137,11 @@ def spilling_binary_log_cache(context: RuleContext) -> Iterator[Finding]:
     evidence=("WRK-01",),
     docs=Docs(
         why="What a statement changes in MyISAM, Aria or MEMORY tables is cached in a separate cache of "
-        "binlog_stmt_cache_size bytes, by default 32K. Larger changes go through a temporary file. The rule reports "
-        "one statement in twenty, and at least one a second; these thresholds are our choice.",
-        fix="Double the cache, up to 1M at most, or move the tables to InnoDB.",
+        "binlog_stmt_cache_size bytes, by default 32K. Larger changes go through a temporary file, in tmpdir or, on "
+        "MariaDB 11.8, next to the binary log. The rule reports one statement in twenty, and at least one a second; "
+        "these thresholds are our choice.",
+        fix="Double the cache, up to 1M at most, which sessions that are open do not use, or move the tables to "
+        "InnoDB.",
         risk="Each session that writes takes as much memory.",
         exceptions="Statements that change many megabytes: no sensible cache holds them.",
         reconsider_when="Binlog_stmt_cache_disk_use that rises as fast with twice the cache.",
@@ -177,14 +180,15 @@ def _spill_findings(which: Rule, context: RuleContext, name: str, counter: str, 
     "transaction-for-each-change",
     severity=Severity.NOTE,
     confidence=Confidence.OPINION,
-    summary="Nearly every change is its own transaction, and each commit waits for the disk.",
+    summary="Nearly every change is its own transaction, and by default each commit waits for the disk.",
     needs=("server", "workload"),
     evidence=("WRK-02", "WRK-06"),
     docs=Docs(
-        why="A change outside a transaction is committed at once, and a commit waits until the redo log and the binary "
-        "log are on disk. 300 inserts of one session took 2 to 11 times as long one by one as in one transaction. "
-        "MySQL's manual recommends wrapping related changes in a transaction. The rule uses the counters of the binary "
-        "log, so without it there is no finding. The threshold, a hundred changes a second, is our choice.",
+        why="A change outside a transaction is committed at once, and by default a commit waits until the redo log is "
+        "on disk, and on MySQL the binary log too. 300 inserts of one session took 2 to 11 times as long one by one as "
+        "in one transaction. MySQL's manual recommends wrapping related changes in a transaction. The rule uses the "
+        "counters of the binary log, so without it there is no finding. The threshold, a hundred changes a second, is "
+        "our choice.",
         fix="Put changes that belong together into one transaction, or insert many rows with one statement.",
         risk="Rows stay locked until the commit; a client that fails loses what it hasn't committed.",
         exceptions="Many clients that each make one change: they already commit together, and there is nothing to "

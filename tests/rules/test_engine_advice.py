@@ -206,3 +206,18 @@ def test_read_only_waits_for_the_writes_that_are_under_way(target: str, name: st
     action = advise(known, name, value, risk="clients that write here get errors")
     assert action is not None
     assert "later writes wait behind it" in action.risk
+
+
+@pytest.mark.parametrize(("increment", "offset", "same"), [(2, 4, 2), (2, 5, 1), (3, 5, 2), (3, 10, 1), (5, 100, 5)])
+def test_a_large_offset_is_that_of_another_server(increment: int, offset: int, same: int, tmp_path: Path) -> None:
+    """Numbers with an offset above the increment are those of the offset that remains (AINC-01)."""
+    file = f"auto_increment_increment = {increment}\nauto_increment_offset = {offset}"
+    message = first(tmp_path, "ignored-auto-increment-offset", "mysql-8.0.15", file).message
+    assert message.endswith(f"new rows get numbers that a server with offset {same} gives too.")
+
+
+def test_a_delay_before_each_sync_is_one_of_many_groups(tmp_path: Path) -> None:
+    """With sync_binlog above 1 only the groups that are synced wait (ASK-BIN-36)."""
+    for period, groups in ((0, "Each commit"), (1, "Each commit"), (10, "One group of commits in 10")):
+        file = f"binlog_group_commit_sync_delay = 1000000\nsync_binlog = {period}"
+        assert first(tmp_path, "delayed-commits", "mysql-9.7.4", file).message.startswith(f"{groups} may wait up to")
