@@ -150,8 +150,9 @@ def _replica_count_action(context: RuleContext) -> Action | None:
     quiet={"server_id": (1, MOST)},
     evidence=("ASK-13",),
     docs=Docs(
-        why="MySQL starts with server_id = 0 and a binary log, and then refuses replicas. MariaDB uses 1 instead. "
-        "Without any server_id MySQL 5.7 does not start with a binary log, which invalid-value reports.",
+        why="MySQL starts with server_id = 0 and a binary log, and then refuses replicas (error 1236) and to be one "
+        "(error 1794). MariaDB uses 1 instead. Without any server_id MySQL 5.7 does not start with a binary log, which "
+        "invalid-value reports.",
         fix="Set server_id to a number that no other server of the topology has.",
         risk="Two servers with the same number break replication between them.",
         exceptions="Servers that never take part in replication.",
@@ -413,8 +414,8 @@ OVERRULED = {
     evidence=("ASK-BIN-33",),
     docs=Docs(
         why="A cache of the binary log gets no larger than its maximum, and expire_logs_days becomes 0 where "
-        "binlog_expire_logs_seconds is set. The server reports this in its error log at most, so the file shows a "
-        "value that is not in use.",
+        "binlog_expire_logs_seconds is set to more than 0. The server reports this in its error log at most, so the "
+        "file shows a value that is not in use.",
         fix="Remove the line, or change the option that overrules it.",
         risk="A cache without a line has its default size, 32K. The line of expire_logs_days has no effect already.",
         exceptions="A file that MySQL 5.7 reads as well needs expire_logs_days.",

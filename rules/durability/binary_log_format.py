@@ -146,7 +146,7 @@ TRUST = "log_bin_trust_function_creators"
         "that calls it, and a replica computes different rows. A row-based log holds the rows themselves.",
         fix="Set binlog_format to ROW, or log_bin_trust_function_creators to OFF.",
         risk="With OFF, accounts without SUPER cannot create functions or triggers (error 1419), and functions without "
-        "such a declaration cannot be created. Managed services grant no SUPER: use ROW there.",
+        "such a declaration cannot be created. Most managed services grant no SUPER: use ROW there.",
         exceptions="Servers whose stored functions are all deterministic. That they change no rows is not enough: "
         "INSERT … VALUES (f()) is logged as it is written.",
         reconsider_when="A list of all stored functions, each of them deterministic.",

@@ -35,10 +35,11 @@ WAIT_COUNT = "binlog_commit_wait_count"
         "took a second. It saves syncs only where many sessions commit at once. The threshold, 10 ms, is our choice. A "
         "shorter delay is a note where on average fewer than one commit arrives within it. MariaDB waits up to "
         "binlog_commit_wait_usec for binlog_commit_wait_count commits: with 1,000,000 and a count of 100 each INSERT "
-        "took a second. It ends the wait when another transaction needs a lock of one that waits. An option file is "
-        "reported from 10 ms on; a measured window, where most groups waited the whole time and held fewer than half "
-        "of these commits. With 20,000 microseconds and a count of 20, MariaDB 11.8 did 333 transactions a second with "
-        "eight sessions instead of 5,513; with 2,000 microseconds, MySQL 9.7 did 80 instead of 125 with one session.",
+        "took a second. MariaDB ends the wait when another transaction needs a lock of one that waits. An option file "
+        "is reported from 10 ms on; a measured window, where most groups waited the whole time and held fewer than "
+        "half of these commits. With 20,000 microseconds and a count of 20, MariaDB 11.8 did 333 transactions a second "
+        "with eight sessions instead of 5,513; with 2,000 microseconds, MySQL 9.7 did 80 instead of 125 with one "
+        "session.",
         fix="Set it to 0, the default, or to less than the time that a sync takes. MariaDB: set "
         "binlog_commit_wait_count to 0.",
         risk="More syncs of the binary log.",

@@ -313,9 +313,9 @@ def _index_limit(context: RuleContext) -> str:
     options=("log_error_verbosity", "log_warnings"),
     evidence=("OBS-06",),
     docs=Docs(
-        why="With log_error_verbosity = 1 MySQL logs only errors: settings that it changed at start-up and "
-        "deprecations are not logged. MariaDB logs a refused login as a warning with log_warnings = 2, its default, "
-        "and not with 1 or 0.",
+        why="With log_error_verbosity = 1 MySQL logs only errors and, from 8.0 on, system messages: settings that it "
+        "changed at start-up and deprecations are not logged. MariaDB logs a refused login as a warning with "
+        "log_warnings = 2, its default, and not with 1 or 0.",
         fix="Remove the line.",
         risk="A longer log.",
         exceptions="Logs that are flooded with one warning: suppress only that warning if the version can "

@@ -288,12 +288,12 @@ def copying_alter_table(context: RuleContext) -> Iterator[Finding]:
     evidence=("LIM-01", "LIM-02"),
     docs=Docs(
         why="max_prepared_stmt_count = 0 refuses every statement that a client prepares on the server, as many "
-        "programs do by default. max_join_size also switches sql_big_selects off: a SELECT that the optimizer "
-        "estimates above the limit fails with error 1104, however much it would really read. max_session_mem_used ends "
-        "statements of MariaDB with error 1290: SHOW GLOBAL VARIABLES did not run with 8M, and a SELECT from a derived "
-        "table not with 2M. The thresholds, a million rows and 16M of memory, are our choice. A max_execution_time "
-        "below 2 seconds ends SELECT statements such as reports, and a max_statement_time below 10 seconds also ALTER "
-        "TABLE and other maintenance: these are notes.",
+        "programs do by default. max_join_size also switches sql_big_selects off: a SELECT or an UPDATE of a join that "
+        "the optimizer estimates above the limit fails with error 1104, however much it would really read. "
+        "max_session_mem_used ends statements of MariaDB with error 1290: SHOW GLOBAL VARIABLES did not run with 8M, "
+        "and a SELECT from a derived table not with 2M. The thresholds, a million rows and 16M of memory, are our "
+        "choice. A max_execution_time below 2 seconds ends SELECT statements such as reports, and a max_statement_time "
+        "below 10 seconds also ALTER TABLE and other maintenance: these are notes.",
         fix="Remove the line. To end runaway statements, set max_execution_time (MySQL) or max_statement_time "
         "(MariaDB) in the sessions that run them; MariaDB also has a limit for accounts.",
         risk="Statements that were refused before will run.",
