@@ -238,20 +238,32 @@ OF_ENTERPRISE = frozenset(
 )
 
 
+# Options of a Galera node's provider: 11.4.5 and 11.8.9 have them with wsrep_on = ON and a provider, 10.11 does not.
+PROVIDER_OPTIONS = frozenset(
+    f"wsrep_provider_{group}_"
+    for group in ("cert", "evs", "gcache", "gcomm", "gcs", "gmcast", "ist", "pc", "protonet", "repl", "socket")
+)
+PROVIDER_SINCE = ("mariadb", 11, 4)
+
+
 def plugins_loaded_by(placed: Iterable[PlacedLine]) -> frozenset[str]:
     """Return the name prefixes of the options of the plugins that these lines load.
 
     plugin_load and early_plugin_load replace what the lines before them load, plugin_load_add adds to it.
     """
     loaded: dict[bool, list[str]] = {True: [], False: []}  # by whether the list is early_plugin_load's
+    node = {"wsrep_on": "", "wsrep_provider": ""}
     for at in placed:
         name = (at.line.name or "").lower().replace("-", "_").removeprefix("loose_")
+        if name in node:
+            node[name] = (at.line.value or "on").lower()
         if name in LOADERS:
             names = loaded[name == LOADS_EARLY]
             if name != ADDS and not at.line.conditional:
                 names.clear()
             names += _names(at.line.value or "")
-    return frozenset(loaded[True] + loaded[False])
+    is_node = node["wsrep_on"] in ("on", "1", "true") and node["wsrep_provider"] not in ("", "none")
+    return frozenset(loaded[True] + loaded[False]).union(PROVIDER_OPTIONS if is_node else ())
 
 
 def _names(value: str) -> list[str]:

@@ -20,6 +20,8 @@ from advisor.verdict.names import (
     CAPITALS,
     NOT_LOADED,
     NOT_OF_MARIADB,
+    PROVIDER_OPTIONS,
+    PROVIDER_SINCE,
     find_removed_library,
     is_component_option,
     option_prefixes,
@@ -59,6 +61,8 @@ def explain_missing(
         return match._replace(canonical=None), _explain_component(name, catalog)
     if catalog.target.is_mariadb:
         loaded -= NOT_OF_MARIADB
+    if not catalog.target.since(*PROVIDER_SINCE):
+        loaded -= PROVIDER_OPTIONS
     if any(name.startswith(plugin) for plugin in loaded):
         match, taken = _explain_loaded_plugin(name, match._replace(canonical=None), catalog, loaded)
     else:
