@@ -53,16 +53,18 @@ def is_primary_node(context: RuleContext) -> bool:
     summary="wsrep_provider is set but wsrep_on is not, or the other way round: the node is not part of a cluster.",
     targets=MARIADB,
     options=USED,
-    evidence=("GAL-01", "ASK-GAL-01", "ASK-GAL-11"),
+    evidence=("GAL-01", "ASK-GAL-01", "ASK-GAL-11", "ASK-GAL-19"),
     docs=Docs(
         why="MariaDB loads the provider only where wsrep_on is ON, and the default is OFF. With only one of the two "
         "the server starts without a warning, and accepts writes that reach no other node. SET GLOBAL wsrep_on = OFF "
         "on a running node has the same effect on its writes, while wsrep_connected and wsrep_ready stay ON.",
-        fix="Set wsrep_on = ON together with wsrep_provider and wsrep_cluster_address, or remove all of them.",
-        risk="A node that joins replaces its data with that of the cluster.",
+        fix="Set wsrep_on = ON together with wsrep_provider, wsrep_cluster_address and binlog_format = ROW, or remove "
+        "all of them. If the server was written to outside the cluster, remove its grastate.dat before it joins.",
+        risk="Without grastate.dat the node gets a full copy and loses its own writes. With it, it may get only what "
+        "it missed: on 10.11 a row that was written meanwhile stayed on this node alone.",
         restart=True,
         exceptions="A node that is kept out of the cluster for a while.",
-        reconsider_when="wsrep_ready is ON.",
+        reconsider_when="wsrep_on and wsrep_connected are ON.",
     ),
 )
 def galera_half_configured(context: RuleContext) -> Iterator[Finding]:
@@ -78,8 +80,8 @@ def galera_half_configured(context: RuleContext) -> Iterator[Finding]:
         yield galera_half_configured.finding(
             "wsrep_provider is set, but wsrep_on is OFF: the server loads no provider and joins no cluster.",
             variable_subject(context, WSREP_PROVIDER),
-            help="write wsrep_on = ON as well, with which the node joins and replaces its data with the cluster's, or "
-            "remove wsrep_provider",
+            help="write wsrep_on = ON and binlog_format = ROW, or remove wsrep_provider; if the server was written to "
+            "outside the cluster, remove its grastate.dat first, so that it gets a full copy",
         )
     if context.text(WSREP_ON) == "ON" and context.is_set(WSREP_ON) and not has_provider(context):
         yield galera_half_configured.finding(
@@ -95,7 +97,7 @@ def galera_half_configured(context: RuleContext) -> Iterator[Finding]:
     summary="A restarted node does not rejoin its cluster: its start is refused, or it bootstraps another cluster.",
     targets=MARIADB,
     options=(ADDRESS, NEW_CLUSTER),
-    evidence=("GAL-02", "ASK-GAL-15"),
+    evidence=("GAL-02", "ASK-GAL-15", "ASK-GAL-18"),
     docs=Docs(
         why="An address without members, or wsrep_new_cluster in an option file, takes effect at every restart. A node "
         "that left others behind is refused then: its grastate.dat has safe_to_bootstrap: 0, and the server stops with "
@@ -103,7 +105,8 @@ def galera_half_configured(context: RuleContext) -> Iterator[Finding]:
         "data directory is new, bootstraps a cluster of its own: both accept writes, and the data diverges.",
         fix="Name all nodes in wsrep_cluster_address, before the next start; bootstrap a cluster only once, with "
         "galera_new_cluster.",
-        risk="A node that finds no other waits for one.",
+        risk="A node that finds no other one stops after half a minute: when all are down, one of them must be "
+        "bootstrapped.",
         exceptions="Clusters of one node, for tests.",
         reconsider_when="A restart after which wsrep_cluster_size is the same on all nodes.",
     ),
@@ -133,14 +136,14 @@ def galera_founds_itself_anew(context: RuleContext) -> Iterator[Finding]:
     summary="Split brain: after a network partition both parts of the cluster accept writes.",
     targets=MARIADB,
     options=(OPTIONS,),
-    evidence=("GAL-03",),
+    evidence=("GAL-03", "ASK-GAL-18"),
     docs=Docs(
         why="Only a majority of the cluster may write, so that there is only one version of the data. With "
         "pc.ignore_sb or pc.ignore_quorum each part continues by itself, and afterwards no node can determine which "
         "rows are right.",
-        fix="Remove the option, and add a third node or an arbitrator.",
-        risk="A part without a majority refuses writes until the other nodes are back.",
-        restart=True,
+        fix="Remove the option, and add a third node or an arbitrator. A running node can switch it off: with "
+        "pc.ignore_sb=no in wsrep_provider_options, on MariaDB 11.4 and 11.8 with wsrep_provider_pc_ignore_sb = OFF.",
+        risk="A part without a majority refuses reads and writes until the other nodes are back.",
         exceptions="Two nodes of which only one ever receives writes, according to the vendor.",
         reconsider_when="A majority that survives the loss of any one site.",
     ),
@@ -171,14 +174,13 @@ def provider_options(context: RuleContext) -> dict[str, str]:
     summary="Galera applies rows, but the server is set to the STATEMENT or MIXED format.",
     targets=MARIADB,
     options=USED,
-    evidence=("GAL-01",),
+    evidence=("GAL-01", "ASK-GAL-18"),
     docs=Docs(
-        why="The vendor lists binlog_format = ROW among the required settings of a node. MariaDB's default is MIXED, "
-        "so it must be set.",
+        why="MariaDB 10.11, 11.4 and 11.8 stop at their start as a node with another format. The default is MIXED.",
         fix="Set binlog_format = ROW.",
         risk="Changes of many rows make larger binary logs.",
         exceptions="None.",
-        reconsider_when="A statement by the vendor that other formats are supported.",
+        reconsider_when="A version of MariaDB that starts so.",
     ),
 )
 def galera_not_in_rows(context: RuleContext) -> Iterator[Finding]:
@@ -291,10 +293,11 @@ def galera_logs_half(context: RuleContext) -> Iterator[Finding]:
     summary="DDL statements run on this node only.",
     targets=MARIADB,
     options=("wsrep_osu_method",),
-    evidence=("GAL-04",),
+    evidence=("GAL-04", "ASK-GAL-19"),
     docs=Docs(
         why="RSU is meant for one session that runs the DDL on each node in turn. As a global setting, every CREATE "
-        "and ALTER from an application stays on one node, and the rows that follow fail on the others.",
+        "and ALTER from an application stays on one node. In a cluster of three the first row for such a table failed "
+        "on the others, and the node with the table was voted out.",
         fix="Remove the line, and set RSU in the session that runs the DDL on each node.",
         risk="DDL then blocks the cluster while it runs.",
         exceptions="A node on which such a change is in progress.",
@@ -307,7 +310,7 @@ def galera_local_schema_changes(context: RuleContext) -> Iterator[Finding]:
     if uses_galera(context) and context.is_set(name) and context.text(name) == "RSU":
         action = advise(context, name, "TOI", risk="DDL blocks the cluster while it runs")
         yield galera_local_schema_changes.finding(
-            "Every CREATE and ALTER stays on this node, and rows for it fail on the others.",
+            "Every CREATE and ALTER stays on this node. Rows for it fail on the others, which can expel this node.",
             variable_subject(context, name),
             help=help_line(action) or "remove the line, and set RSU in a session where it is needed",
             actions=present(action),
@@ -319,17 +322,17 @@ def galera_local_schema_changes(context: RuleContext) -> Iterator[Finding]:
     "galera-blocking-transfer",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="As an SST donor this node is blocked and accepts no writes.",
+    summary="A donor of a full copy (SST) is blocked and accepts no writes.",
     targets=MARIADB,
     options=("wsrep_sst_method",),
-    evidence=("GAL-05", "ASK-GAL-09", "ASK-GAL-12"),
+    evidence=("GAL-05", "ASK-GAL-09", "ASK-GAL-12", "ASK-GAL-19"),
     docs=Docs(
         why="With rsync and mysqldump the donor holds a read lock during the whole transfer; mariabackup copies while "
-        "writes continue. Meanwhile a cluster of three has only one working node.",
+        "writes continue. Meanwhile a cluster of three has only one working node. The joining node sets the method.",
         fix="Set wsrep_sst_method = mariabackup on all nodes, with an account for it in wsrep_sst_auth, which needs "
         "RELOAD, PROCESS and BINLOG MONITOR ON *.*. Without wsrep_sst_auth the donor logs in as the operating system "
         "account of the server, which needs an account that takes no password (unix_socket).",
-        risk="It needs mariadb-backup and socat on all nodes, and the same method everywhere.",
+        risk="It needs mariadb-backup and socat on all nodes, as any of them can be the donor.",
         exceptions="Small databases, and donors that may be blocked: rsync is the fastest method.",
         reconsider_when="Transfers that are short enough for the cluster.",
     ),
@@ -359,17 +362,18 @@ def _copied_bytes(context: RuleContext) -> int:
     "galera-of-two-nodes",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="The cluster has two nodes: when one is lost, the other loses quorum and refuses writes.",
+    summary="The cluster has two nodes: when one is lost, the other loses quorum and refuses statements.",
     targets=MARIADB,
     options=(ADDRESS,),
     evidence=("GAL-06", "GAL-03"),
     docs=Docs(
-        why="Only a part with more than half of the votes accepts writes. One of two nodes is never more than half, so "
-        "a crash of one or a broken network stops the other. The vendor recommends three nodes, or an arbitrator "
-        "(garbd) as the third vote.",
+        why="Only a part with more than half of the votes accepts statements. One of two nodes is never more than "
+        "half, so a crash of one or a broken network stops the other; a shutdown does not. The vendor recommends three "
+        "nodes, or an arbitrator (garbd) as the third vote.",
         fix="Add a third node, or an arbitrator on another host.",
         risk="A third node gets all writes; an arbitrator gets all traffic, but stores nothing.",
-        exceptions="Clusters with an arbitrator, or with more nodes than the address lists.",
+        exceptions="Clusters with an arbitrator, or with more nodes than the address lists. With different pc.weight "
+        "the heavier node survives the loss of the other.",
         reconsider_when="wsrep_cluster_size of 3.",
     ),
 )
@@ -383,7 +387,7 @@ def galera_of_two_nodes(context: RuleContext) -> Iterator[Finding]:
     if few or (counted == TWO and len(nodes) == 1):
         yield galera_of_two_nodes.finding(
             f"The {'address lists' if few else 'cluster has'} two nodes: if one is lost silently, the other has no "
-            "majority and refuses writes.",
+            "majority and refuses statements.",
             variable_subject(context, ADDRESS),
             help="add a third node, or an arbitrator (garbd) on another host",
         )

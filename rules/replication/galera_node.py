@@ -121,15 +121,15 @@ def _size_bytes(text: str) -> int | None:
     "galera-without-certification-keys",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="Inserts into tables without a primary key fail.",
+    summary="Inserts into tables without a primary key fail, and updates and deletes too.",
     targets=MARIADB,
     options=(NO_KEY,),
-    evidence=("ASK-GAL-16", "GAL-09"),
+    evidence=("ASK-GAL-16", "GAL-09", "ASK-GAL-18"),
     docs=Docs(
         why="Certification compares the keys of changed rows, and detects changes to one row on two nodes. For tables "
-        "without a primary key MariaDB generates keys; with wsrep_certify_nonPK = OFF it does not. On the cluster that "
-        "we tested each INSERT into such a table then failed with error 1213, a deadlock, without any other session. "
-        "The default is ON.",
+        "without a primary key MariaDB generates keys; with wsrep_certify_nonPK = OFF it does not. On the servers that "
+        "we tested (10.11, 11.4, 11.8) each INSERT into such a table then failed with error 1213, a deadlock, without "
+        "any other session, and on 11.4 and 11.8 each UPDATE and DELETE too. The default is ON.",
         fix="Remove the line, and give each table a primary key.",
         risk="Tables without a primary key can be written to again, with the limits that Galera has for them.",
         exceptions="Databases in which each table has a primary key: there the option changes nothing.",
@@ -157,7 +157,7 @@ def galera_without_certification_keys(context: RuleContext) -> Iterator[Finding]
     needs=("server",),
     targets=MARIADB,
     options=(OPTIONS,),
-    evidence=("ASK-GAL-07", "GAL-13"),
+    evidence=("ASK-GAL-07", "GAL-13", "ASK-GAL-18"),
     docs=Docs(
         why="Quorum is more than half of the sum of pc.weight over all nodes (wsrep_cluster_weight). If a node with "
         "half of it or more is lost suddenly, the others have no quorum, however many they are.",
@@ -183,13 +183,25 @@ def galera_node_outweighs_others(context: RuleContext) -> Iterator[Finding]:
             if context.server.managed
             else (
                 Action(
-                    statement="SET GLOBAL wsrep_provider_options = 'pc.weight=1';",
-                    undo=f"SET GLOBAL wsrep_provider_options = 'pc.weight={weight}';",
-                    risk="only while all nodes are connected; change wsrep_provider_options in the option file too",
+                    statement=set_provider_option(context, "pc.weight", "1"),
+                    undo=set_provider_option(context, "pc.weight", str(weight)),
+                    risk="only while all nodes are connected; change it in the option file too",
                     watch="wsrep_cluster_weight",
                 ),
             ),
         )
+
+
+def set_provider_option(context: RuleContext, name: str, value: str) -> str:
+    """The statement that sets an option of the provider.
+
+    Where the plugin wsrep_provider has a variable for each, as on MariaDB 11.4 and 11.8, the server refuses to set
+    wsrep_provider_options (ASK-GAL-18).
+    """
+    variable = f"wsrep_provider_{name.replace('.', '_')}"
+    if variable in context.server.variables:
+        return f"SET GLOBAL {variable} = {'ON' if value == 'YES' else value};"
+    return f"SET GLOBAL wsrep_provider_options = '{name}={value}';"
 
 
 @rule(
@@ -248,10 +260,11 @@ def galera_cache_for_minutes(context: RuleContext) -> Iterator[Finding]:
     options=(METHOD,),
     evidence=("ASK-GAL-09", "ASK-GAL-12"),
     docs=Docs(
-        why="With wsrep_sst_method = mariabackup the donor runs mariadb-backup, which logs in with wsrep_sst_auth, or "
-        "as the operating system account of the server where that is empty. Without an account of that name the "
-        "transfer fails, and the joining node stops. The problem appears only when a node was disconnected for too "
-        "long or is replaced. The rule does not check whether an account of that name needs a password.",
+        why="With wsrep_sst_method = mariabackup on the joining node the donor runs mariadb-backup, which logs in with "
+        "wsrep_sst_auth, or as the operating system account of the server where that is empty. Without an account of "
+        "that name the transfer fails, and the joining node stops. The problem appears only when a node was "
+        "disconnected for too long or is replaced. The rule does not check whether an account of that name needs a "
+        "password.",
         fix="Create an account and give it RELOAD, PROCESS and BINLOG MONITOR ON *.*; mariadb-backup 10.11 failed "
         "without any one of them. Write its name and password as wsrep_sst_auth = NAME:PASSWORD on all nodes, in a "
         "file with mode 640 or less.",
@@ -306,7 +319,8 @@ def galera_transfer_without_account(context: RuleContext) -> Iterator[Finding]:
         "with DISABLED without one. The other nodes do not check again what one node allowed.",
         fix="Remove the line: ENFORCING is the default on a node of a cluster. MASTER allows table locks if a single "
         "node receives the writes.",
-        risk="Statements that the mode refuses end with an error: read the warnings of PERMISSIVE first.",
+        risk="Statements that the mode refuses end with an error: read the warnings of PERMISSIVE first. A node whose "
+        "settings fail the checks does not start.",
         exceptions="A node that is being migrated into the cluster, and test clusters.",
         reconsider_when="A cluster whose tables are all InnoDB tables with a primary key.",
     ),
@@ -337,14 +351,15 @@ LOOPBACK = ("127.", "LOCALHOST", "[::1]")
     summary="A full copy (SST) fails, because MariaDB has no script for this method.",
     targets=(Span("mariadb", since=(10, 3)),),
     options=(METHOD,),
-    evidence=("ASK-GAL-13",),
+    evidence=("ASK-GAL-13", "ASK-GAL-19"),
     docs=Docs(
         why="The server runs wsrep_sst_METHOD for a full copy. MariaDB's packages no longer have a script for "
         "XtraBackup, which cannot copy MariaDB 10.3 and later: a node that needs a full copy stops at once. The "
         "problem appears only when a node was disconnected for too long or is replaced.",
         fix="Set wsrep_sst_method = mariabackup on all nodes, install mariadb-backup there, and write its account in "
         "wsrep_sst_auth (galera-transfer-without-account).",
-        risk="The nodes must agree on the method before one of them needs a copy.",
+        risk="It needs mariadb-backup on all nodes, as any of them can be the donor: the donor uses the method of the "
+        "joining node.",
         exceptions="A script of that name that was installed by hand.",
         reconsider_when="A node that joined by this method.",
     ),
@@ -368,15 +383,15 @@ def galera_transfer_without_script(context: RuleContext) -> Iterator[Finding]:
     summary="The node uses an address at which nodes cannot reach each other.",
     targets=MARIADB,
     options=(ADDRESS, NODE),
-    evidence=("ASK-GAL-14",),
+    evidence=("ASK-GAL-14", "ASK-GAL-19"),
     docs=Docs(
         why="Nodes communicate on a separate port, 4567 by default. At 3306, the client port, a node reaches no "
-        "cluster: it tries for half a minute and stops; set with SET GLOBAL, it "
-        "leaves the node disconnected. A node announces its wsrep_node_address to the others. With a "
-        "loopback address, they look for it on their own hosts, even for state transfers.",
+        "cluster: it tries for half a minute and stops; set with SET GLOBAL, it leaves the node disconnected. A node "
+        "that needs a state transfer gives its wsrep_node_address to the donor. With a loopback address the donor "
+        "looks for it on the donor's own host: the node stops, although it had joined the group.",
         fix="Remove the port from wsrep_cluster_address, or write 4567. Set wsrep_node_address to an address that the "
         "other nodes can reach, or remove it.",
-        risk="None: with these addresses the node cannot work in a cluster of several hosts.",
+        risk="None.",
         restart=True,
         exceptions="A cluster on one host, for tests. Nodes whose gmcast.listen_addr is at port 3306.",
         reconsider_when="wsrep_cluster_size that includes all nodes.",

@@ -9,7 +9,7 @@ from rules.core.context import MissingFact
 from rules.core.counters import MINIMUM_EVENTS, MINIMUM_WINDOW, window_text
 from rules.core.subject import variable_subject
 from rules.replication.galera import ADDRESS, MARIADB, is_node, is_primary_node, node_addresses, provider_options
-from rules.replication.galera_node import APPLIERS
+from rules.replication.galera_node import APPLIERS, set_provider_option
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 DONOR, SYNCED = 2, 4  # wsrep_local_state
 STATES = {1: "Joining", DONOR: "Donor/Desynced", 3: "Joined"}
-BOOTSTRAP = "SET GLOBAL wsrep_provider_options = 'pc.bootstrap=YES';"
 DESYNC, REJECT = "wsrep_desync", "wsrep_reject_queries"
 QUEUE, COMMITTED = "wsrep_local_recv_queue", "wsrep_last_committed"
 SENT, PAUSED = "wsrep_flow_control_sent", "wsrep_flow_control_paused_ns"
@@ -53,13 +52,15 @@ def _window(context: RuleContext) -> Workload:
     summary="The node is outside the primary component and refuses statements.",
     needs=("server",),
     targets=MARIADB,
-    evidence=("ASK-GAL-03", "GAL-10"),
+    evidence=("ASK-GAL-03", "GAL-10", "ASK-GAL-18", "ASK-GAL-19"),
     docs=Docs(
-        why="A node without a majority of the cluster changes to non-Primary and answers statements with error 1047. "
+        why="A node without a majority of the cluster changes to non-Primary and answers statements on tables with "
+        "error 1047, and BEGIN too. SELECT 1 and SHOW still work, so check wsrep_ready before you send clients to it. "
         "It rejoins by itself when it reaches the others. wsrep_dirty_reads = ON permits reads of old data.",
         fix="Restore the network to the other nodes, or start them. Only if no node of the cluster is Primary and the "
-        "others cannot return soon: choose the node with the highest wsrep_last_committed and make it primary with "
-        "pc.bootstrap=YES, on this one node.",
+        "others cannot return soon: choose the node with the highest wsrep_last_committed and make it primary, on this "
+        "one node: SET GLOBAL wsrep_provider_options = 'pc.bootstrap=YES', or where the server has a variable for it, "
+        "as on MariaDB 11.4 and 11.8, SET GLOBAL wsrep_provider_pc_bootstrap = ON.",
         risk="pc.bootstrap=YES while another part is Primary, or in two parts, creates two clusters whose data "
         "diverges (split brain).",
         exceptions="A node that was disconnected for maintenance (an empty wsrep_cluster_address).",
@@ -83,13 +84,13 @@ def galera_non_primary(context: RuleContext) -> Iterator[Finding]:
         f"{_status(context, 'wsrep_cluster_size') or 'unknown'}.",
         help="restore the connection to the other nodes; run pc.bootstrap=YES on one node only, and only if no node is "
         "Primary",
-        actions=() if context.server.managed else (_bootstrap(),),
+        actions=() if context.server.managed else (_bootstrap(context),),
     )
 
 
-def _bootstrap() -> Action:
+def _bootstrap(context: RuleContext) -> Action:
     return Action(
-        statement=BOOTSTRAP,
+        statement=set_provider_option(context, "pc.bootstrap", "YES"),
         risk="split brain: only if wsrep_cluster_status is Primary on no node, including unreachable nodes; run it on "
         "one node only, the one with the highest wsrep_last_committed",
         watch="wsrep_cluster_status",
@@ -105,8 +106,8 @@ def _bootstrap() -> Action:
     targets=MARIADB,
     evidence=("ASK-GAL-03", "GAL-10"),
     docs=Docs(
-        why="While wsrep_ready is OFF the node answers statements with error 1047. A node that joins gets a state "
-        "transfer first.",
+        why="While wsrep_ready is OFF the node answers statements on tables with error 1047. A node that joins gets a "
+        "state transfer first.",
         fix="Wait for the state transfer, and send clients to other nodes. If the state does not change, find the "
         "reason in the error logs of this node and of its donor.",
         risk="None.",
@@ -160,16 +161,16 @@ def galera_rejects_queries(context: RuleContext) -> Iterator[Finding]:
     "GAL016",
     "galera-desynced",
     severity=Severity.NOTE,
-    summary="The node is not synchronized: it serves old data, and the cluster does not wait for it.",
+    summary="The node is not synchronized: it may serve old data, and the cluster does not wait for it.",
     needs=("server",),
     targets=MARIADB,
     options=(DESYNC,),
     evidence=("ASK-GAL-04", "GAL-10"),
     docs=Docs(
         why="A donor, a node with wsrep_desync = ON and a node under FLUSH TABLES WITH READ LOCK are in the state "
-        "Donor/Desynced. They send no flow control, so their queue of received write sets has no limit and readers see "
-        "old data. A node in state Joined catches up with its queue. From a thousand waiting write sets on the finding "
-        "is a warning; that threshold is our choice.",
+        "Donor/Desynced. They send no flow control, so their queue of received write sets has no limit and readers may "
+        "see old data. A node in state Joined catches up with its queue. From a thousand waiting write sets on the "
+        "finding is a warning; that threshold is our choice.",
         fix="Wait until the state transfer or the backup has ended. Set wsrep_desync = OFF if it was left ON.",
         risk="A node that is synchronized again takes part in flow control: if its queue is long, it pauses the "
         "cluster.",
@@ -210,10 +211,11 @@ def galera_desynced(context: RuleContext) -> Iterator[Finding]:
     summary="Flow control pauses replication: writes on all nodes wait for the slowest node.",
     needs=("server", "workload"),
     targets=MARIADB,
-    evidence=("ASK-GAL-05", "GAL-11"),
+    evidence=("ASK-GAL-05", "GAL-11", "GAL-16"),
     docs=Docs(
-        why="A node whose receive queue exceeds gcs.fc_limit asks the cluster to pause. During the pause no node "
-        "commits. wsrep_flow_control_paused_ns counts the time. A tenth of the window is our limit.",
+        why="A node whose receive queue exceeds gcs.fc_limit asks the cluster to pause. Unless gcs.fc_single_primary "
+        "is YES, the limit is multiplied by the square root of the number of nodes. During the pause no node commits "
+        "writes of its clients. wsrep_flow_control_paused_ns counts the time. A tenth of the window is our limit.",
         fix="Find the node with the longest wsrep_local_recv_queue. Look there for locks, slow disks, large "
         "transactions, tables without a primary key, and too few appliers (wsrep_slave_threads).",
         risk="A higher gcs.fc_limit only hides it: readers see older data, and there are more certification conflicts.",
@@ -300,9 +302,9 @@ def galera_applier_blocked(context: RuleContext) -> Iterator[Finding]:
     options=(APPLIERS,),
     evidence=("ASK-GAL-05", "GAL-07"),
     docs=Docs(
-        why="The receive queue exceeds gcs.fc_limit at both ends of the window, or the node requested pauses during "
-        "it. More appliers help while wsrep_cert_deps_distance, the mean number of write sets that can be applied in "
-        "parallel, is above their number.",
+        why="The receive queue is at gcs.fc_limit or above it at both ends of the window, or the node requested pauses "
+        "during it. More appliers help while wsrep_cert_deps_distance, the mean number of write sets that can be "
+        "applied in parallel, is above their number.",
         fix="Raise wsrep_slave_threads to twice the number of processors, not beyond wsrep_cert_deps_distance.",
         risk="Each applier is a session with its memory. Tables without a primary key are applied in series anyway.",
         exceptions="A bulk load, and appliers that wait for the disk: more threads do not help there.",
@@ -360,7 +362,8 @@ def _more_appliers(context: RuleContext) -> Action | None:
     docs=Docs(
         why="Nodes detect conflicts at commit. A write set of another node aborts local transactions that hold its "
         "rows (wsrep_local_bf_aborts), and certification refuses local ones that come later "
-        "(wsrep_local_cert_failures). The application gets a deadlock error (1213). One in twenty is our limit.",
+        "(wsrep_local_cert_failures). The server first repeats an autocommit statement (wsrep_retry_autocommit, once "
+        "by default); then the application gets a deadlock error (1213). One in twenty is our limit.",
         fix="Send the writes to one node, or those of a table to the same node. Let the application retry transactions "
         "that fail with error 1213.",
         risk="A single node then receives all writes.",

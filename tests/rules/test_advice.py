@@ -49,6 +49,7 @@ NO_OPTION = re.compile(
     r"USING \(THREAD_ID\) WHERE EVENT_NAME = 'statement/sql/flush';"
     r"|KILL (QUERY )?\d+;|SHOW ENGINE INNODB STATUS;|XA RECOVER;|INSTALL SONAME 'metadata_lock_info';"
     r"|ALTER INSTANCE ENABLE INNODB REDO_LOG;|SET GLOBAL wsrep_provider_options = 'pc\.bootstrap=YES';"
+    r"|SET GLOBAL wsrep_provider_pc_(bootstrap = ON|weight = \d+);"
     r"|ALTER TABLE \S+ (ALTER INDEX \S+ (INVISIBLE|VISIBLE|IGNORED|NOT IGNORED)|DROP INDEX \S+|ADD .*);"
     r"|UPDATE performance_schema\.setup_instruments SET ENABLED = 'YES' WHERE NAME = 'wait/lock/metadata/sql/mdl';"
 )

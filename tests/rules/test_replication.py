@@ -115,6 +115,34 @@ def test_in_words(case: Case, says: str, tmp_path: Path) -> None:
     assert says in found(case.rule, case.target, tmp_path, case.file, case.server)[0].message
 
 
+@pytest.mark.parametrize(
+    ("rule", "status", "plain", "own"),
+    [
+        (
+            "galera-non-primary",
+            {"wsrep_cluster_status": "non-Primary", "wsrep_connected": "ON"},
+            "SET GLOBAL wsrep_provider_options = 'pc.bootstrap=YES';",
+            "SET GLOBAL wsrep_provider_pc_bootstrap = ON;",
+        ),
+        (
+            "galera-node-outweighs-others",
+            {"wsrep_cluster_status": "Primary", "wsrep_cluster_size": 3, "wsrep_cluster_weight": 4},
+            "SET GLOBAL wsrep_provider_options = 'pc.weight=1';",
+            "SET GLOBAL wsrep_provider_pc_weight = 1;",
+        ),
+    ],
+)
+def test_an_option_of_the_provider_is_set_by_its_variable_where_there_is_one(
+    rule: str, status: dict[str, object], plain: str, own: str, tmp_path: Path
+) -> None:
+    """MariaDB 11.4 and 11.8 refuse to set wsrep_provider_options, and have a variable for each option of it."""
+    node = {"wsrep_on": "ON", "wsrep_provider": "/usr/lib/x.so", "wsrep_provider_options": "pc.weight = 2"}
+    variables = {"wsrep_provider_pc_bootstrap": "OFF", "wsrep_provider_pc_weight": "2"}
+    for more, statement in (({}, plain), (variables, own)):
+        server = {"variables": node | more, "status": status}
+        assert found(rule, "mariadb-11.8.9", tmp_path, "", server)[0].actions[0].statement == statement
+
+
 def test_one_worker_is_no_workers(tmp_path: Path) -> None:
     """A single worker is spoken of as one."""
     file = "slave_parallel_workers = 1\nslave_preserve_commit_order = ON"
