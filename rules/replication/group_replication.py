@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from advisor.core import NamedTuple
 from advisor.core.model import Confidence, Severity
 from rules.core import Docs, Span, rule
 from rules.core.subject import variable_subject
 from rules.durability import writes_binary_log
 from rules.durability.crash_safety import CHECKSUM, GROUP, NEEDS_NONE_BEFORE
-from rules.replication import APPLIED_POSITION, LOGS_UPDATES, ORDER, upper_value, worker_count
+from rules.replication import (
+    APPLIED_POSITION,
+    LOGS_UPDATES,
+    ORDER,
+    PARALLEL_BY,
+    RECEIVED_POSITION,
+    upper_value,
+    worker_count,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +32,7 @@ SINGLE = "group_replication_single_primary_mode"
 CHECKS = "group_replication_enforce_update_everywhere_checks"
 ADDRESS = "group_replication_local_address"
 FLOW = "group_replication_flow_control_mode"
+WRITE_SETS = "transaction_write_set_extraction"
 LIMIT = "group_replication_transaction_size_limit"
 UUID_DIGITS, UUID_PARTS = 32, [8, 4, 4, 4, 12]
 SURVIVING = 3  # members of the smallest group that survives the loss of one
@@ -67,15 +77,16 @@ def group_founds_itself_anew(context: RuleContext) -> Iterator[Finding]:
     summary="The member lacks settings that group replication requires to start.",
     targets=MYSQL,
     options=(GROUP,),
-    evidence=("ASK-GRP-01", "ASK-GRP-07", "GRP-02", "GRP-07"),
+    evidence=("ASK-GRP-01", "ASK-GRP-07", "GRP-02", "GRP-07", "GRP-14"),
     docs=Docs(
         why="The server itself starts, and reports only in its error log that group replication does not: it has not "
         "joined its group, and accepts writes. The group's name must be a UUID, and single-primary mode does not allow "
         "the checks that multi-primary mode needs. Members communicate on a separate port, unless their communication "
         "stack is MYSQL. GTIDs are on by default in 9.7, and off in 8.4 and earlier. Before 8.0.21 group replication "
-        "does not work with checksums in the binary log, which are on by default.",
+        "does not work with checksums in the binary log, which are on by default. Parallel appliers need "
+        "replica_parallel_type = LOGICAL_CLOCK, which is the default since 8.0.27.",
         fix="Set the options that the finding lists.",
-        risk="With GTIDs some statements are refused, such as changes to tables of two engines in one transaction.",
+        risk="With GTIDs some statements are refused, such as changes to InnoDB and MyISAM tables in one transaction.",
         restart=True,
         exceptions="None.",
         reconsider_when="A member with these settings that is ONLINE. 9.7 was tested; what earlier series need is from "
@@ -85,43 +96,63 @@ def group_founds_itself_anew(context: RuleContext) -> Iterator[Finding]:
 def group_needs_unmet(context: RuleContext) -> Iterator[Finding]:
     """Report a member that lacks settings required by Group Replication."""
     missing = list(_missing_requirements(context)) if context.is_set(GROUP) else []
-    lacking = ", ".join(text for text, _ in missing)
-    if lacking:
-        wrong = next((name for _, names in missing for name in names if context.is_set(name)), GROUP)
+    if missing:
+        wrong = next((name for need in missing for name in need.options if context.is_set(name)), GROUP)
         yield group_needs_unmet.finding(
-            f"Group replication doesn't start without {lacking}.",
+            f"Group replication does not start: {', '.join(need.now for need in missing)}. The server runs outside its "
+            "group and accepts writes.",
             variable_subject(context, wrong),
             confidence=None if context.target.since("mysql", *ASKED) else Confidence.LIKELY,
-            help=f"set {lacking}",
+            help=f"set {', '.join(need.instead for need in missing)}",
         )
 
 
-def _missing_requirements(context: RuleContext) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """What the member lacks, each with the options of which a wrong line may be in the file."""
-    if context.text("gtid_mode") not in {"ON", None}:
-        yield "gtid_mode = ON with enforce_gtid_consistency = ON", ("gtid_mode",)
+class Requirement(NamedTuple):
+    """What a member has now, what it needs instead, and the options of which a wrong line may be in the file."""
+
+    now: str
+    instead: str
+    options: tuple[str, ...]
+
+
+def _missing_requirements(context: RuleContext) -> Iterator[Requirement]:
+    """What the member lacks."""
+    if (mode := context.text("gtid_mode")) not in {"ON", None}:
+        yield Requirement(f"gtid_mode is {mode}", "gtid_mode and enforce_gtid_consistency = ON", ("gtid_mode",))
     if not writes_binary_log(context):
-        yield "log_bin = NAME", ("log_bin",)
+        yield Requirement("there is no binary log", "log_bin = NAME", ("log_bin",))
     if upper_value(context, LOGS_UPDATES) == "OFF" and _is_certain(context, LOGS_UPDATES):
-        name = "log_slave_updates" if context.target.version < (8, 0, 26) else "log_replica_updates"
-        yield f"{name} = ON", LOGS_UPDATES
-    if context.text("binlog_format") not in {"ROW", None}:
-        yield "binlog_format = ROW", ("binlog_format",)
+        yield _applier_requirement(context, LOGS_UPDATES, "OFF", "ON")
+    if (log := context.text("binlog_format")) not in {"ROW", None}:
+        yield Requirement(f"binlog_format is {log}", "binlog_format = ROW", ("binlog_format",))
+    if upper_value(context, PARALLEL_BY) == "DATABASE" and worker_count(context):
+        yield _applier_requirement(context, PARALLEL_BY, "DATABASE", "LOGICAL_CLOCK")
     if upper_value(context, ORDER) == "OFF" and worker_count(context):
-        name = "slave_preserve_commit_order" if context.target.version < (8, 0, 26) else "replica_preserve_commit_order"
-        yield f"{name} = ON (with a single worker too)", ORDER
-    if context.text("transaction_write_set_extraction") == "OFF":
-        yield "transaction_write_set_extraction = XXHASH64", ("transaction_write_set_extraction",)
-    if context.text(APPLIED_POSITION) == "FILE":
-        yield "relay_log_info_repository = TABLE and master_info_repository = TABLE", (APPLIED_POSITION,)
-    if context.target.version < NEEDS_NONE_BEFORE and context.text(CHECKSUM) not in {"NONE", None}:
-        yield f"{CHECKSUM} = NONE", (CHECKSUM,)
+        yield _applier_requirement(context, ORDER, "OFF", "ON")
+    if context.text(WRITE_SETS) == "OFF":
+        yield Requirement(f"{WRITE_SETS} is OFF", f"{WRITE_SETS} = XXHASH64", (WRITE_SETS,))
+    for name in (RECEIVED_POSITION, APPLIED_POSITION):
+        if context.text(name) == "FILE":
+            yield Requirement(f"{name} is FILE", f"{name} = TABLE", (name,))
+    if context.target.version < NEEDS_NONE_BEFORE and (sum_ := context.text(CHECKSUM)) not in {"NONE", None}:
+        yield Requirement(f"{CHECKSUM} is {sum_}", f"{CHECKSUM} = NONE", (CHECKSUM,))
+    yield from _missing_group_settings(context)
+
+
+def _missing_group_settings(context: RuleContext) -> Iterator[Requirement]:
+    """What is wrong with the plugin's own options."""
     if context.is_set(CHECKS) and context.settings.on(CHECKS) and context.settings.on(SINGLE) is not False:
-        yield f"{CHECKS} = OFF, unless {SINGLE} is OFF", (CHECKS,)
+        yield Requirement(f"{CHECKS} is ON with a single primary", f"{CHECKS} = OFF or {SINGLE} = OFF", (CHECKS,))
     if (name := context.settings.text(GROUP) or "") and not _is_uuid(name):
-        yield f"a UUID as {GROUP}, such as SELECT UUID() returns", (GROUP,)
+        yield Requirement(f"{GROUP} is not a UUID", f"{GROUP} to a UUID, such as SELECT UUID() returns", (GROUP,))
     if _shares_port(context):
-        yield f"another port in {ADDRESS} than the server's own", (ADDRESS,)
+        yield Requirement(f"{ADDRESS} has the server's port", f"another port in {ADDRESS}", (ADDRESS,))
+
+
+def _applier_requirement(context: RuleContext, names: tuple[str, ...], now: str, instead: str) -> Requirement:
+    """A requirement for an option that was called slave_… before 8.0.26."""
+    name = names[context.target.version < (8, 0, 26)]
+    return Requirement(f"{name} is {now}", f"{name} = {instead}", names)
 
 
 def _shares_port(context: RuleContext) -> bool:
@@ -156,14 +187,15 @@ def _is_certain(context: RuleContext, names: tuple[str, ...]) -> bool:
     summary="All members accept writes, and unsafe statements are not rejected.",
     targets=MYSQL,
     options=(SINGLE,),
-    evidence=("GRP-03",),
+    evidence=("GRP-03", "ASK-GRP-09"),
     docs=Docs(
         why="Cascading foreign keys and SERIALIZABLE transactions cause conflicts that the group does not detect when "
         "several members accept writes. The checks reject such statements; they are off by default.",
         fix="Set group_replication_enforce_update_everywhere_checks = ON on all members, or use a single primary.",
-        risk="Transactions on such tables fail. To enable the checks, group replication must be stopped on all members "
-        "and the group bootstrapped again; the servers keep running. From 8.0.13 on, the change to a single primary "
-        "needs no such stop: group_replication_switch_to_single_primary_mode().",
+        risk="Transactions on such tables fail. Before 8.0.13 group replication must be stopped on all members to "
+        "enable the checks, and the group bootstrapped again. Later versions change the mode while the group runs: "
+        "group_replication_switch_to_single_primary_mode(), and group_replication_switch_to_multi_primary_mode() "
+        "enables the checks too (9.7 was tested).",
         exceptions="Applications without cascading foreign keys that never use SERIALIZABLE.",
         reconsider_when="A schema without cascading foreign keys.",
     ),
@@ -187,10 +219,11 @@ def multi_primary_without_checks(context: RuleContext) -> Iterator[Finding]:
     summary="Flow control is off: members that cannot keep up fall behind without limit.",
     targets=MYSQL,
     options=(FLOW,),
-    evidence=("GRP-04",),
+    evidence=("GRP-04", "GRP-15"),
     docs=Docs(
-        why="A slow member's queue grows for as long as the others write faster. Its readers see old data, and when it "
-        "must take over, it first has to apply its queue.",
+        why="A slow member's queue grows for as long as the others write faster. Its readers see old data. When it "
+        "must take over, clients wait until its queue is applied, or with group_replication_consistency = EVENTUAL, "
+        "the default before 8.4, read old data meanwhile.",
         fix="Leave flow control on, and find out why the member is slow.",
         risk="Writers wait while a member is behind.",
         exceptions="Groups whose slow members never take over and serve no readers.",
@@ -248,8 +281,9 @@ def unlimited_group_transactions(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="A group continues while more than half of its members can be reached. Members are counted by "
         "MEMBER_STATE: ONLINE and RECOVERING members can be reached; UNREACHABLE members still count until the group "
-        "expels them. One of two members is never more than half, so the loss of either stops all writes. Without a "
-        "majority, writes wait until members return.",
+        "expels them. One of two members is never more than half, so the loss of either stops all writes; a member "
+        "that is stopped is not lost. Without a majority, writes wait until members return, or until "
+        "group_replication_unreachable_majority_timeout, which is off by default.",
         fix="Bring unreachable members back. Run at least three members: three survive the loss of one, five of two.",
         risk="Each member gets all writes.",
         exceptions="A group that is being set up or repaired.",
@@ -294,15 +328,15 @@ def _member_counts(members: int, states: dict[str, int]) -> str:
     summary="Group replication is configured but does not run on this server.",
     targets=MYSQL,
     options=(GROUP,),
-    evidence=("ASK-GRP-02", "ASK-GRP-05"),
+    evidence=("ASK-GRP-02", "ASK-GRP-05", "ASK-GRP-09"),
     docs=Docs(
         why="A member in MEMBER_STATE OFFLINE or ERROR receives nothing from its group, so its data becomes stale. A "
         "member that was stopped, or that failed, has super_read_only ON. A member that has not joined since its start "
-        "has it OFF, and accepts writes that reach no other member.",
+        "has it OFF once it no longer tries to, and accepts writes that reach no other member.",
         fix="Find the reason in the error log, then run START GROUP_REPLICATION. In the state ERROR it is still "
         "running and must be stopped first. Clients can connect again after SET GLOBAL offline_mode = OFF.",
         risk="The group refuses a member that has transactions the group does not have, until its data is replaced, "
-        "for example with the clone plugin.",
+        "for example with the clone plugin (8.0.17 and later).",
         exceptions="A member that was removed for maintenance.",
         reconsider_when="MEMBER_STATE ONLINE on this server.",
     ),

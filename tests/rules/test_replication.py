@@ -96,10 +96,10 @@ AT_A_POSITION = {"Replica_SQL_Running": "Yes", "Auto_Position": "0"}
             ),
             "channel w",
         ),
-        (Case("group-needs-unmet", "", "mysql-8.0.25", MEMBER + "log_slave_updates = OFF"), "log_slave_updates = ON"),
+        (Case("group-needs-unmet", "", "mysql-8.0.25", MEMBER + "log_slave_updates = OFF"), "log_slave_updates is OFF"),
         (
             Case("group-needs-unmet", "", "mysql-8.0.26", MEMBER + "log_replica_updates = OFF"),
-            "log_replica_updates = ON",
+            "log_replica_updates is OFF",
         ),
         (Case("group-founds-itself-anew", "", "mysql-9.7.4", BOOTS), "The next start bootstraps"),
         (
