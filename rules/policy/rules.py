@@ -51,10 +51,12 @@ BINARY_LOG_HELP = {
     False: "write skip_log_bin",
 }
 USER_RULE_WHY = (
-    "This is a house rule: its configuration file shows where it comes from, and its message gives the reason."
+    "This is a house rule, which a table [house.OPTION] of the configuration file defines. If the table has a message, "
+    "the finding ends with it."
 )
 EXCEPTIONS = (
-    "A server that may differ: `targets` limits the rule to some servers, a suppression with a reason exempts a line."
+    "A server that may differ: `targets` limits the rule to flavours and versions, a suppression with a reason exempts "
+    "a line."
 )
 
 

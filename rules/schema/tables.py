@@ -30,7 +30,7 @@ RANK = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
     confidence=Confidence.LIKELY,
     summary="An AUTO_INCREMENT column has nearly used up the values of its type; then inserts fail.",
     needs=("schema",),
-    evidence=("SCH-01", "ASK-SCH-01", "ASK-SCH-05"),
+    evidence=("SCH-01", "ASK-SCH-01", "ASK-SCH-05", "ASK-SCH-06"),
     docs=Docs(
         why="After the maximum of its type every insert that needs a new value fails, with error 1062, 1467 or, on "
         "MariaDB, 167. At a constant rate the last 20 % last a quarter of the time since the first row, and the last 5 "
@@ -41,11 +41,13 @@ RANK = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
         fix="Change the column to BIGINT (BIGINT UNSIGNED if it is UNSIGNED). ALTER TABLE … MODIFY copies the table "
         "and blocks writes to it, except on MariaDB 11.2 and later; gh-ost and pt-online-schema-change copy in the "
         "background. Write the whole definition of the column, with its comment. Columns that refer to it need the "
-        "same type: change them too.",
+        "same type. The servers refuse to change a column of a foreign key, even with foreign_key_checks = OFF: drop "
+        "the foreign key, change both columns, and create it again. gh-ost refuses tables with foreign keys.",
         risk="The copy needs disk space for a second table, and replicas apply the ALTER after the source. Programs "
         "that hold the value in 32 bits fail above 2,147,483,647.",
         exceptions="Lists that get no new rows. A table that can start again at 1 after TRUNCATE.",
-        reconsider_when="The next value, AUTO_INCREMENT in information_schema.TABLES, below 80 % of the type.",
+        reconsider_when="The next value, AUTO_INCREMENT in information_schema.TABLES, below 80 % of the type. MySQL "
+        "8.0 and later show a stored value there, unless information_schema_stats_expiry is 0.",
     ),
 )
 def auto_increment_near_end(context: RuleContext) -> Iterator[Finding]:
@@ -179,16 +181,18 @@ def _can_require(context: RuleContext) -> bool:
     summary="Group Replication refuses writes to tables without a primary key.",
     needs=("server", "schema"),
     targets=(Span("mysql"),),
-    evidence=("SCH-02", "ASK-SCH-04"),
+    evidence=("SCH-02", "ASK-SCH-04", "ASK-GRP-09", "SCH-07"),
     docs=Docs(
         why="A member certifies changes by their keys. It refuses inserts, updates and deletes on tables that have "
-        "neither a primary key nor a unique key of columns that are NOT NULL, with error 3098. Such tables date from "
-        "before the server joined the group.",
-        fix="Add a primary key on the primary: the group accepts the ALTER and replicates it. On a member whose group "
-        "replication is stopped it would be a transaction that the group lacks. From 8.0.30 "
-        "sql_generate_invisible_primary_key = ON gives new tables an invisible one.",
-        risk="ALTER TABLE … ADD PRIMARY KEY rebuilds the table. A new column changes SELECT * unless it is invisible "
-        "(8.0.23 and later).",
+        "neither a primary key nor a unique key of columns that are NOT NULL, with error 3098. It does not refuse "
+        "CREATE TABLE without a key.",
+        fix="Add a primary key of existing columns on the primary: the group accepts the ALTER and replicates it. On a "
+        "member whose group replication is stopped it would be a transaction that the group lacks. If no columns are "
+        "unique, fill a new table that has an AUTO_INCREMENT key with INSERT … SELECT, and rename it. From 8.0.30 "
+        "sql_generate_invisible_primary_key = ON gives new tables an invisible key.",
+        risk="ALTER TABLE … ADD PRIMARY KEY rebuilds the table. With a new AUTO_INCREMENT column each member numbers "
+        "the rows in its own order: rows may differ between members without an error. A new column changes SELECT * "
+        "unless it is invisible (8.0.23 and later).",
         exceptions="Tables that are only read.",
         reconsider_when="A primary key in each table.",
     ),
@@ -209,13 +213,16 @@ def unkeyed_table_in_group(context: RuleContext) -> Iterator[Finding]:
     summary="Galera replicates tables without a primary key slowly and without a defined row order.",
     needs=("server", "schema"),
     targets=(Span("mariadb"),),
-    evidence=("SCH-03",),
+    evidence=("SCH-03", "ASK-GAL-19"),
     docs=Docs(
-        why="Without a key the nodes find each changed row by a scan of the table. MariaDB's documentation "
-        "says that DELETE is not supported on such tables, and that the order of their rows may differ between nodes.",
-        fix="Add a primary key.",
+        why="Without a key the nodes find each changed row by a scan of the table. MariaDB's documentation says that "
+        "DELETE is not supported on such tables (on 10.11 one worked), and that the order of their rows may differ "
+        "between nodes.",
+        fix="Add a primary key of existing columns. If none are unique, fill a new table that has an AUTO_INCREMENT "
+        "key with INSERT … SELECT, and rename it.",
         risk="ALTER TABLE … ADD PRIMARY KEY rebuilds the table, and blocks the whole cluster meanwhile with "
-        "wsrep_OSU_method = TOI.",
+        "wsrep_OSU_method = TOI. With a new AUTO_INCREMENT column each node numbers the rows in its own order: on two "
+        "nodes of MariaDB 10.11 that both had inserted, 119 of 299 rows differed afterwards, without an error.",
         exceptions="Small tables that only get inserts.",
         reconsider_when="A primary key in each table.",
     ),
@@ -236,14 +243,17 @@ def unkeyed_table_in_galera(context: RuleContext) -> Iterator[Finding]:
     confidence=Confidence.LIKELY,
     summary="Without a primary key, replicas scan whole tables to find the rows that a row event changes.",
     needs=("server", "schema"),
-    evidence=("SCH-04", "ASK-SCH-02"),
+    evidence=("SCH-04", "ASK-SCH-02", "SCH-07"),
     docs=Docs(
         why="A row event has no statement: the replica looks for each row by its key. Without a primary key, or a "
-        "unique key of columns that are NOT NULL, it uses another index if there is one. Otherwise it scans the "
-        "table: MySQL 8.0 once for each event, MySQL 5.7 and MariaDB once for each changed row. A DELETE of a "
-        "thousand rows then takes a thousand scans, and the replica falls behind.",
-        fix="Add a primary key. Tables with fewer than 10,000 rows are reported as a note.",
-        risk="ALTER TABLE … ADD PRIMARY KEY rebuilds the table; a new column changes SELECT *.",
+        "unique key of columns that are NOT NULL, it uses another index if there is one. Otherwise it scans the table: "
+        "MySQL 8.0 and later once for each event, MySQL 5.7 and MariaDB once for each changed row. There a DELETE of a "
+        "thousand rows takes a thousand scans, and the replica falls behind.",
+        fix="Add a primary key of existing columns. If none are unique, fill a new table that has an AUTO_INCREMENT "
+        "key with INSERT … SELECT, and rename it. Tables with fewer than 10,000 rows are reported as a note.",
+        risk="ALTER TABLE … ADD PRIMARY KEY rebuilds the table, and blocks writes if it adds an AUTO_INCREMENT column, "
+        "which the replica may number in another order: rows then differ without an error. A new column changes SELECT "
+        "* unless it is invisible (MySQL 8.0.23, MariaDB 10.3).",
         exceptions="Tables that only get inserts. Binary logs without replicas, which are replayed only for a restore.",
         reconsider_when="A primary key in each table that is updated.",
     ),
@@ -274,15 +284,17 @@ def unkeyed_table_in_row_log(context: RuleContext) -> Iterator[Finding]:
     "unreplicated-engine",
     summary="In a cluster, tables of engines other than InnoDB are not replicated, or refuse writes.",
     needs=("server", "schema"),
-    evidence=("SCH-02", "SCH-03", "ASK-SCH-04"),
+    evidence=("SCH-02", "SCH-03", "ASK-SCH-04", "ASK-GAL-19"),
     docs=Docs(
         why="Group Replication refuses writes to tables of other engines. Galera replicates their definitions, but not "
         "their rows: each node has its own. MariaDB can replicate MyISAM and Aria if wsrep_mode has REPLICATE_MYISAM "
         "or REPLICATE_ARIA.",
-        fix="ALTER TABLE … ENGINE = InnoDB, for one table after the other.",
-        risk="The ALTER copies the table and blocks writes to it, except inserts on MariaDB 11.2 and later. On "
-        "Galera, rows that differ between nodes still do.",
-        exceptions="Tables that are meant to differ between nodes, such as caches in MEMORY.",
+        fix="ALTER TABLE … ENGINE = InnoDB, for one table after the other. A group also needs a primary key in each.",
+        risk="The ALTER copies the table and blocks writes to it, except inserts on MariaDB 11.2 and later. On Galera, "
+        "rows that differ between nodes still do: an UPDATE of a row that only one node had put the other node out of "
+        "the cluster.",
+        exceptions="On Galera, tables that are meant to differ between nodes, such as caches in MEMORY. In a group, "
+        "tables that are only read.",
         reconsider_when="Only InnoDB tables.",
     ),
 )
@@ -311,11 +323,11 @@ def unreplicated_engine(context: RuleContext) -> Iterator[Finding]:
     severity=Severity.NOTE,
     summary="Tables of MyISAM, Aria, MEMORY or ARCHIVE have no transactions, and MEMORY loses its rows at a restart.",
     needs=("server", "schema"),
-    evidence=("SCH-05",),
+    evidence=("SCH-05", "ASK-SCH-06"),
     docs=Docs(
-        why="These engines have no transactions: a rollback keeps their changes, a consistent dump "
-        "needs a lock, and MyISAM tables need a repair after a crash. MEMORY tables are empty after a restart; on a "
-        "source the server then logs a DELETE or TRUNCATE, so that replicas empty them too.",
+        why="These engines have no transactions: a rollback keeps their changes, a consistent dump needs a lock, and "
+        "MyISAM tables that were written to may need a repair after a crash. MEMORY tables are empty after a restart; "
+        "at the first use of such a table a source logs a DELETE or TRUNCATE, so that replicas empty it too.",
         fix="ALTER TABLE … ENGINE = InnoDB, after checking how the table is used.",
         risk="The ALTER copies the table and blocks writes to it, except inserts on MariaDB 11.2 and later. "
         "InnoDB takes more space than MyISAM and ARCHIVE.",
@@ -340,20 +352,23 @@ def tables_without_transactions(context: RuleContext) -> Iterator[Finding]:
     "redundant-indexes",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="Indexes that repeat the first columns of another index cost writes and memory.",
+    summary="Indexes that repeat the first columns of another index, or begin with a unique one, cost writes and "
+    "memory.",
     needs=("server", "schema"),
-    evidence=("SCH-06", "ASK-SCH-03"),
+    evidence=("SCH-06", "ASK-SCH-03", "ASK-SCH-06"),
     docs=Docs(
         why="Each insert, delete and change of an indexed column maintains the index as well, and its pages take space "
         "in the buffer pool. The server's view sys.schema_redundant_indexes names indexes that another index can "
-        "replace. Indexes on expressions and descending, invisible and ignored indexes are left out, as the view does "
-        "not compare them. mycnf never reports unused indexes: counters since the start do not show those that a "
-        "monthly report or a replica needs.",
+        "replace, and those that begin with all columns of a unique index. Indexes on prefixes or expressions and "
+        "descending, invisible and ignored indexes are left out, as the view does not compare them. mycnf never "
+        "reports unused indexes: counters since the start do not show those that a monthly report or a replica needs.",
         fix="Make the index invisible first (MySQL 8.0) or ignored (MariaDB 10.6), watch the application for a full "
         "business cycle, and then drop it. MySQL 5.7 can only drop it.",
-        risk="A statement that names the index in a hint fails once it is dropped. The shorter index can be faster for "
-        "scans, as it has fewer pages. A unique index is only reported if another unique one covers it.",
-        exceptions="A narrow index that many statements scan as a whole.",
+        risk="A statement that names the index in FORCE INDEX, USE INDEX or IGNORE INDEX fails with error 1176 once it "
+        "is hidden or dropped. The shorter index can be faster for scans, as it has fewer pages. A unique index is "
+        "only reported if another unique one covers it.",
+        exceptions="A narrow index that many statements scan as a whole, and a longer one that has all columns that "
+        "statements read.",
         reconsider_when="Statements that are slower without it.",
     ),
 )
@@ -370,12 +385,18 @@ def redundant_indexes(context: RuleContext) -> Iterator[Finding]:
     count = len(indexes)
     least = "At least " if len(rows) >= MOST_INDEXES else ""
     also = f" {least}{count - 1:,} more {'is' if count == 2 else 'are'} redundant." if count > 1 else ""  # noqa: PLR2004
+    repeats = "begins with all columns of the unique index" if _is_longer(first) else "repeats the first columns of"
     yield redundant_indexes.finding(
-        f"Index `{_tick(first.index)}` of {quoted_name(first.schema, first.table)} repeats the first columns of "
+        f"Index `{_tick(first.index)}` of {quoted_name(first.schema, first.table)} {repeats} "
         f"`{_tick(first.covered_by)}`.{also}",
         help="each write maintains such an index; hide it first where the server can, and drop it later",
         actions=tuple(_hide(context, index) for index in indexes[:LISTED]),
     )
+
+
+def _is_longer(index: RedundantIndex) -> bool:
+    """Whether the index has more columns than the unique one that makes it redundant."""
+    return index.columns.startswith(f"{index.covering_columns},")
 
 
 def _tick(name: str) -> str:
@@ -388,6 +409,7 @@ def _hide(context: RuleContext, index: RedundantIndex) -> Action:
     other = f"hide {quoted_name(index.covered_by)}" if index.columns == index.covering_columns else "add a primary key"
     as_key = f"; {other} instead if error {error} says that this one is the primary key"
     risk = f"{LOCKED}; {HINTS}{'' if index.covered_by == 'PRIMARY' else as_key}"
+    risk += "; statements that read only its columns read the table instead" if _is_longer(index) else ""
     alter = f"ALTER TABLE {quoted_name(index.schema, index.table)}"
     name = quoted_name(index.index)
     if context.target.is_mariadb:

@@ -91,29 +91,31 @@ _REDUNDANT = (
 )
 REDUNDANT_MYSQL = Statement(
     "schema-redundant-indexes",
-    f"{_IN_MYSQL}{_REDUNDANT} FROM (SELECT * FROM sys.schema_redundant_indexes LIMIT 200) AS r WHERE NOT EXISTS "
+    f"{_IN_MYSQL}{_REDUNDANT} FROM (SELECT * FROM sys.schema_redundant_indexes WHERE subpart_exists = 0 LIMIT 200) "
+    "AS r WHERE NOT EXISTS "
     "(SELECT 1 FROM information_schema.STATISTICS s WHERE s.TABLE_SCHEMA = r.table_schema "
     "AND s.TABLE_NAME = r.table_name AND s.INDEX_NAME IN (r.redundant_index_name, r.dominant_index_name) "
     "AND (s.COLUMN_NAME IS NULL OR s.COLLATION = 'D' OR s.IS_VISIBLE = 'NO'))",
     MYSQL_8,
-    "redundant indexes by the server's own view, without those that it does not compare: of expressions, in descending "
-    "order, and invisible ones",
+    "redundant indexes by the server's own view, without those that it does not compare: of prefixes or expressions, "
+    "in descending order, and invisible ones",
     SYS,
     columns=6,
 )
 REDUNDANT_MYSQL_5 = Statement(
     "schema-redundant-indexes-5.7",
-    f"{_IN_MYSQL}{_REDUNDANT} FROM sys.schema_redundant_indexes AS r LIMIT 200",
+    f"{_IN_MYSQL}{_REDUNDANT} FROM sys.schema_redundant_indexes AS r WHERE r.subpart_exists = 0 LIMIT 200",
     f"{MYSQL_5}, within the limit of tables",
-    "redundant indexes by the server's own view",
+    "redundant indexes by the server's own view, without those of prefixes, whose lengths it does not compare",
     SYS,
     columns=6,
 )
 REDUNDANT_MARIADB = Statement(
     "schema-redundant-indexes-mariadb",
-    f"{_IN_MARIADB}{_REDUNDANT} FROM sys.schema_redundant_indexes AS r WHERE r.table_schema = {NAME} LIMIT 200",
+    f"{_IN_MARIADB}{_REDUNDANT} FROM sys.schema_redundant_indexes AS r WHERE r.table_schema = {NAME} "
+    "AND r.subpart_exists = 0 LIMIT 200",
     "MariaDB 10.6 and later, with --schema, one schema at a time",
-    "redundant indexes by the server's own view",
+    "redundant indexes by the server's own view, without those of prefixes, whose lengths it does not compare",
     SYS,
     columns=6,
 )

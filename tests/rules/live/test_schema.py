@@ -232,6 +232,21 @@ def test_indexes_that_the_view_does_not_compare(live: Live) -> None:
 
 
 @pytest.mark.servers(*SERVERS)
+def test_an_index_is_not_redundant_to_a_prefix(live: Live) -> None:
+    """The view calls a whole column redundant to its prefix; an index that begins with a unique one is called that."""
+    live.run(
+        "CREATE DATABASE shop", "CREATE TABLE shop.t (a VARCHAR(99), b INT, KEY p (a(5)), KEY q (a), KEY r (a, b))"
+    )
+    live.run("CREATE TABLE shop.u (id INT PRIMARY KEY, b INT, KEY idb (id, b))")
+    facts = read(live)
+    assert facts.schema_risks is not None
+    redundant = {(one.index, one.covered_by) for one in facts.schema_risks.redundant_indexes or ()}
+    assert redundant == {("q", "r"), ("idb", "PRIMARY")}
+    live.run("DROP TABLE shop.t")
+    assert "`idb` of `shop`.`u` begins with all columns of the unique" in found(read(live))["SCH007"].message
+
+
+@pytest.mark.servers(*SERVERS)
 def test_replicas_scan_tables_without_key(server_name: str, start: Start, tmp_path: Path) -> None:
     """A replica reads a table without a key for each changed row, or for each event; the source has a warning."""
     source, replica = pair(server_name, start, tmp_path)
