@@ -158,11 +158,12 @@ def chain_of(context: RuleContext) -> Chain | None:
     evidence=("ASK-REP-13",),
     docs=Docs(
         why="They were written on the replica, or come from a former source. If this replica becomes the source, the "
-        "others fetch and apply them by GTID; on MySQL they stop with error 1236 where the binary log with them is "
-        "purged. They are found by comparing gtid_executed (MariaDB: gtid_binlog_state) of both snapshots. "
-        "Transactions that the source may have committed after it was read are not counted.",
+        "others fetch and apply them by GTID, on MariaDB only those after their position; on MySQL they stop with "
+        "error 1236 where the binary log with them is purged. They are found by comparing gtid_executed (MariaDB: "
+        "gtid_binlog_state) of both snapshots. Transactions that the source may have committed after it was read are "
+        "not counted.",
         fix="Use mysqlbinlog to see what they changed. Repeat the changes on the source if they belong there, "
-        "otherwise rebuild the replica. Then set read_only on the replica.",
+        "otherwise rebuild the replica. Then set super_read_only on the replica (read_only on MariaDB).",
         risk="Empty transactions with these GTIDs on the source hide the difference but do not remove it.",
         exceptions="Servers that replicate from each other in a ring, and members of clusters: they are not compared. "
         "A replica with its own databases.",
@@ -244,9 +245,10 @@ def _shorten_text(text: str) -> str:
     evidence=("ASK-REP-12", "REPL-18"),
     docs=Docs(
         why="A replica ignores events with its own server_id, so it misses the changes of a server that has the same "
-        "id. Two MariaDB replicas of one source with the same server_id disconnect each other again and again, and so "
-        "do two MySQL replicas with the same server_uuid; the status shows no error on MariaDB. A replica with its "
-        "source's id stops with error 1593. Two MySQL replicas with the same server_id alone both run.",
+        "id. Two MariaDB replicas of one source with the same server_id disconnect each other again and again, and "
+        "their status shows no error. Of two MySQL replicas with the same server_uuid, the first stops with error 1236 "
+        "when the second connects. A replica with its source's id stops with error 1593. Two MySQL replicas with the "
+        "same server_id alone both run.",
         fix="Give each server its own server_id. After copying a MySQL data directory, remove auto.cnf so that the "
         "server generates a new server_uuid.",
         risk="Replication of that server stops for the restart; server_id can be changed at run time.",
@@ -309,14 +311,15 @@ def _names(servers: Iterable[ChainServer]) -> str:
     "REP028",
     "source-newer-than-replica",
     confidence=Confidence.LIKELY,
-    summary="The source runs a newer series than its replica, which is not supported.",
+    summary="The source runs a newer series than its replica, which can stop replication.",
     needs=("server",),
     evidence=("ASK-REP-14", "REPL-16", "REPL-17"),
     docs=Docs(
         why="A newer server logs statements, collations and events that an older one does not know. Replication then "
-        "stops, often only at the first statement that needs it.",
+        "stops, often only at the first statement that needs it. MySQL supports this only for going back after an "
+        "upgrade, MariaDB does not.",
         fix="Upgrade the replica to the source's series, or a newer one.",
-        risk="An upgraded server cannot go back to the older series.",
+        risk="An upgraded server cannot go back to the older series on the same data.",
         exceptions="An old server that is kept as a replica for a rollback after an upgrade. Servers of different "
         "vendors are not compared.",
         reconsider_when="A replica that will be upgraded next.",

@@ -41,14 +41,15 @@ def _database_name(line: LineVerdict) -> str:
     "filter-list-in-one-name",
     summary="A filter with a comma or an asterisk, which the server reads as part of one name.",
     options=(*LOGGED, *APPLIED, *TABLES),
-    evidence=("ASK-REP-01", "ASK-REP-23", "ASK-REP-26"),
+    evidence=("ASK-REP-01", "ASK-REP-23", "ASK-REP-26", "ASK-REP-29"),
     docs=Docs(
         why="The comma is part of the name. With binlog_do_db = a,b six servers logged no changes of the database a "
         "and all changes of a database named a,b; replicate_do_db did the same on a replica. Table filters also treat "
         "the comma as part of the table's name or pattern. An asterisk is no wildcard in any of these filters: in the "
         "patterns of replicate_wild_do_table and replicate_wild_ignore_table, % stands for any text.",
         fix="Write one line for each database or table. binlog_do_db and binlog_ignore_db need a restart. A replica's "
-        "filter can be changed while its applier is stopped: CHANGE REPLICATION FILTER (MySQL), SET GLOBAL (MariaDB).",
+        "filter can be changed while its applier is stopped: CHANGE REPLICATION FILTER (MySQL), SET GLOBAL (MariaDB, "
+        "where a comma in the value does separate names).",
         risk="From then on the filter works as intended; changes that were lost before stay lost, and a replica stops "
         "at the first row or table that it lacks: copy the data first.",
         exceptions="A database whose name contains a comma or an asterisk.",
@@ -130,7 +131,7 @@ def _is_exclusion(line: LineVerdict) -> bool:
     confidence=Confidence.LIKELY,
     summary="The replica filters statements by the session's default database, not by the tables that they change.",
     options=APPLIED,
-    evidence=("ASK-REP-02", "REPL-01"),
+    evidence=("ASK-REP-02", "REPL-01", "ASK-REP-29"),
     docs=Docs(
         why="A CREATE TABLE a.t from a session that uses the database b is ignored by replicate_do_db = a, and the "
         "first row for that table stops the replica: that happened on the servers that we tested, even with row-based "
@@ -138,7 +139,9 @@ def _is_exclusion(line: LineVerdict) -> bool:
         fix="Use replicate_wild_do_table = a.% or replicate_wild_ignore_table = a.% instead. Without a restart: stop "
         "the applier, then CHANGE REPLICATION FILTER (MySQL) or SET GLOBAL (MariaDB).",
         risk="The pattern also applies to statements that change tables of several databases; in it an underscore "
-        "stands for any character, unless a backslash comes before it.",
+        "stands for any character, unless a backslash comes before it. Table patterns do not filter procedures, "
+        "functions and events: the replica gets those of all databases, and stops with error 1049 at one in a database "
+        "that it lacks.",
         exceptions="Applications that always select the database before they change its tables.",
         reconsider_when="A replica with this filter that holds what its source has in these databases.",
     ),

@@ -50,24 +50,24 @@ WAITS = "The applier waits for a lock of another session."
     summary="The replica is behind its source, or its lag is unknown.",
     needs=("server",),
     options=THREADS,
-    evidence=("BLOG-02", "ASK-REP-08", "ASK-REP-20"),
+    evidence=("BLOG-02", "ASK-REP-08", "ASK-REP-20", "ASK-REP-30"),
     docs=Docs(
         why="Readers of a lagging replica see old data, and if the source is lost, so are the changes that the replica "
         "has not received. Seconds_Behind_Source (Seconds_Behind_Master) compares the event that is being applied with "
         "the clock: it covers received changes, not those that the source still has to send. It is NULL while the "
-        "applier does not run, and while the receiver is not connected and everything received is applied: REP015 "
-        "reports these. MySQL 8.0 and later also time each transaction from its commit on the first source and on the "
-        "replica's own source. The number is based on statement timestamps: it is wrong by hours if a statement ran "
-        "for hours on the source, or if a session set its own TIMESTAMP, as a replay of binary logs does. In that case "
-        "commit times show the lag, and so do changes that were received before the window and are still not applied "
-        "after it. An audit with a window reads the lag at both ends, so the finding has its trend. A note from 5 "
-        "seconds and a warning from a minute are our choice.",
+        "applier does not run, and while the receiver is not connected, on MySQL only if everything received is "
+        "applied: REP015 reports these. MySQL 8.0 and later also time each transaction from its commit on the first "
+        "source and on the replica's own source. The number is based on statement timestamps: it is wrong by hours if "
+        "a statement ran for hours on the source, or if a session set its own TIMESTAMP, as a replay of binary logs "
+        "does. In that case commit times show the lag, and so do changes that were received before the window and are "
+        "still not applied after it. An audit with a window reads the lag at both ends, so the finding has its trend. "
+        "A note from 5 seconds and a warning from a minute are our choice.",
         fix="Find out what holds up the applier: a lock, one large transaction, a slow disk, tables without a primary "
         "key. If there is a single applier thread, use four.",
         risk="More threads contend for locks. In MySQL before 8.0.27 they need the parallel type LOGICAL_CLOCK to "
         "help, and replica_preserve_commit_order to show readers the commits in the source's order.",
         exceptions="A configured delay (SQL_Delay): only what exceeds it counts. A replica that has applied everything "
-        "it received has no lag, whatever the number. A shrinking lag needs no change.",
+        "it received is not reported, whatever the number. A shrinking lag needs no change.",
         reconsider_when="Seconds_Behind_Source of 0 in several samples.",
         disagree="Other advisors report a single applying thread without any lag.",
     ),

@@ -45,14 +45,14 @@ RISK_OF_WRITE_SETS = (
     options=tuple(f"{name}_enabled" for name in (*SEMI_SYNC, *CONFIRMING)),
     evidence=("ASK-REP-05", "ASK-REP-15"),
     docs=Docs(
-        why="A source whose replicas don't confirm within the timeout continues without them, and shows it only in "
-        "status variables. Commits are then no safer than with asynchronous replication. Without any replica the next "
-        "commit waits for the whole timeout first. A replica whose receiver connected before semi-synchronous "
-        "replication was switched on, or whose source lacks it, confirms nothing.",
+        why="A source whose replicas don't confirm within the timeout continues without them, which only status "
+        "variables and its error log show. Commits are then no safer than with asynchronous replication. Without any "
+        "replica the next commit waits for the whole timeout first. A replica whose receiver connected before it was "
+        "switched on, or whose source lacks it, confirms nothing.",
         fix="Find out why the replicas do not confirm: check whether they are connected, and whether semi-synchronous "
         "replication is switched on there too. Or switch it off here. After switching it on at a replica, restart its "
         "receiver.",
-        risk="None.",
+        risk="Commits that wait for a replica take a network round trip longer, or the timeout if it hangs.",
         exceptions="A replica that is briefly disconnected. A read-only replica that is prepared to become a source: "
         "its source side is not reported.",
         reconsider_when="The status variable is ON, and a replica is counted as a client.",
@@ -106,7 +106,8 @@ def _unconfirmed_source(context: RuleContext) -> Iterator[Finding]:
         why="With GTIDs a replica knows which changes it has, even after a crash or with a new source. With file and "
         "position it relies on a number that is valid for one source only, and on MariaDB on a file that a crash can "
         "leave behind.",
-        fix="On MySQL set SOURCE_AUTO_POSITION = 1, on MariaDB MASTER_USE_GTID = slave_pos, with the replica stopped.",
+        fix="On MySQL set SOURCE_AUTO_POSITION = 1 (MASTER_AUTO_POSITION before 8.0.23), on MariaDB MASTER_USE_GTID = "
+        "slave_pos, with the replica stopped.",
         risk="The source must still have the binary logs that the replica lacks. Several sources of a MariaDB replica "
         "need a gtid_domain_id each: in a common domain the receiver of one of them stops with error 1236.",
         exceptions="Sources without GTIDs, and tools that start a replica at a position.",
@@ -137,7 +138,7 @@ def replica_by_file_position(context: RuleContext) -> Iterator[Finding]:
     summary="After a crash the replica applies changes twice, or continues with truncated relay logs.",
     targets=(Span("mysql", before=(8, 4)),),
     options=(RECOVERY, *WORKERS, *PARALLEL_BY),
-    evidence=("REPL-14", "ASK-REP-24"),
+    evidence=("REPL-14", "ASK-REP-24", "ASK-REP-32"),
     docs=Docs(
         why="In a table, the default since 8.0, the receiver's position is saved only every sync_source_info "
         "(sync_master_info) events, 10,000 by default. A replica with file and position that was killed fetches events "
@@ -149,13 +150,12 @@ def replica_by_file_position(context: RuleContext) -> Iterator[Finding]:
         "it needs no position.",
         fix="Set relay_log_recovery to ON.",
         risk="At each start all relay logs that weren't applied yet are fetched again, so the source must still have "
-        "its binary logs.",
+        "its binary logs. After a crash a replica with several workers first fills gaps from the old relay logs: if "
+        "these are damaged, replication does not start (error 1872 on 5.7.22 and 8.0.15).",
         restart=True,
-        exceptions="Semi-synchronous replicas, which have confirmed what they would discard: the rule has no finding "
-        "there.",
+        exceptions="Semi-synchronous replicas, which have confirmed what they would discard, are not reported.",
         reconsider_when="Auto-positioning by GTID, with which the replica requests what it lacks.",
-        disagree="MySQL's manual lists it among the safest settings; MariaDB's advises against it on semi-synchronous "
-        "replicas.",
+        disagree="MySQL's manual lists it among the safest settings; MariaDB's warns of it on such replicas.",
     ),
 )
 def relay_logs_not_recovered(context: RuleContext) -> Iterator[Finding]:
@@ -191,16 +191,15 @@ def _file_position_variable(context: RuleContext) -> str | None:
     "replica-updates-not-logged",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="The replica writes a binary log that does not include the changes it applies, so the log misses nearly "
-    "everything.",
+    summary="The replica writes a binary log without the changes that it applies, so it misses nearly everything.",
     needs=("server",),
     options=LOGS_UPDATES,
     evidence=("REPL-11", "ASK-REP-19"),
     docs=Docs(
         why="A replica's own replicas, and a restore from its backup and binary logs, then miss all changes that came "
-        "from the source. Logging replicated changes is the default on MySQL since 8.0, but not on MariaDB. The "
-        "finding is a warning if more servers read this binary log than this server has sources: at least one of them "
-        "is then not a source of it.",
+        "from the source. Logging replicated changes is the default on MySQL since 8.0, but not on MariaDB. If more "
+        "servers read this binary log than this server has sources, at least one of them is not a source: that is a "
+        "warning.",
         fix="Switch the logging of replicated changes on, or the binary log off. Replicas of this server must then be "
         "rebuilt, because the changes that they missed are not sent later.",
         risk="The replica writes each change twice, as the source does.",
@@ -251,18 +250,18 @@ def _who_misses_changes(readers: int, *, chained: bool) -> str:
     options=("binlog_transaction_dependency_tracking",),
     evidence=("BLOG-02", "REPL-03"),
     docs=Docs(
-        why="With write sets a replica's workers apply all transactions on different rows in parallel, even if the "
-        "source committed them one after the other. The gain is largest where few sessions write or storage is fast. "
-        "Since 8.4 write sets are the only method.",
+        why="With write sets workers can apply transactions on different rows in parallel, even if the source "
+        "committed them one after the other. The gain is largest where few sessions write or storage is fast. Since "
+        "8.4 write sets are the only method.",
         fix="First, set replica_preserve_commit_order = ON (slave_preserve_commit_order before 8.0.26) on every "
         "replica older than 8.0.27: its default is OFF there. Then set binlog_transaction_dependency_tracking to "
         "WRITESET.",
-        risk="A replica that does not keep the order of commits shows states that the source never had: with write "
-        "sets, even two transactions of one session can commit in reverse order. The source keeps a history of hashes "
-        "in memory; tables without a primary key gain nothing. The option is deprecated since 8.0.35: remove it again "
-        "before an upgrade to 8.4.",
-        exceptions="Replicas that are never behind, or that apply with a single worker. WRITESET_SESSION, which keeps "
-        "the order within each session, if a replica older than 8.0.27 cannot keep the commit order.",
+        risk="A replica that does not keep the commit order shows states that the source never had: with write sets, "
+        "even two transactions of one session can commit in reverse order. The source keeps hashes in memory. Tables "
+        "without a primary key, and those that foreign keys refer to, gain nothing. The option is deprecated since "
+        "8.0.35: remove it again before an upgrade to 8.4.",
+        exceptions="Replicas that are never behind, or that apply with a single worker. If one older than 8.0.27 "
+        "cannot keep the commit order: WRITESET_SESSION, which keeps the order within each session.",
         reconsider_when="Replicas whose lag is no smaller with write sets.",
     ),
 )
@@ -291,7 +290,7 @@ def commit_order_tracking(context: RuleContext) -> Iterator[Finding]:
     summary="Clients or administrators can write to the replica, and the data diverges from the source.",
     options=(PLAIN, SUPER),
     file_targets=(Span("mysql"),),
-    evidence=("REPL-09", "ASK-REP-09", "ASK-REP-18"),
+    evidence=("REPL-09", "ASK-REP-09", "ASK-REP-18", "ASK-REP-16"),
     docs=Docs(
         why="A row that was written only on a replica stops replication when the source inserts the same key, and is "
         "lost, or blocks a failover, when the roles change. read_only stops ordinary accounts, not replication. On "
@@ -301,9 +300,10 @@ def commit_order_tracking(context: RuleContext) -> Iterator[Finding]:
         "written on the replica itself and no server replicates from it. With MySQL's GTIDs an audit with a window "
         "counts them; MariaDB's gtid_binlog_pos shows the last one until later changes are applied.",
         fix="Set super_read_only = ON on MySQL, read_only = ON on MariaDB.",
-        risk="Applications and jobs that write to the replica get errors. Promoting the replica must switch it off.",
-        exceptions="Servers that replicate from each other, and replicas with their own databases. Members of Galera "
-        "and of group replication are not reported: the group switches read_only.",
+        risk="Programs that write to the replica get errors. Promoting it must switch the setting off. SET GLOBAL "
+        "waits for statements that write and for LOCK TABLES; new writes wait behind it.",
+        exceptions="Servers that replicate from each other, and replicas with their own databases. Not reported: "
+        "Galera nodes, which take writes, and members of group replication, which switches super_read_only itself.",
         reconsider_when="Applications that are meant to write here.",
     ),
 )
@@ -349,7 +349,8 @@ def writable_replica(context: RuleContext) -> Iterator[Finding]:
         why="Each write of an ordinary account gets error 1290. Replicas are made read-only, and a replica that is "
         "promoted keeps the setting until it is cleared. The finding is a warning if replicas follow this server: it "
         "is then probably the source, and applications cannot write.",
-        fix="SET GLOBAL read_only = OFF if applications should write here; that clears super_read_only too.",
+        fix="SET GLOBAL read_only = OFF if applications should write here; that clears super_read_only too. Remove "
+        "both from the option file, or a restart sets them again.",
         risk="Two servers that accept writes diverge: make sure that no other server is the source.",
         exceptions="Archives, and servers in a failover or a migration. Members of Galera and of group replication, "
         "managed services, and servers with innodb_read_only = ON are not reported.",
@@ -372,7 +373,7 @@ def writes_refused(context: RuleContext) -> Iterator[Finding]:
         variable_subject(context, name),
         severity=Severity.WARNING if followers else None,
         help="if applications should write here, make sure that no other server is the source, then run SET GLOBAL "
-        "read_only = OFF",
+        "read_only = OFF; remove a line that sets it, too",
     )
 
 

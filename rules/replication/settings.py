@@ -111,7 +111,7 @@ def lossy_replica_conversions(context: RuleContext) -> Iterator[Finding]:
         fix="Set the parallel type to LOGICAL_CLOCK, with the applier stopped. Before 8.0.19 also switch on the binary "
         "log and the logging of replicated changes, which needs a restart.",
         risk="A replica that logs replicated changes writes more.",
-        exceptions="Servers that are not replicas: there the line has no effect.",
+        exceptions="Servers that neither replicate nor belong to a replication group: there the line has no effect.",
         reconsider_when="A replica that starts with these lines. 5.7 and 8.0.15 were tested; for later versions the "
         "manual requires LOGICAL_CLOCK.",
     ),
@@ -149,8 +149,10 @@ def missing_for_commit_order(context: RuleContext) -> list[str]:
     evidence=("REPL-03", "BLOG-02"),
     docs=Docs(
         why="A transaction may become visible on the replica before one that the source committed earlier, and a "
-        "replica that stops can have gaps in what it applied. MySQL keeps the order by default since 8.0.27.",
-        fix="Set replica_preserve_commit_order (slave_preserve_commit_order before 8.0.26) to ON.",
+        "replica that crashes or stops with an error can have gaps in what it applied. MySQL keeps the order by "
+        "default since 8.0.27.",
+        fix="With the applier stopped, set replica_preserve_commit_order (slave_preserve_commit_order before 8.0.26) "
+        "to ON.",
         risk="Workers wait for each other's commits. Before 8.0.27 it needs the parallel type LOGICAL_CLOCK, before "
         "8.0.19 also the binary log and the logging of replicated changes.",
         exceptions="Replicas that serve no reads and are never promoted.",
@@ -186,9 +188,9 @@ def unordered_parallel_replica(context: RuleContext) -> Iterator[Finding]:
     evidence=("BLOG-02", "REPL-03"),
     docs=Docs(
         why="With the parallel type DATABASE, two transactions of one database are never applied in parallel. "
-        "LOGICAL_CLOCK applies transactions in parallel that the source committed together; it is the default since "
-        "8.0.27, and the only type since 9.5.",
-        fix="Set the parallel type to LOGICAL_CLOCK.",
+        "LOGICAL_CLOCK applies transactions in parallel that the source committed together, or that its write sets "
+        "show to be independent; it is the default since 8.0.27, and the only type since 9.5.",
+        fix="With the applier stopped, set the parallel type to LOGICAL_CLOCK.",
         risk="If the commit order is not kept, two transactions of one database may become visible in reverse order.",
         exceptions="Sources with many databases that are equally busy.",
         reconsider_when="A replica whose lag is no smaller with LOGICAL_CLOCK.",
@@ -223,7 +225,8 @@ def parallel_by_database(context: RuleContext) -> Iterator[Finding]:
         "lines show that the server is a replica. master_info_repository is not reported: it holds the receiver's "
         "position, which a crash leaves further behind in the table than in the file (relay-logs-not-recovered).",
         fix="With the replica stopped, set relay_log_info_repository to TABLE with SET GLOBAL, then write the line; on "
-        "8.0 remove the line. Set relay_log_recovery = ON too.",
+        "8.0 remove the line. Set relay_log_recovery = ON too, which needs a restart; relay-logs-not-recovered names "
+        "the exceptions.",
         risk="It can be changed only while the replica is stopped. After several workers have applied changes, a "
         "restart with a new line alone keeps the file: 5.7 and 8.0 revert the setting, and log that.",
         exceptions="Replicas with GTIDs, which skip what they have: there is no finding if a file has them ON, or if "
@@ -262,10 +265,11 @@ def _replica_variable(context: RuleContext) -> str | None:
     options=("relay_log_purge",),
     evidence=("ASK-REP-03", "REPL-05"),
     docs=Docs(
-        why="A second copy of everything that the source ever sent is kept. Both vendors warn that, together with "
+        why="A second copy of everything that the source sends is kept. Both vendors warn that, together with "
         "relay_log_recovery, the data can be inconsistent after a crash.",
         fix="Set relay_log_purge to ON.",
-        risk="Relay logs that were applied are removed at once; tools that read them to repair another replica fail.",
+        risk="Relay logs that were applied are removed when the applier changes to the next one; tools that read them "
+        "to repair another replica fail.",
         exceptions="Failover tools such as MHA, which compare relay logs, with a job of their own that purges them.",
         reconsider_when="A job that purges relay logs, and its schedule.",
     ),
@@ -273,7 +277,7 @@ def _replica_variable(context: RuleContext) -> str | None:
 def relay_logs_never_purged(context: RuleContext) -> Iterator[Finding]:
     """Report an explicitly configured relay_log_purge = OFF."""
     if context.settings.on("relay_log_purge") is False and context.is_set("relay_log_purge"):
-        action = advise(context, "relay_log_purge", "ON", risk="relay logs that were applied are removed at once")
+        action = advise(context, "relay_log_purge", "ON", risk="relay logs that were applied are removed")
         yield relay_logs_never_purged.finding(
             "Relay logs are kept after they were applied and eventually fill the disk.",
             variable_subject(context, "relay_log_purge"),
@@ -286,13 +290,16 @@ def relay_logs_never_purged(context: RuleContext) -> Iterator[Finding]:
     "REP011",
     "tight-relay-log-limit",
     confidence=Confidence.LIKELY,
-    summary="The limit on relay logs is smaller than two of them, so the receiver waits while nothing can be removed.",
+    summary="The limit on relay logs is smaller than two of them, so the receiver waits although nothing can be "
+    "removed.",
+    targets=(Span("mysql", before=(8, 4)), Span("mariadb")),
     options=("relay_log_space_limit",),
-    evidence=("REPL-06",),
+    evidence=("REPL-06", "ASK-REP-28"),
     docs=Docs(
         why="A relay log is removed only when the next one is being read. With a limit below twice the size of a relay "
-        "log, the receiver waits for space before any can be freed, and can continue only by exceeding the limit. If "
-        "the source is lost, so are the changes that the replica has not fetched.",
+        "log, the receiver waits for space before any can be freed, and continues by exceeding the limit. MySQL 9.7 "
+        "ends the relay log early instead and keeps the limit; so does the code of 8.4. Both are not reported. If the "
+        "source is lost, so are the changes that the replica has not fetched.",
         fix="Raise the limit to several times max_relay_log_size, or remove it.",
         risk="Relay logs take more of the disk while the replica is behind.",
         restart=True,
@@ -307,7 +314,7 @@ def tight_relay_log_limit(context: RuleContext) -> Iterator[Finding]:
     if limit and size and context.is_set("relay_log_space_limit") and limit < 2 * size:
         yield tight_relay_log_limit.finding(
             f"A limit of {format_size(limit)} holds fewer than two relay logs of {format_size(size)}; the receiver "
-            "stops for lack of space before any relay log can be removed.",
+            "waits for space while no relay log can be removed, and then exceeds the limit.",
             variable_subject(context, "relay_log_space_limit"),
             help="set it to several times max_relay_log_size, or make relay logs smaller",
         )
@@ -327,7 +334,8 @@ def tight_relay_log_limit(context: RuleContext) -> Iterator[Finding]:
         "mode accepts no replica with auto-positioning, so file and position must be found by hand at a failover.",
         fix="Finish the switch: gtid_mode = ON and enforce_gtid_consistency = ON once no transaction without a GTID "
         "is left on any replica.",
-        risk="A replica that still gets transactions without a GTID stops.",
+        risk="A replica that still gets transactions without a GTID stops. enforce_gtid_consistency = ON refuses some "
+        "statements, such as a transaction that changes InnoDB and MyISAM tables (error 1785).",
         exceptions="While the switch is in progress.",
         reconsider_when="A switch that is in progress.",
     ),

@@ -68,7 +68,8 @@ CAUSES = {
     ),
     1129: Cause(
         "The source blocks the replica's host after too many failed connections.",
-        "run mysqladmin flush-hosts on the source, and find out why connections failed (performance_schema.host_cache)",
+        "find out why connections failed (performance_schema.host_cache on the source), then empty it with TRUNCATE "
+        "TABLE (FLUSH HOSTS on MariaDB)",
     ),
     1130: Cause("The source has no account for the replica's host.", "create the account for this host on the source"),
     1133: Cause("The account that the source's statement names does not exist here.", MISSING),
@@ -258,8 +259,8 @@ IN_WORKERS = "Coordinator stopped"  # at the start of Last_SQL_Error if the mess
         "the applier readers see old data, and relay logs accumulate. A thread that stopped with an error does not "
         "restart by itself. The finding shows the table if the error names it, but never statements or values.",
         fix="Fix the cause of the error, which the finding explains for some fifty numbers and messages, and start the "
-        "replica. A receiver of MySQL 8.4 and later gives up after ten attempts to connect, and must then be started "
-        "as well.",
+        "replica. By default a receiver of MySQL 8.4 and later gives up after ten attempts to connect, and must then "
+        "be started as well.",
         risk="Skipping the error lets the data diverge.",
         exceptions="A channel of a secondary in a replication group, which runs on the primary only. A replica that "
         "is stopped for a backup or as a delayed copy: if only the applier is stopped, without an error, the finding "

@@ -67,15 +67,17 @@ def unretried_replica_transactions(context: RuleContext) -> Iterator[Finding]:
     confidence=Confidence.OPINION,
     summary="The replica waits for an hour or longer on a connection that is dead.",
     options=NET_TIMEOUT,
-    evidence=("REPL-12",),
+    evidence=("REPL-12", "ASK-REP-31"),
     docs=Docs(
         why="A connection that broke silently, as behind a firewall, looks to the replica like a source without "
-        "changes. It reconnects only after this time, and until then shows no lag. Both vendors set the default to a "
+        "changes. It reconnects only after this time, and until then shows no lag. The system's TCP keepalive may "
+        "notice it first, by default of Linux after two hours and eleven minutes. Both vendors set the default to a "
         "minute; that an hour is too long is our opinion.",
         fix="Set 60. Then, with the replica stopped, lower its heartbeat period to 30 seconds with CHANGE REPLICATION "
         "SOURCE TO (CHANGE MASTER TO): the server had set it to half of the old value, and keeps it across restarts.",
         risk="With the old heartbeat period a quiet source makes the replica reconnect every minute.",
-        exceptions="Sources that send heartbeats more often, if that is configured.",
+        exceptions="Hosts whose TCP keepalive is shorter (tcp_keepalive_time). A shorter heartbeat period is none: a "
+        "dead connection brings no heartbeats, and the replica still waits for the whole time.",
         reconsider_when="A replica that noticed a lost source at once.",
     ),
 )
@@ -86,7 +88,7 @@ def slow_to_miss_its_source(context: RuleContext) -> Iterator[Finding]:
     if name and seconds is not None and seconds >= HOUR:
         action = next((a for a in (advise(context, n, 60, live=False, risk=HEARTBEAT) for n in NET_TIMEOUT) if a), None)
         yield slow_to_miss_its_source.finding(
-            f"The replica notices a silently lost connection to its source only after {format_duration(seconds)}.",
+            f"The replica may notice a silently lost connection to its source only after {format_duration(seconds)}.",
             variable_subject(context, name),
             help=f"{help_line(action)}{_heartbeat_help(context)}",
             actions=present(action),
@@ -135,7 +137,7 @@ def _change_statements(context: RuleContext, channel: dict[str, str], setting: s
     evidence=("ASK-REP-07", "REPL-13"),
     docs=Docs(
         why="With slave_parallel_mode = none one thread applies everything, however many slave_parallel_threads wait.",
-        fix="Set the mode to optimistic, the default, or the threads to 0.",
+        fix="With the replica stopped, set the mode to optimistic, the default, or the threads to 0.",
         risk="In optimistic mode, conflicting transactions are rolled back and retried.",
         exceptions="Replicas with several sources, some of which have their own mode.",
         reconsider_when="More than one busy applier thread.",
@@ -169,8 +171,8 @@ def parallel_threads_without_work(context: RuleContext) -> Iterator[Finding]:
         fix="Make sure that the source offers TLS (Ssl_cipher in SHOW STATUS of a session from the replica's host), "
         "then CHANGE REPLICATION SOURCE TO SOURCE_SSL = 1 (CHANGE MASTER TO MASTER_SSL = 1). With SOURCE_SSL_CA and "
         "SOURCE_SSL_VERIFY_SERVER_CERT the replica also checks whose certificate it is.",
-        risk="If the source offers no TLS a replica of MySQL cannot connect until the setting is 0 again. Encryption "
-        "costs processor time.",
+        risk="If the source offers no TLS, a replica of MySQL, or of MariaDB 11.4 and later, cannot connect until the "
+        "setting is 0 again. Encryption costs processor time.",
         exceptions="Networks that are encrypted at a lower layer, or that no other host shares. Channels to the "
         "server's own host, and those of group replication, are not reported. MASTER_SSL = 1 is no proof: a replica of "
         "MariaDB 10.11 connected without TLS to a source that offered none.",
