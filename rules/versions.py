@@ -217,8 +217,8 @@ def _spans() -> tuple[Span, ...]:
         why="The vendor withdrew the release, or put a warning into its release notes. MySQL 8.0.29 wrote redo that "
         "crash recovery cannot apply to tables whose columns were added or dropped instantly; INSTANT is the default "
         "of ALTER TABLE there. MySQL 8.0.38, 8.4.1 and 9.0.0 can crash at start-up with 8,001 tables or more: that is "
-        "an error if the server has that many, otherwise a note. The messages describe the bug in each release of "
-        "MariaDB.",
+        "an error if the server has that many, a note if it has fewer. The messages describe the bug in each release "
+        "of MariaDB.",
         fix="Upgrade to a later patch release of the same series. Check the data that the bug may have changed: CHECK "
         "TABLE, and a comparison with a replica or a backup.",
         risk="A patch release rarely changes settings. OPTIMIZE TABLE rebuilds the table, which loads the server.",

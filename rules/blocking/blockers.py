@@ -169,9 +169,9 @@ def _row_blockers(context: RuleContext, *, idle: bool) -> list[RootBlocker]:
         "ten sessions and 10 seconds on it is an error.",
         fix="Look at what the session did, and have its client commit or roll back. KILL ends the session if the "
         "client does not. Then find the place in the program that leaves the transaction open.",
-        risk="KILL rolls back all changes of the transaction. With millions of rows that takes as long as the changes "
-        "did, and cannot be stopped. A transaction after XA PREPARE is not rolled back: it keeps its locks without a "
-        "session (BLK010).",
+        risk="KILL rolls back all changes of the transaction. With millions of rows that takes about as long as the "
+        "changes did, and cannot be stopped. A transaction after XA PREPARE is not rolled back: it keeps its locks "
+        "without a session (BLK010).",
         exceptions="A session of a person who is at work in it; ask first. The rule prints no KILL for replication "
         "appliers.",
         reconsider_when="The waits are gone at the next audit.",
@@ -204,7 +204,7 @@ def _waits(context: RuleContext, root: RootBlocker) -> str:
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
     needs=("server",),
-    evidence=("BLK-01", "BLK-02", "BLK-08"),
+    evidence=("BLK-01", "BLK-02", "BLK-08", "BLK-09"),
     summary="Sessions wait for rows that a long active transaction has locked.",
     docs=Docs(
         why="The session that blocks the others is running a statement: a large UPDATE or DELETE, a bulk load, a "
@@ -212,11 +212,13 @@ def _waits(context: RuleContext, root: RootBlocker) -> str:
         "that waits for a semi-synchronous replica, or the rollback after a KILL. The rule reports a transaction of 10 "
         "seconds or more that others have waited for as long; these are our thresholds. From ten sessions on it is a "
         "warning, and so are sessions that wait for each other: InnoDB ends a deadlock only if all of them wait for "
-        "rows.",
+        "rows, and innodb_deadlock_detect is ON.",
         fix="Look at the statement. Usually it is best to let it finish, and to make it smaller next time: change rows "
-        "in batches of some thousands, with an index for the WHERE. If the others cannot wait, KILL QUERY ends it.",
+        "in batches of some thousands, with an index for the WHERE. If the others cannot wait, KILL QUERY ends it. In "
+        "a transaction of several statements its row locks then remain until the client rolls back, or KILL ends the "
+        "session.",
         risk="KILL QUERY rolls back what the statement changed, which can take longer than to let it finish. Do not "
-        "end an applier this way: it starts again with the same transaction, or stops.",
+        "end an applier this way: replication stops with error 1317.",
         exceptions="Loads and changes that were planned.",
         reconsider_when="The waits are gone at the next audit.",
     ),
@@ -271,15 +273,16 @@ def _statement_remedy(session: ServerSession) -> str:
     "BLK003",
     "crowd-waits-for-rows",
     needs=("server", "workload"),
-    evidence=("BLK-03",),
+    evidence=("BLK-03", "BLK-09"),
     summary="Many sessions wait for rows, and the session that blocks them was not read.",
     docs=Docs(
         why="Innodb_row_lock_current_waits counts the sessions that wait for a row now. At both ends of the window "
         "there were ten or more, which is our threshold. MariaDB and MySQL 5.7 compare each waiting lock with each "
         "other when INNODB_TRX is read, and InnoDB stalls meanwhile: for 2 to 4 seconds with 1,000 waits. With more "
         "than 100 waits, mycnf therefore does not read it there.",
-        fix="SHOW ENGINE INNODB STATUS lists the transactions with their age and thread. The blocking transaction is "
-        "the oldest that does not wait (LOCK WAIT).",
+        fix="SHOW ENGINE INNODB STATUS lists the transactions with their age and thread; on MySQL those that have only "
+        "read or locked rows in share mode are missing. The blocking transaction is usually the oldest that does not "
+        "wait (LOCK WAIT).",
         risk="None from looking.",
         exceptions="A queue in a table, whose readers wait by design.",
         reconsider_when="The waits are gone at the next audit.",

@@ -44,6 +44,11 @@ OPEN_TRANSACTIONS = Action(
     "FROM information_schema.INNODB_TRX ORDER BY trx_started LIMIT 5;",
     risk="none; lists the oldest open transactions",
 )
+TABLE_LOCKS = Action(
+    statement="SELECT OBJECT_SCHEMA, OBJECT_NAME, PROCESSLIST_ID, EXTERNAL_LOCK FROM performance_schema.table_handles "
+    "JOIN performance_schema.threads ON THREAD_ID = OWNER_THREAD_ID WHERE INTERNAL_LOCK IS NOT NULL;",
+    risk="none; lists the sessions that use such tables, and those that wait for them",
+)
 HELD = {
     ("GLOBAL", "SHARED"): "the global read lock (FLUSH TABLES WITH READ LOCK)",
     ("COMMIT", "SHARED"): "the global read lock (FLUSH TABLES WITH READ LOCK)",
@@ -106,18 +111,19 @@ def _age(session: ServerSession) -> int:
     "metadata-lock-queue",
     needs=("server",),
     options=("lock_wait_timeout",),
-    evidence=("BLK-01", "BLK-04", "BLK-08", "CONA-16"),
+    evidence=("BLK-01", "BLK-04", "BLK-08", "CONA-16", "BLK-09"),
     summary="Sessions wait for a metadata lock that another session holds on their table.",
     docs=Docs(
         why="ALTER TABLE and other DDL wait for every transaction that has used the table, even read-only ones. While "
-        "they wait, all later statements on the table wait behind them, so one idle transaction blocks the table. "
-        "lock_wait_timeout ends the wait: by default after a year on MySQL and a day on MariaDB. MySQL 8.0 and later "
-        "show which session holds the lock; MySQL 5.7 does so with the instrument wait/lock/metadata/sql/mdl, MariaDB "
-        "with the plugin METADATA_LOCK_INFO, which shows no waits. Without them the finding names the oldest "
-        "transactions as likely holders. Sessions in state Waiting for table level lock wait for a table of MyISAM or "
-        "another engine without row locks; no server shows for whom. Waits are as old as their statements, which may "
-        "have worked before: an ALTER TABLE waits at its end too. The thresholds, 5 seconds and 10 for such a table, "
-        "are our choice.",
+        "they wait, later statements on the table wait behind them (with ALGORITHM=COPY those that write), so one idle "
+        "transaction blocks the table. lock_wait_timeout ends the wait: by default after a year on MySQL and a day on "
+        "MariaDB. MySQL 8.0 and later show which session holds the lock; MySQL 5.7 does so with the instrument "
+        "wait/lock/metadata/sql/mdl. On MariaDB mycnf reads the plugin METADATA_LOCK_INFO, which shows no waits. "
+        "Without them the finding names the oldest transactions as likely holders. Sessions in state Waiting for table "
+        "level lock wait for a table of MyISAM or another engine without row locks; mycnf does not read for whom, but "
+        "performance_schema.table_handles shows it. Waits are as old as their statements, which may have worked "
+        "before: an ALTER TABLE waits at its end too. The thresholds, 5 seconds and 10 for such a table, are our "
+        "choice.",
         fix="End the waiting DDL (KILL QUERY): the sessions behind it continue at once, and nothing is lost. Or end "
         "the holder, if it is an idle client. Run DDL with SET SESSION lock_wait_timeout = 5, and retry it.",
         risk="KILL QUERY: the DDL has to be run again; a change of a MyISAM table stops halfway. KILL rolls back the "
@@ -223,7 +229,7 @@ def _younger_text(blocking: Blocking, holders: list[ServerSession]) -> str:
 
 
 def _engine_queue(context: RuleContext, waiting: list[ServerSession]) -> Finding:
-    """The finding about a table whose engine locks it as a whole, which no server shows."""
+    """The finding about a table whose engine locks it as a whole; audits do not read by which session."""
     running = [one for one in _older_statements(blocking_of(context), waiting[0]) if one.waiting is None]
     return metadata_lock_queue.finding(
         f"{sessions_wait(len(waiting))} up to {format_duration(waiting[0].seconds)} for a table of MyISAM, MEMORY or "
@@ -231,7 +237,10 @@ def _engine_queue(context: RuleContext, waiting: list[ServerSession]) -> Finding
         help="let the statement that uses the table finish, or end it; InnoDB tables lock rows instead",
         confidence=Confidence.LIKELY,
         severity=Severity.ERROR if len(waiting) >= MANY_WAITERS else None,
-        actions=(look_action(context, running[0]),) if running else (),
+        actions=present(
+            TABLE_LOCKS if context.text("performance_schema") == "ON" else None,
+            look_action(context, running[0]) if running else None,
+        ),
     )
 
 
@@ -271,17 +280,19 @@ def _show_locks(context: RuleContext) -> Action | None:
     "BLK005",
     "global-lock-blocks-sessions",
     needs=("server",),
-    evidence=("BLK-01", "BLK-04", "BLK-08"),
+    evidence=("BLK-01", "BLK-04", "BLK-08", "BLK-09"),
     summary="Sessions wait for a global read lock or a backup lock.",
     docs=Docs(
         why="FLUSH TABLES WITH READ LOCK stops all writes until UNLOCK TABLES or the end of its session; LOCK INSTANCE "
-        "FOR BACKUP and MariaDB's BACKUP STAGE stop DDL. Backups use them, usually for seconds. A backup that hangs, "
-        "or a session that keeps the lock and was left open, stops the server. The threshold, 10 seconds, is our "
-        "choice.",
+        "FOR BACKUP stops DDL, and so does MariaDB's BACKUP STAGE BLOCK_DDL; BLOCK_COMMIT stops commits too. Backups "
+        "use them, usually for seconds. A backup that hangs, or a session that keeps the lock and was left open, stops "
+        "the server. The threshold, 10 seconds, is our choice.",
         fix="Check whether a backup is running, and let it finish. If there is none, end the session that holds the "
-        "lock: UNLOCK TABLES in it, or KILL. If the lock itself waits for a long statement, end the FLUSH "
-        "(KILL QUERY): the sessions behind it continue. Let backups hold such locks for less time: xtrabackup and "
-        "mariabackup with backup locks, mysqldump with --single-transaction.",
+        "lock: UNLOCK TABLES in it, or KILL. If the lock itself waits for a long statement, end the session of the "
+        "FLUSH with KILL: those behind it continue, on MySQL except at the tables of the long statement. Do not use "
+        "KILL QUERY where the state of the FLUSH is Waiting for table flush: its session then keeps the global read "
+        "lock. Let backups hold such locks for less time: xtrabackup and mariabackup with backup locks, mysqldump with "
+        "--single-transaction.",
         risk="KILL makes the backup that holds the lock useless.",
         exceptions="A backup that is about to finish.",
         reconsider_when="The waits are gone at the next audit.",
@@ -314,7 +325,7 @@ def global_lock_blocks_sessions(context: RuleContext) -> Iterator[Finding]:
         f"{sessions_wait(len(waiting))} up to {format_duration(waiting[0].seconds)} in state {waiting[0].state}. "
         f"{who} {guess}",
         help="let a running backup finish; if none is running, end the session that holds the lock"
-        + (", or the FLUSH TABLES that waits itself" if name else ""),
+        + (", or with KILL that of the FLUSH TABLES that waits itself" if name else ""),
         severity=Severity.ERROR if len(waiting) >= MANY_WAITERS else None,
         confidence=None if roots else Confidence.LIKELY,
         actions=(look_action(context, holder),) if holder else present(_flush_action(context)),
@@ -362,12 +373,13 @@ def _held_words(root: RootBlocker) -> str:
     "flush-waits-for-statement",
     confidence=Confidence.LIKELY,
     needs=("server",),
-    evidence=("BLK-04", "BLK-08"),
+    evidence=("BLK-04", "BLK-08", "BLK-09"),
     summary="FLUSH TABLES waits for a long statement, and later statements wait behind it.",
     docs=Docs(
-        why="FLUSH TABLES closes each table, and waits for the statements that use it. New statements on that table "
-        "wait until the old ones end, even after the FLUSH was killed or timed out. ANALYZE TABLE caused the same "
-        "on MySQL 5.7.22 and 8.0.15, and not on 9.7. The threshold, 10 seconds, is our choice.",
+        why="FLUSH TABLES of MySQL closes each table, and waits for the statements that use it. New statements on that "
+        "table wait until the old ones end, even after the FLUSH was killed or timed out. ANALYZE TABLE caused the "
+        "same on MySQL 5.7.22 and 8.0.15, and not on 9.7. On MariaDB 10.11 and 11.8 neither FLUSH TABLES nor later "
+        "statements waited. The threshold, 10 seconds, is our choice.",
         fix="Let the long statement finish, or end it with KILL QUERY. Do not run FLUSH TABLES while reports or "
         "backups run.",
         risk="The statement that is ended has to be run again.",
@@ -396,12 +408,12 @@ def flush_waits_for_statement(context: RuleContext) -> Iterator[Finding]:
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
     needs=("server",),
-    evidence=("BLK-01",),
+    evidence=("BLK-01", "BLK-09"),
     summary="Many sessions wait for a GET_LOCK lock.",
     docs=Docs(
-        why="GET_LOCK gives a named lock to one session, until it releases the lock or ends; MySQL keeps it when the "
-        "transaction ends. Each session that waits holds a connection. Ten sessions and a minute are our thresholds, "
-        "because a few waiting sessions are often intended.",
+        why="GET_LOCK gives a named lock to one session, until it releases the lock or ends; the end of a transaction "
+        "does not release it. Each session that waits holds a connection. Ten sessions and a minute are our "
+        "thresholds, because a few waiting sessions are often intended.",
         fix="Look at the session that holds the lock. Let programs call GET_LOCK with a short time limit and try "
         "again.",
         risk="None from looking.",

@@ -44,12 +44,14 @@ LENGTH = "innodb_history_list_length"
     evidence=("BLK-01", "BLK-08", "INNV-07"),
     summary="Idle sessions have kept a transaction open for a long time.",
     docs=Docs(
-        why="An open transaction keeps its row locks and its metadata locks, and keeps purge from removing old row "
-        "versions. An idle session with an open transaction is often a client with autocommit off, or one that skipped "
-        "its commit after an error. The rule reports 10 minutes without a statement if the transaction has locked or "
-        "changed rows, and an hour, as a note if it has only read. These thresholds are ours.",
+        why="An open transaction keeps its row locks and its metadata locks, and with a read view it keeps purge from "
+        "removing old row versions. An idle session with an open transaction is often a client with autocommit off, or "
+        "one that skipped its commit after an error. The rule reports 10 minutes without a statement if the "
+        "transaction has locked or changed rows, and an hour, as a note, if it has only read. These thresholds are "
+        "ours.",
         fix="Have the client commit or roll back. Find which program it is by the account and host; look at what the "
-        "session did. KILL ends it if the client is gone. On MariaDB idle_transaction_timeout ends such sessions.",
+        "session did. KILL ends it if the client is gone. On MariaDB idle_transaction_timeout, by default off, ends "
+        "such sessions.",
         risk="KILL rolls back all changes of the transaction, except after XA PREPARE: then it keeps its locks without "
         "a session (BLK010).",
         exceptions="A dump or a backup that keeps a consistent view in one session and copies in others.",
@@ -89,13 +91,14 @@ def _limit(session: ServerSession) -> int:
     "history-grows-behind-transaction",
     confidence=Confidence.LIKELY,
     needs=("server", "workload"),
-    evidence=("INNA-12", "INNV-07", "BLK-06"),
+    evidence=("INNA-12", "INNV-07", "BLK-06", "BLK-09"),
     summary="The history list grows while an old transaction is open.",
     docs=Docs(
         why="Purge removes old row versions that no transaction can read any more. While an old transaction has a read "
         "view, they accumulate (history list): undo files grow, and reads slow down. The rule reports growth in the "
-        "window, 100,000 or more, and a transaction of 10 minutes or more; these are our thresholds. The server does "
-        "not show whether a transaction has a read view; at READ COMMITTED the view ends with its statement. "
+        "window, 100,000 or more, and a transaction of 10 minutes or more; these are our thresholds. INNODB_TRX does "
+        "not show whether a transaction has a read view. SHOW ENGINE INNODB STATUS does (Trx read view), on MySQL only "
+        "for transactions that have changed rows; at READ COMMITTED the view ends with its statement. "
         "long-undo-history reports a million and more.",
         fix="Look at the oldest transaction. Let a backup or a report finish. End an idle session; read long reports "
         "on a replica.",
@@ -145,7 +148,7 @@ def _age(session: ServerSession) -> int:
     "prepared-transaction-left",
     confidence=Confidence.LIKELY,
     needs=("server",),
-    evidence=("BLK-07", "BLK-08"),
+    evidence=("BLK-07", "BLK-08", "BLK-09"),
     summary="A transaction without a session has been open for a long time; it is probably a prepared XA transaction.",
     docs=Docs(
         why="After XA PREPARE a transaction outlives its session and a restart. Until XA COMMIT or XA ROLLBACK it "
@@ -153,8 +156,9 @@ def _age(session: ServerSession) -> int:
         "coordinator crashed. The thresholds are our choice: 10 minutes, or 5 seconds if sessions wait for rows that "
         "no session has locked. On a replica there is no finding, because such transactions wait there for their "
         "source.",
-        fix="XA RECOVER lists prepared transactions. Decide as the coordinator did: XA COMMIT or XA ROLLBACK, with "
-        "the xid from XA RECOVER CONVERT XID (MySQL) or XA RECOVER FORMAT='SQL' (MariaDB).",
+        fix="XA RECOVER lists prepared transactions (since MySQL 8.0 with XA_RECOVER_ADMIN). Decide as the coordinator "
+        "did: XA COMMIT or XA ROLLBACK, with the xid from XA RECOVER CONVERT XID (MySQL) or XA RECOVER FORMAT='SQL' "
+        "(MariaDB).",
         risk="If the other participants committed and this one is rolled back, or the reverse, their data differ.",
         exceptions="A coordinator that is about to recover.",
         reconsider_when="XA RECOVER lists nothing.",

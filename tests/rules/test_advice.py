@@ -45,6 +45,8 @@ NO_OPTION = re.compile(
     r"( JOIN performance_schema\.threads USING \(THREAD_ID\))? WHERE (PROCESSLIST_)?ID = \d+( ORDER BY EVENT_ID)?;"
     r"|SELECT [a-z_, ]+ FROM information_schema\.INNODB_TRX ORDER BY trx_started LIMIT 5;"
     r"|SELECT [a-z_, ]+ FROM sys\.schema_table_lock_waits;"
+    r"|SELECT [A-Z_, ]+ FROM performance_schema\.table_handles JOIN performance_schema\.threads "
+    r"ON THREAD_ID = OWNER_THREAD_ID WHERE INTERNAL_LOCK IS NOT NULL;"
     r"|SELECT [A-Z_, ]+ FROM performance_schema\.events_statements_history JOIN performance_schema\.threads "
     r"USING \(THREAD_ID\) WHERE EVENT_NAME = 'statement/sql/flush';"
     r"|KILL (QUERY )?\d+;|SHOW ENGINE INNODB STATUS;|XA RECOVER;|INSTALL SONAME 'metadata_lock_info';"

@@ -384,6 +384,17 @@ def test_a_session_that_waits_for_a_row_may_hold_the_lock_of_its_table(tmp_path:
         assert says in finding.message
 
 
+def test_the_holder_of_a_myisam_table_is_shown_where_performance_schema_is_on(tmp_path: Path) -> None:
+    """Its table_handles names the session that uses the table (BLK-09); without it no statement does."""
+    waiter = {"id": 16, "account": "dba@h", "command": "Query", "seconds": 12, "state": "Waiting for table level lock"}
+    blocking = {"sessions": [waiter], "metadata_read": False}
+    for setting, shown in (("ON", True), ("OFF", False)):
+        server = {"blocking": blocking, "variables": {"performance_schema": setting}}
+        (finding,) = find_rule("BLK004").check(context_of_case(Case("", "", "mysql-9.7.4", server=server), tmp_path))
+        statements = [action.statement or "" for action in finding.actions]
+        assert any("performance_schema.table_handles" in text for text in statements) is shown
+
+
 def test_of_several_old_statements_the_oldest_is_named_as_one_of_them(tmp_path: Path) -> None:
     """Which table a statement uses is not read: each that began before the wait may be the one."""
     old = {"account": "app@h", "command": "Query", "state": "Sending data"}
