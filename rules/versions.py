@@ -214,8 +214,8 @@ def _spans() -> tuple[Span, ...]:
         *("REL-MARIADB-01", "REL-MARIADB-02", "REL-MARIADB-03", "REL-MARIADB-04"),
     ),
     docs=Docs(
-        why="The vendor withdrew the release, or put a warning into its release notes. MySQL 8.0.29 wrote redo that "
-        "crash recovery cannot apply to tables whose columns were added or dropped instantly; INSTANT is the default "
+        why="The vendor withdrew the release, or put a warning into its release notes. MySQL 8.0.29 wrote redo with "
+        "which crash recovery can corrupt tables whose columns were added or dropped instantly; INSTANT is the default "
         "of ALTER TABLE there. MySQL 8.0.38, 8.4.1 and 9.0.0 can crash at start-up with 8,001 tables or more: that is "
         "an error if the server has that many, a note if it has fewer. The messages describe the bug in each release "
         "of MariaDB.",

@@ -117,13 +117,13 @@ def _age(session: ServerSession) -> int:
         why="ALTER TABLE and other DDL wait for every transaction that has used the table, even read-only ones. While "
         "they wait, later statements on the table wait behind them (with ALGORITHM=COPY those that write), so one idle "
         "transaction blocks the table. lock_wait_timeout ends the wait: by default after a year on MySQL and a day on "
-        "MariaDB. MySQL 8.0 and later show which session holds the lock; MySQL 5.7 does so with the instrument "
-        "wait/lock/metadata/sql/mdl. On MariaDB mycnf reads the plugin METADATA_LOCK_INFO, which shows no waits. "
-        "Without them the finding names the oldest transactions as likely holders. Sessions in state Waiting for table "
-        "level lock wait for a table of MyISAM or another engine without row locks; mycnf does not read for whom, but "
-        "performance_schema.table_handles shows it. Waits are as old as their statements, which may have worked "
-        "before: an ALTER TABLE waits at its end too. The thresholds, 5 seconds and 10 for such a table, are our "
-        "choice.",
+        "MariaDB. MySQL 8.0 and later show which session holds the lock, with performance_schema = ON; MySQL 5.7 does "
+        "so with the instrument wait/lock/metadata/sql/mdl. On MariaDB mycnf reads the plugin METADATA_LOCK_INFO, "
+        "which shows no waits. Without them the finding names the oldest transactions as likely holders. Sessions in "
+        "state Waiting for table level lock wait for a table of MyISAM or another engine without row locks; mycnf does "
+        "not read for whom, but performance_schema.table_handles shows it. Waits are as old as their statements, which "
+        "may have worked before: an ALTER TABLE waits at its end too. The thresholds, 5 seconds and 10 for such a "
+        "table, are our choice.",
         fix="End the waiting DDL (KILL QUERY): the sessions behind it continue at once, and nothing is lost. Or end "
         "the holder, if it is an idle client. Run DDL with SET SESSION lock_wait_timeout = 5, and retry it.",
         risk="KILL QUERY: the DDL has to be run again; a change of a MyISAM table stops halfway. KILL rolls back the "

@@ -159,9 +159,9 @@ def chain_of(context: RuleContext) -> Chain | None:
     docs=Docs(
         why="They were written on the replica, or come from a former source. If this replica becomes the source, the "
         "others fetch and apply them by GTID, on MariaDB only those after their position; on MySQL they stop with "
-        "error 1236 where the binary log with them is purged. They are found by comparing gtid_executed (MariaDB: "
-        "gtid_binlog_state) of both snapshots. Transactions that the source may have committed after it was read are "
-        "not counted.",
+        "error 1236 (13114 since 8.0) where the binary log with them is purged. They are found by comparing "
+        "gtid_executed (MariaDB: gtid_binlog_state) of both snapshots. Transactions that the source may have committed "
+        "after it was read are not counted.",
         fix="Use mysqlbinlog to see what they changed. Repeat the changes on the source if they belong there, "
         "otherwise rebuild the replica. Then set super_read_only on the replica (read_only on MariaDB).",
         risk="Empty transactions with these GTIDs on the source hide the difference but do not remove it.",
@@ -247,8 +247,8 @@ def _shorten_text(text: str) -> str:
         why="A replica ignores events with its own server_id, so it misses the changes of a server that has the same "
         "id. Two MariaDB replicas of one source with the same server_id disconnect each other again and again, and "
         "their status shows no error. Of two MySQL replicas with the same server_uuid, the first stops with error 1236 "
-        "when the second connects. A replica with its source's id stops with error 1593. Two MySQL replicas with the "
-        "same server_id alone both run.",
+        "(13114 since 8.0) when the second connects. A replica with its source's id stops with error 1593 (13117 on "
+        "MySQL since 8.0). Two MySQL replicas with the same server_id alone both run.",
         fix="Give each server its own server_id. After copying a MySQL data directory, remove auto.cnf so that the "
         "server generates a new server_uuid.",
         risk="Replication of that server stops for the restart; server_id can be changed at run time.",

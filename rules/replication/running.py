@@ -144,10 +144,10 @@ def replica_by_file_position(context: RuleContext) -> Iterator[Finding]:
         "(sync_master_info) events, 10,000 by default. A replica with file and position that was killed fetches events "
         "again that its relay logs have: it applies them twice, or stops with error 1062. On a running replica that is "
         "a warning. In a file the position is saved at each event. Relay logs are not: a crash of the system can cut "
-        "them off, and the applier stops with error 1594. With relay_log_recovery the replica discards its relay logs "
-        "and continues after what it has applied. MySQL 8.4 and later find the end of their relay logs at the start. "
-        "In an option file, mycnf recognizes a replica by lines for parallel appliers, and gtid_mode = ON shows that "
-        "it needs no position.",
+        "them off, and the applier stops with error 1594 (13121 on 8.0). With relay_log_recovery the replica discards "
+        "its relay logs and continues after what it has applied. MySQL 8.4 and later find the end of their relay logs "
+        "at the start. In an option file, mycnf recognizes a replica by lines for parallel appliers, and gtid_mode = "
+        "ON shows that it needs no position.",
         fix="Set relay_log_recovery to ON.",
         risk="At each start all relay logs that weren't applied yet are fetched again, so the source must still have "
         "its binary logs. After a crash a replica with several workers first fills gaps from the old relay logs: if "
