@@ -40,7 +40,8 @@ HOUR = 3600  # seconds; sixty times the default
     docs=Docs(
         why="An applier that waits too long for a row's lock, held by a reader's transaction or by another applier, is "
         "rolled back and tries again, ten times by default. With 0 it stops with error 1205, and stays stopped when "
-        "the lock is gone.",
+        "the lock is gone. MariaDB's parallel appliers conflict with each other in the mode optimistic, the default: "
+        "with 0 the first conflict stops replication with error 1213.",
         fix="Remove the line.",
         risk="A transaction that cannot succeed is retried ten times before replication stops.",
         exceptions="None known.",
