@@ -301,6 +301,7 @@ TLS = frozenset(
 )
 WAITS_FOR_WRITES = "it waits for writes and LOCK TABLES that are under way, and later writes wait behind it"
 STALLS = {
+    "delay_key_write": "tables that are open keep it until FLUSH TABLES",
     "innodb_adaptive_hash_index": "switching it waits for its latches, which can stall statements",
     "innodb_buffer_pool_size": "resizing the pool can stall statements for seconds",
     "query_cache_size": "statements wait for the cache's lock meanwhile",
@@ -343,10 +344,6 @@ def _refuses_doublewrite(target: Target, new: str, now: str) -> bool:
     return target.is_mysql and bool(new) and (new in OFF or now in OFF)
 
 
-def _refuses_scheduler(_target: Target, new: str, now: str) -> bool:
-    return "DISABLED" in (new, now)
-
-
 def _refuses_query_cache(target: Target, new: str, now: str) -> bool:
     """Whether MySQL 5.7 refuses to enable the query cache: it cannot if it was started without one."""
     return target.is_mysql and now in OFF and new not in OFF
@@ -360,7 +357,9 @@ def _refuses_gtid_mode(_target: Target, new: str, now: str) -> bool:
 
 
 REFUSED_AT_RUNTIME: dict[str, Callable[[Target, str, str], bool]] = {
-    "event_scheduler": _refuses_scheduler,
+    # MySQL accepts ON after ALL, but delays for every table until it restarts (ENG-23).
+    "delay_key_write": lambda target, new, now: target.is_mysql and (now, new) == ("ALL", "ON"),
+    "event_scheduler": lambda _target, new, now: "DISABLED" in (new, now),
     "gtid_mode": _refuses_gtid_mode,
     "innodb_doublewrite": _refuses_doublewrite,
     "query_cache_type": _refuses_query_cache,

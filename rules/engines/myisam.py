@@ -29,12 +29,14 @@ TEMPORARY = "default_tmp_storage_engine"
     summary="Changes of MyISAM indexes stay in memory until the table is closed, so a crash destroys the indexes.",
     options=("delay_key_write",),
     quiet={"delay_key_write": ("ON", "OFF")},
-    evidence=("ENG-01",),
+    evidence=("ENG-01", "ENG-23"),
     docs=Docs(
         why="With delay_key_write = ALL the index blocks of every MyISAM table are written when the table is closed, "
         "not after each statement. Servers that were killed a second after 10,000 rows had been written found the "
         "index corrupt after the restart; with the default it was intact.",
-        fix="Go back to ON, which delays only for tables that were created with DELAY_KEY_WRITE=1.",
+        fix="Go back to ON, which delays only for tables that were created with DELAY_KEY_WRITE=1. MySQL does so at "
+        "its next start: after SET GLOBAL delay_key_write = ON a server that was ALL still delays for every table; OFF "
+        "ends that. At run time tables that are open change at FLUSH TABLES.",
         risk="Index blocks are written after each statement, which makes many small changes slower.",
         exceptions="Tables that can be recreated, such as those of a nightly load.",
         reconsider_when="Nothing: what may be lost is for the owner of the data to say.",
@@ -44,8 +46,9 @@ def delayed_key_writes(context: RuleContext) -> Iterator[Finding]:
     """Report an explicitly configured delay_key_write = ALL."""
     if context.text("delay_key_write") == "ALL" and context.is_set("delay_key_write"):
         action = advise(
-            context, "delay_key_write", "ON", risk="index blocks are written after each statement", watch="Key_writes"
-        )
+            context, "delay_key_write", "ON", risk="index blocks are written after each statement", watch="Key_writes",
+            live=not context.target.is_mysql,
+        )  # fmt: skip
         yield delayed_key_writes.finding(
             "Index blocks of all MyISAM tables stay in memory until a table is closed: a crash leaves them corrupt.",
             variable_subject(context, "delay_key_write"),
@@ -156,7 +159,9 @@ def periodic_table_close(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="A change of a MyISAM, MERGE, MEMORY or Aria table waits for its readers, and new readers wait behind it. "
         "With low_priority_updates = ON they do not wait: with one reader after another, an UPDATE waited for six "
-        "seconds instead of two, and would have waited as long as new readers came. InnoDB tables are not affected.",
+        "seconds instead of two, and would have waited as long as new readers came. On MySQL it also ends concurrent "
+        "inserts: an INSERT at the end of a MyISAM table then waits for the table's readers. InnoDB tables are not "
+        "affected.",
         fix="Switch it off; use UPDATE LOW_PRIORITY for single statements.",
         risk="Readers wait behind a change that waits for a long SELECT.",
         exceptions="Tables that are read by long statements and changed by a job that may wait.",

@@ -66,6 +66,28 @@ def test_each_server_takes_what_is_said_to_work(server_name: str, start: Start) 
     assert set_global_effect(option, catalog.target).words == NEW_SESSIONS
 
 
+@pytest.mark.servers("mysql-5.7", "mysql-9.7", "mariadb-10.11")
+def test_delay_key_write_after_all(server_name: str, start: Start) -> None:
+    """A server that started with ALL writes the index blocks of a table after ON, or delays them, as is said."""
+    server = start(server_name, arguments=["--delay-key-write=ALL"])
+    catalog = load(server.binary.target)
+    option = catalog.find_variable("delay_key_write")
+    assert option is not None
+    written = []
+    with server.connect(autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE mysql.delayed (a INT, KEY(a)) ENGINE=MyISAM")
+        for value in ("ON", "OFF"):
+            cursor.execute(f"SET GLOBAL delay_key_write = {value}")
+            cursor.execute("FLUSH TABLES")
+            cursor.execute("FLUSH STATUS")
+            cursor.execute("INSERT INTO mysql.delayed VALUES (1)")
+            cursor.execute("SHOW GLOBAL STATUS LIKE 'Key_blocks_not_flushed'")
+            written.append(cursor.fetchall()[0][1] == "0")
+        cursor.execute("DROP TABLE mysql.delayed")
+    effects = [set_global_effect(option, catalog.target, value, "ALL") for value in ("ON", "OFF")]
+    assert [effect.works for effect in effects] == written
+
+
 @pytest.mark.servers("mysql-8.0", "mysql-9.7", "mariadb-10.11", "mariadb-11.8")
 def test_audit_and_preflight_say_the_same_of_doublewrite(server_name: str, start: Start, tmp_path: Path) -> None:
     """A statement where the server takes it, a restart where it doesn't; in both commands alike."""
