@@ -39,9 +39,11 @@ SOON, LATER = 30, 90  # days
 FORECAST_NEEDS = f"needs the free space on {LEAST_READINGS} days over a week (mycnf sample, or audits with --keep)"
 GROWN = 10 * GIB
 SHARE = 10  # undo or temporary files of less than such a part of the free space are not reported
-# MDEV-31373 is fixed in 10.6.15, 10.11.5 and later; series between are not told apart.
-SOUND_TRUNCATION = (10, 11, 5)
+# MDEV-31373 is fixed in 10.6.15, 10.11.5 and later (GROW-04); the series between are not told apart.
+SOUND_TRUNCATION: dict[tuple[int, ...], tuple[int, ...]] = {(10, 6): (10, 6, 15)}
+SOUND_ANYWHERE: tuple[int, ...] = (10, 11, 5)
 NO_EXPIRY_DAYS = 30  # logs that never expire are reported if the disk is full within so many days
+SESSION_SPACES = "information_schema.INNODB_SESSION_TEMP_TABLESPACES"
 BINARY_LOGS, UNDO, TEMPORARY = "binary log", "undo tablespaces", "temporary tablespaces"
 
 
@@ -59,7 +61,7 @@ class Forecast(NamedTuple):
     "disk-full-soon",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="At the growth rate of the last weeks, a disk of the server will be full within one to three months.",
+    summary="At the growth rate of the last weeks, a disk of the server will be full within three months.",
     needs=("server", "host"),
     evidence=("MAN-02", "GROW-01"),
     docs=Docs(
@@ -152,7 +154,9 @@ def _thin_moments(moments: list[int]) -> list[int]:
         "before the expiry begins to purge. The rule applies once the logs on the disk cover a day. Within 7 days the "
         "finding is a warning. Logs that never expire are reported if the disk is full within 30 days, and so are logs "
         "of a MariaDB that purges nothing because too few replicas are connected (purge-waits-for-replica).",
-        fix="Lower the expiry to what replicas and point-in-time recovery need, or enlarge the volume.",
+        fix="Lower the expiry to what replicas and point-in-time recovery need: expired logs are purged at the next "
+        "rotation (FLUSH BINARY LOGS). Or enlarge the volume. A MariaDB that waits for replicas purges once they are "
+        "connected, or with slave_connections_needed_for_purge = 0, for a server without any.",
         risk="Logs that were purged are missing for point-in-time recovery, and for replicas that are behind or "
         "disconnected for longer.",
         exceptions="A bulk load whose logs are written once. With a limit on the total size that purges there is no "
@@ -195,7 +199,7 @@ def binary_logs_outgrow_disk(context: RuleContext) -> Iterator[Finding]:
     summary="Undo tablespaces have grown to 10G or more, and to a tenth of the free space or more.",
     needs=("server", "host"),
     options=("innodb_undo_log_truncate",),
-    evidence=("GROW-03", "GROW-04"),
+    evidence=("GROW-03", "GROW-04", "GROW-06"),
     docs=Docs(
         why="Undo grows while an old transaction keeps purge from removing it, or while purge cannot keep up with the "
         "writes. The files keep their size unless innodb_undo_log_truncate is ON (the default of MySQL 8.0 and later) "
@@ -204,7 +208,8 @@ def binary_logs_outgrow_disk(context: RuleContext) -> Iterator[Finding]:
         "list. Set innodb_undo_log_truncate to ON, which shrinks files above innodb_max_undo_log_size if there are "
         "two undo tablespaces or more. On MariaDB before 10.6.15 and 10.11.5 recovery after a truncation could corrupt "
         "undo (MDEV-31373): update first.",
-        risk="Truncating writes all pages of the tablespace and can slow the server for a while.",
+        risk="Truncating can slow the server for a while: MySQL 8.0.15 first wrote the changed pages of the "
+        "tablespace, MySQL 9.7 and MariaDB 10.11 and 11.8 hardly any.",
         exceptions="A large transaction that is running now, such as a bulk change or a backup with one transaction.",
         reconsider_when="Files that shrink after the transaction has ended.",
     ),
@@ -216,12 +221,13 @@ def grown_undo(context: RuleContext) -> Iterator[Finding]:
     if files is None or space is None or files.bytes < GROWN or files.bytes * SHARE < space.free:
         return
     off = context.settings.on("innodb_undo_log_truncate") is False
-    advised = off and not (context.target.is_mariadb and context.target.version < SOUND_TRUNCATION)
+    version = context.target.version
+    sound = not context.target.is_mariadb or version >= SOUND_TRUNCATION.get(version[:2], SOUND_ANYWHERE)
     yield grown_undo.finding(
         f"The undo tablespaces take {format_size(files.bytes)}; {format_size(space.free)} is free."
         + (" They never shrink: innodb_undo_log_truncate is OFF." if off else ""),
         help="look for the oldest transaction in information_schema.INNODB_TRX"
-        + (", and set innodb_undo_log_truncate to ON" if advised else ""),
+        + (", and set innodb_undo_log_truncate to ON" if off and sound else ""),
     )
 
 
@@ -233,16 +239,22 @@ def grown_undo(context: RuleContext) -> Iterator[Finding]:
     summary="InnoDB's temporary tablespaces have grown to 10G or more, and to a tenth of the free space or more.",
     needs=("server", "host"),
     options=("innodb_temp_data_file_path",),
-    evidence=("GROW-03",),
+    evidence=("GROW-03", "GROW-05"),
     docs=Docs(
-        why="Large temporary tables and their rollback segments make ibtmp1 grow, and it keeps its size until the "
-        "server restarts. Temporary tablespaces of sessions (MySQL 8.0.13 and later) shrink when the session ends. "
-        "Without a maximum in innodb_temp_data_file_path a single statement can fill the disk. The thresholds are our "
+        why="On MySQL 5.7 and MariaDB, temporary InnoDB tables make ibtmp1 grow, on MySQL 5.7 also those that "
+        "statements create on disk. It keeps its size until the server restarts, and without a maximum in "
+        "innodb_temp_data_file_path a single statement can fill the disk. From MySQL 8.0.13 on these tables are in "
+        "temporary tablespaces of their sessions, which shrink when the session ends, and ibtmp1 has their undo logs. "
+        "No maximum limits them: with max:40M MySQL 8.0 and 9.7 let ibtmp1 grow to 780M. The thresholds are our "
         "choice.",
-        fix="Find the statements with large temporary tables (the slow log, Created_tmp_disk_tables). Limit the file: "
-        "innodb_temp_data_file_path = ibtmp1:12M:autoextend:max:SIZE. A restart frees the space; on MariaDB 11.3 and "
-        "later innodb_truncate_temporary_tablespace_now does.",
-        risk="Statements that need more than the maximum fail.",
+        fix="Find the statements with large temporary tables: CREATE TEMPORARY TABLE, and on MySQL those in the slow "
+        "log where Created_tmp_disk_tables rises (MariaDB creates these as Aria files in tmpdir). On MySQL 5.7 and "
+        "MariaDB limit the file: innodb_temp_data_file_path = ibtmp1:12M:autoextend:max:SIZE. On MySQL 8.0.13 and "
+        "later end the sessions that hold the space (information_schema.INNODB_SESSION_TEMP_TABLESPACES). A restart "
+        "frees ibtmp1; on MariaDB 11.3 and later SET GLOBAL innodb_truncate_temporary_tablespace_now = 1 frees its "
+        "unused end.",
+        risk="Statements that need more than the maximum fail, and the transaction of a session that is ended is "
+        "rolled back.",
         restart=True,
         exceptions="Nightly reports that need that much each time.",
         reconsider_when="A file that stays small after the next restart.",
@@ -254,12 +266,14 @@ def grown_temporary_tablespaces(context: RuleContext) -> Iterator[Finding]:
     space = _space_under(context, files)
     if files is None or space is None or files.bytes < GROWN or files.bytes * SHARE < space.free:
         return
-    limited = ":MAX:" in (context.text("innodb_temp_data_file_path") or "")
+    of_sessions = context.target.since("mysql", 8, 0, 13)
+    limited = of_sessions or ":MAX:" in (context.text("innodb_temp_data_file_path") or "")
     yield grown_temporary_tablespaces.finding(
         f"InnoDB's temporary tablespaces take {format_size(files.bytes)}; {format_size(space.free)} is free."
         + ("" if limited else " No maximum limits them."),
         help="find the statements with large temporary tables"
-        + ("" if limited else ", and add :max:SIZE to innodb_temp_data_file_path"),
+        + ("" if limited else ", and add :max:SIZE to innodb_temp_data_file_path")
+        + (f", and end the sessions that hold the space ({SESSION_SPACES})" if of_sessions else ""),
     )
 
 
