@@ -66,9 +66,9 @@ def aria_logs_kept(context: RuleContext) -> Iterator[Finding]:
     options=(CHECKPOINT,),
     evidence=("ENG-04", "ENG-05"),
     docs=Docs(
-        why="With aria_checkpoint_interval = 0 Aria makes no checkpoints by itself; MariaDB's documentation says that "
-        "this makes sense only for testing. No log file then becomes unnecessary: a server kept every file that it "
-        "wrote, and reads them all after a crash.",
+        why="With aria_checkpoint_interval = 0 Aria makes no checkpoints by itself while the server runs; MariaDB's "
+        "documentation says that this makes sense only for testing. No log file then becomes unnecessary: a server "
+        "kept every file until it was shut down, and after a kill it read all that it had written since its start.",
         fix="Remove the line: the default is 30 seconds.",
         risk="Changed pages are written at each checkpoint.",
         exceptions="Tests of the server.",
@@ -124,17 +124,18 @@ def aria_checksums_off(context: RuleContext) -> Iterator[Finding]:
 @rule(
     "ARI004",
     "no-aria-repair",
-    summary="Aria tables that a crash left open refuse every statement until they are repaired.",
+    summary="Non-transactional Aria tables that a crash left open refuse reads and writes until they are repaired.",
     targets=MARIADB,
     options=(RECOVER,),
     evidence=("ENG-07",),
     docs=Docs(
-        why="After a kill, a non-transactional table returned an error to every statement (the table should be "
-        "repaired); with the default BACKUP,QUICK the first statement checked it and returned its rows.",
+        why="After a kill, a table with TRANSACTIONAL=0 answered SELECT, INSERT and ALTER TABLE with an error (the "
+        "table should be repaired); with the default BACKUP,QUICK the first statement checked it and returned its "
+        "rows. Tables with TRANSACTIONAL=1, the default, were recovered from the log either way.",
         fix="Remove the line: the default is BACKUP,QUICK.",
         risk="The first statement on a table after a crash waits for its check.",
         exceptions="Servers where a job repairs all Aria tables after a crash before clients come back.",
-        reconsider_when="No Aria table but the server's own, which are recovered from the log.",
+        reconsider_when="No Aria table of yours with TRANSACTIONAL=0.",
     ),
 )
 def no_aria_repair(context: RuleContext) -> Iterator[Finding]:
@@ -142,7 +143,7 @@ def no_aria_repair(context: RuleContext) -> Iterator[Finding]:
     if context.text(RECOVER) in NO_REPAIR and context.is_set(RECOVER):
         action = advise(context, RECOVER, "BACKUP,QUICK", risk="the first statement after a crash waits for the check")
         yield no_aria_repair.finding(
-            "After a crash, non-transactional Aria tables refuse every statement until they are repaired.",
+            "After a crash, non-transactional Aria tables refuse reads and writes until they are repaired.",
             variable_subject(context, RECOVER),
             help=help_line(action),
             actions=present(action),

@@ -153,7 +153,8 @@ def idle_key_buffer(context: RuleContext) -> Iterator[Finding]:
         fix="Convert the tables to InnoDB where nothing prevents it. Otherwise enlarge the key buffer two to four "
         "times, depending on the blocks that were read since the server started, within the free memory. It cannot use "
         "more than the sum of the .MYI files.",
-        risk="A larger buffer takes memory from the buffer pool and the system's cache.",
+        risk="A larger buffer takes memory from the buffer pool and the system's cache. Setting it at run time flushes "
+        "the buffer and starts with an empty one.",
         exceptions="A scan of a large index, once a night.",
         reconsider_when="A rate of Key_reads that does not fall with a buffer as large as all .MYI files.",
         disagree="Other advisors go by the ratio of Key_reads to Key_read_requests since the start, which says nothing "
@@ -201,8 +202,9 @@ def idle_aria_page_cache(context: RuleContext) -> Iterator[Finding]:
     options=(PAGES.size,),
     evidence=("ENG-10",),
     docs=Docs(
-        why="Aria tables, including the temporary tables that statements create on disk, are read and written through "
-        "this cache. Once it is full, each page that is not cached is read from its file.",
+        why="Aria tables of the row format PAGE, the default, are read and written through this cache, and so are most "
+        "temporary tables that statements create on disk; of tables with other formats only the indexes are. Once it "
+        "is full, each page that is not cached is read from its file.",
         fix="First find the statements that create temporary tables on disk (Created_tmp_disk_tables, the slow log "
         "with log_slow_verbosity = query_plan). Enlarge the cache if your own Aria tables are read, within the free "
         "memory.",
@@ -227,9 +229,9 @@ def aria_pages_from_disk(context: RuleContext) -> Iterator[Finding]:
     options=(CASE,),
     evidence=("ENG-19",),
     docs=Docs(
-        why="lower_case_table_names is fixed when a data directory is initialized. MySQL 8.0 and later store the "
-        "setting in the data dictionary and do not start with a different one. MySQL 5.7 and MariaDB start, but then "
-        "do not find tables whose names contain capitals, or no longer find lowercase tables by names with capitals.",
+        why="lower_case_table_names belongs to the data directory. MySQL 8.0 and later store the setting in the data "
+        "dictionary and do not start with a different one. MySQL 5.7 and MariaDB start, but then do not find tables "
+        "whose names contain capitals, or no longer find lowercase tables by names with capitals.",
         fix="Revert the change. To change the setting, dump the data and load it into a new data directory.",
         risk="None.",
         restart=True,
@@ -246,7 +248,7 @@ def changed_name_case(context: RuleContext) -> Iterator[Finding]:
     refuses = context.target.since("mysql", 8, 0)
     what = "the next start will fail" if refuses else "after the next start names with capitals cannot be found"
     yield changed_name_case.finding(
-        f"The option file sets {CASE} = {asked}, but the data directory was initialized with {running}: {what}.",
+        f"The option file sets {CASE} = {asked}, but the server runs on its data with {running}: {what}.",
         verdict_subject(line),
         severity=Severity.ERROR if refuses else None,
         help=f"write {CASE} = {running}",

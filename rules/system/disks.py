@@ -54,8 +54,10 @@ def _raid_arrays(context: RuleContext) -> Iterator[tuple[BlockDevice, Raid]]:
     docs=Docs(
         why="The array continues without the disk, more slowly if it must reconstruct data from parity, and the "
         "failure of one more disk may destroy the data.",
-        fix="Replace the disk (mdadm --replace, or --add), and make sure that the backup is recent.",
-        risk="A rebuild reads all other disks from end to end, which may expose errors on them.",
+        fix="Replace the disk and add the new one (mdadm --add; --replace is for a disk that still works), and make "
+        "sure that the backup is recent.",
+        risk="A rebuild reads the other disks, in RAID 10 those with the same data, from end to end, which may expose "
+        "errors on them.",
         exceptions="Arrays that were created with a missing disk on purpose.",
         reconsider_when="Nothing.",
     ),
@@ -79,7 +81,7 @@ def degraded_array(context: RuleContext) -> Iterator[Finding]:
     needs=("host",),
     evidence=("KRN-12",),
     docs=Docs(
-        why="Rebuilding and checking read or write every disk of the array from end to end. The kernel gives other "
+        why="Rebuilding and checking read or write disks of the array, mostly from end to end. The kernel gives other "
         "requests priority, but keeps a minimum speed for the rebuild. Rates and latencies that are measured meanwhile "
         "are worse than usual.",
         fix="Wait until it has finished before you measure or tune anything. Lower dev.raid.speed_limit_max if the "
@@ -114,9 +116,9 @@ def busy_array(context: RuleContext) -> Iterator[Finding]:
         "for write-heavy loads. The rule applies from 100 writes a second on, which is what one spinning disk does.",
         fix="Use RAID 10 for data and logs when you rebuild the array.",
         risk="Rebuilding an array destroys its data. RAID 10 has less capacity.",
-        exceptions="Arrays with a journal on a fast disk. Solid-state disks, which do tens of thousands of writes a "
-        "second, are not reported, nor are arrays on which a probe measured reads that are too fast for a spinning "
-        "disk.",
+        exceptions="Arrays with a journal on a fast disk in write-back mode. Solid-state disks, which do tens of "
+        "thousands of writes a second, are not reported, nor are arrays on which a probe measured reads that are too "
+        "fast for a spinning disk.",
         reconsider_when="A random-write probe on this array that shows a sufficient rate.",
     ),
 )
@@ -145,8 +147,8 @@ def parity_array_under_writes(context: RuleContext) -> Iterator[Finding]:
     needs=("host",),
     docs=Docs(
         why="Each write passes two file systems and each sync two journals, and without direct I/O (losetup "
-        "--direct-io) the system caches the same data twice. The outer file system may be full while the inner one "
-        "still shows free space, because such files are usually sparse.",
+        "--direct-io) the outer file system caches the data too. It may be full while the inner one still shows free "
+        "space, because such files are usually sparse.",
         fix="Put the data on a partition or a logical volume.",
         risk="Moving the data needs downtime.",
         restart=True,
@@ -177,9 +179,10 @@ def loop_device_under_data(context: RuleContext) -> Iterator[Finding]:
     probe="ab",
     docs=Docs(
         why="On a spinning disk a seek takes as long as writing dozens of pages in a row. With innodb_flush_neighbors "
-        "at 1 InnoDB writes the dirty pages of an extent together. MySQL 8.0 does not, because most servers have "
-        "solid-state disks, and its developers expected losses on spinning disks. The default is reported where 100 "
-        "pages a second or more are written, which is our choice, and in option files that set the size of the pool.",
+        "at 1 InnoDB writes adjacent dirty pages of an extent together, with 2 all dirty pages of it. MySQL 8.0 has 0, "
+        "because most servers have solid-state disks, and its developers expected losses on spinning disks. The "
+        "default is reported where 100 pages a second or more are written, which is our choice, and in option files "
+        "that set the size of the pool.",
         fix="Set innodb_flush_neighbors to 1.",
         risk="A page that soon changes again is written twice.",
         exceptions="Controllers with a large cache, which sort the writes.",
@@ -211,7 +214,8 @@ def lone_flush_on_spinning_disk(context: RuleContext) -> Iterator[Finding]:
         why="With O_DIRECT_NO_FSYNC the server relies on the syncs of the redo log, which also flush the disk cache "
         "for the data files if both are on the same disk. With the redo log on another disk nothing flushes the cache "
         "under the data files: MySQL's manual warns that data may be lost when a checkpoint passes before that cache "
-        "is written. MariaDB from 11.0.6 on has innodb_doublewrite = fast for it, which syncs the doublewrite buffer.",
+        "is written. MariaDB 11.0.6 and later then runs with innodb_doublewrite = fast, which syncs the doublewrite "
+        "buffer and no other data file.",
         fix="Set innodb_flush_method to O_DIRECT, or put the redo log on the disk of the data.",
         risk="More syncs.",
         restart=True,

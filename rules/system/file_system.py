@@ -158,7 +158,8 @@ def file_system_without_journal(context: RuleContext) -> Iterator[Finding]:
         "the cause of fragmentation, and says that spinning disks suffer most.",
         fix="On btrfs, before data is loaded: chattr +C on the empty data directory, or mount with nodatacow. That "
         "switches the file system's checksums off for these files; InnoDB has its own. Or use ext4 or XFS.",
-        risk="Without copy-on-write, snapshots still work, and copy each page once when it changes after a snapshot.",
+        risk="Without copy-on-write, snapshots still work, and copy each page once when it changes after a snapshot. "
+        "If btrfs itself mirrors the data, it cannot tell which of two differing copies is right.",
         restart=True,
         exceptions="Directories that already have the attribute C, which the mount options do not show (lsattr -d).",
         reconsider_when="A write-heavy run on this host that is no slower than on ext4 or XFS.",

@@ -109,11 +109,11 @@ def _without_huge_pages(context: RuleContext) -> bool:
     options=LIMITED,
     evidence=("VM-02", "TOC-03", "TOC-04", "SRV-02"),
     docs=Docs(
-        why="At start-up the server asks the system for file descriptors and lowers max_connections and the "
-        "table cache to what it gets, with a warning in its log. MariaDB lowers neither where it gets fewer files than "
+        why="At start-up the server asks the system for file descriptors and lowers max_connections and the table "
+        "cache to what it gets, with a warning in its log. MariaDB lowers neither where it gets fewer files than "
         "connections, unless table_open_cache_instances is 1: 10.11, 11.4 and 11.8 started with 3,000 connections and "
-        "1,024 files. With 250 files 11.8 left the 206th client without an answer, and logged Too many open files. A "
-        "service manager's limit is often lower than the one of a shell.",
+        "1,024 files. With 250 files 11.8 left the 206th client without an answer, and logged Too many open files. The "
+        "limit of a service comes from its unit, not from ulimit in a shell or from /etc/security/limits.conf.",
         fix="Raise LimitNOFILE in the service's unit (systemctl edit SERVICE, under [Service]), and restart. In a "
         "container the limit is the runtime's (--ulimit nofile).",
         risk="None.",
@@ -250,12 +250,14 @@ def fair_io_scheduler(context: RuleContext) -> Iterator[Finding]:
         "With version 1 of control groups (the default of RHEL 8 and Ubuntu 20.04) each group has its own value, "
         "memory.swappiness, which it takes from its parent when it is created: there the group's value counts.",
         fix="Write vm.swappiness = 1 to a file in /etc/sysctl.d and load it with sysctl -p FILE: it takes effect at "
-        "once. A line about it in /etc/sysctl.conf wins at the next boot: change it there. For a container, do this on "
-        "its host. With version 1 of control groups also write 1 to memory.swappiness of the server's group, after "
-        "each start; on RHEL 8 (kernel 4.18.0-425 and later) vm.force_cgroup_v2_swappiness = 1 makes vm.swappiness "
-        "count for all groups.",
-        risk="None known.",
-        exceptions="Hosts without swap. A control group that may not swap (memory.swap.max = 0) is not reported.",
+        "once. On most systems a line about it in /etc/sysctl.conf wins at the next boot: change it there (Debian 13 "
+        "ignores that file). For a container, do this on its host. With version 1 of control groups also write 1 to "
+        "memory.swappiness of the server's group, after each start; on RHEL 8 (kernel 4.18.0-425 and later) "
+        "vm.force_cgroup_v2_swappiness = 1 makes vm.swappiness count for all groups.",
+        risk="When memory is short, the kernel drops more cached files, such as those of MyISAM tables and binary "
+        "logs.",
+        exceptions="Hosts without swap. Swap that is faster than the disks, such as zram. A control group that may not "
+        "swap (memory.swap.max = 0) is not reported.",
         reconsider_when="A server that is never swapped out at a higher value.",
     ),
 )

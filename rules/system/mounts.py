@@ -71,8 +71,9 @@ def data_journalled_twice(context: RuleContext) -> Iterator[Finding]:
     evidence=("KRN-10",),
     docs=Docs(
         why="With data=writeback the file system may note that a file has grown before the new data is on the disk. "
-        "InnoDB and the binary log sync the data they depend on; MyISAM tables, text logs and copies made with other "
-        "programs do not, and may show old contents of the disk after a crash.",
+        "InnoDB syncs the data that it depends on, and the binary log is synced with sync_binlog = 1. A binary log "
+        "with another value (MariaDB's default is 0), MyISAM tables, text logs and copies made with other programs are "
+        "not, and may show old contents of the disk after a crash.",
         fix="Write data=ordered, the default, in its line in /etc/fstab. A remount does not change the journal mode: "
         "stop the server, unmount it and mount it again.",
         risk="Syncs may also write some data of other files.",
@@ -101,12 +102,14 @@ def data_behind_its_journal(context: RuleContext) -> Iterator[Finding]:
     evidence=("KRN-11", "HOST-04"),
     probe="commit-latency",
     docs=Docs(
-        why="With sync the kernel writes all data to the disk before the call returns. The server syncs where "
-        "durability requires it; all other writes, including those of temporary files and sorts, then wait as well, "
-        "and nothing becomes safer.",
+        why="With sync the kernel writes all data to the disk before the call returns. The server syncs where its "
+        "settings require it; all other writes, including those of temporary files and sorts, then wait as well. "
+        "InnoDB with its durable settings does not become safer.",
         fix="Remove sync from its line in /etc/fstab, and run mount -o remount,async on it: no restart is needed.",
-        risk="None: what the server syncs is still synced.",
-        exceptions="None.",
+        risk="What the server syncs is still synced. What it does not sync, such as MyISAM tables and, with a "
+        "sync_binlog other than 1, the binary log, can be lost in a crash of the system, as on other mounts.",
+        exceptions="Servers whose own syncs are reduced because the mount syncs: first set "
+        "innodb_flush_log_at_trx_commit and sync_binlog to 1.",
         reconsider_when="A run on this host that is as fast with it.",
     ),
 )
@@ -131,8 +134,9 @@ def synchronous_mount(context: RuleContext) -> Iterator[Finding]:
     needs=("host",),
     evidence=("MAN-01", "FS-04"),
     docs=Docs(
-        why="With strictatime each read causes a write of the file's metadata. MySQL's manual suggests noatime. The "
-        "default of Linux is relatime, which writes about once a day and is just as good here.",
+        why="With strictatime each read changes the file's access time, which the file system must write. MySQL's "
+        "manual suggests noatime. The default of Linux is relatime, which changes the time once a day and at the first "
+        "read after a write, when the file's metadata is written anyway: that is just as good here.",
         fix="Write relatime or noatime in its line in /etc/fstab, and remount it: no restart is needed.",
         risk="Few programs use access times.",
         exceptions="None known.",
@@ -161,8 +165,8 @@ def access_times_written(context: RuleContext) -> Iterator[Finding]:
     needs=("host",),
     evidence=("MAN-02",),
     docs=Docs(
-        why="When it is full, statements that write wait or fail, transactions that write to the binary log stop, and "
-        "a server that is restarted may not start. MySQL checks for free space once a minute and logs a warning every "
+        why="When it is full, statements that write wait or fail, commits wait while the binary log has no room, and a "
+        "server that is restarted may not start. MySQL checks for free space once a minute and logs a warning every "
         "ten minutes. Less than 5 percent, or less than a day of binary log at the mean rate since the start (a "
         "counter of MariaDB, performance_schema on MySQL), is a warning; the mean counts once the server has been up "
         "for an hour. Less than 20G where that is less than a fifth, or less than the largest table, is a note: an "
@@ -238,7 +242,8 @@ def _counted_seconds(context: RuleContext) -> int:
     docs=Docs(
         why="A file system such as ext4 is created with a fixed number of inodes, one for each file. When they are "
         "used up, no table, binary log or temporary file can be created, and the error says that the disk is full. "
-        "Each table takes one file or more, each partition too. The threshold, 5 percent, is our choice.",
+        "Usually each table takes one file or more, and so does each partition. The threshold, 5 percent, is our "
+        "choice.",
         fix="Remove many small files, or move the data to a file system with more inodes (mkfs.ext4 -N), or to XFS.",
         risk="Moving the data takes the server down.",
         exceptions="Data to which no tables are added.",
@@ -264,10 +269,12 @@ def few_files_left(context: RuleContext) -> Iterator[Finding]:
     summary="A file system that the server must write to refuses writes.",
     needs=("host",),
     options=("innodb_read_only",),
-    evidence=("HOST-05",),
+    evidence=("HOST-05", "HOST-08"),
     docs=Docs(
-        why="ext4 and others become read-only by themselves after a disk error or damage to their own structures. The "
-        "server still serves reads from memory, but its writes fail, and changes in memory cannot be written to disk.",
+        why="ext4, btrfs and others can become read-only by themselves after a disk error or damage to their own "
+        "structures. InnoDB ends the server at its first write that fails: MySQL 5.7 and 9.7 and MariaDB 10.11 and "
+        "11.8 ended at an INSERT, or at a SELECT for which changed pages had to leave the pool. Until then reads are "
+        "answered.",
         fix="Look in the kernel's log for the cause, save what can be read, check the file system (fsck) with the "
         "server down, and restore from a backup or a replica where data was damaged.",
         risk="A check that repairs may remove damaged files.",

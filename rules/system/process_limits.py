@@ -45,8 +45,8 @@ RING_KERNELS = ((5, 1), (5, 11))
     docs=Docs(
         why="A CPU quota applies per period, usually of 100 ms. Once the group has used it up, all of its threads stop "
         "until the next period begins, even those that hold a lock or are committing. As a result, statements "
-        "sometimes take up to a tenth of a second longer, whatever the average load. The threshold, one period in ten, "
-        "is our choice.",
+        "sometimes take up to a tenth of a second longer for each such period, whatever the average load. The "
+        "threshold, one period in ten, is our choice.",
         fix="Raise the quota, or replace it with a weight: systemctl set-property SERVICE CPUQuota=400% (four "
         "processors) takes effect at once and stays. For a container it is the CPU limit.",
         risk="Other programs on the host get less processor time.",
@@ -168,10 +168,10 @@ def unused_huge_pages(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="If the system has no huge pages left, or does not let the server's account use them, the server falls "
         "back to ordinary pages with a warning in its error log, and still shows large_pages = ON.",
-        fix="Reserve enough for the pool: vm.nr_hugepages in /etc/sysctl.d, loaded with sysctl -p FILE. Allow the "
-        "server's account to use them: LimitMEMLOCK=infinity in the unit, and on MySQL before 8.0.27 "
-        "vm.hugetlb_shm_group with the ID of the account's group, as since Linux 5.16 the limit alone does not allow "
-        "it. Restart the server, or the host where its memory is too fragmented for so many pages. Or remove the line.",
+        fix="Reserve enough for the pool: vm.nr_hugepages in /etc/sysctl.d, loaded with sysctl -p FILE. MySQL before "
+        "8.0.27 also needs the permission: vm.hugetlb_shm_group with the ID of its account's group, or before Linux "
+        "5.16 LimitMEMLOCK=infinity in the unit. Later versions and MariaDB need none. Restart the server, or the host "
+        "where its memory is too fragmented for so many pages. Or remove the line.",
         risk="Memory that is reserved for huge pages is unavailable to all other uses.",
         restart=True,
         exceptions="None.",
@@ -192,20 +192,25 @@ def refused_large_pages(context: RuleContext) -> Iterator[Finding]:
 
 
 def _large_pages_help(context: RuleContext) -> str:
-    """How many huge pages the pool takes, and the limit under which the account gets them."""
+    """How many huge pages the pool takes, and how the account of an older MySQL gets them."""
     memory, pool = context.host.memory, context.number(POOL)
-    limit = f"{_shared_memory_help(context)}{service_setting_help(context, 'LimitMEMLOCK=infinity')}"
+    permission = _shared_memory_help(context)
     if memory is None or not memory.huge_page or not pool:
-        return f"reserve huge pages for the pool (vm.nr_hugepages), {limit}"
+        return f"reserve huge pages for the pool (vm.nr_hugepages){permission}"
     taken = memory.huge_pages_total - memory.huge_pages_free + (memory.huge_pages_reserved or 0)
     pages = taken + -(-pool // memory.huge_page)
-    return f"{kernel_setting_help(context, 'vm.nr_hugepages', pages)}, {limit}"
+    return f"{kernel_setting_help(context, 'vm.nr_hugepages', pages)}{permission}"
 
 
 def _shared_memory_help(context: RuleContext) -> str:
-    """Older MySQL takes the pages as shared memory, which Linux allows only one group; the limit is not enough."""
-    old = context.target.is_mysql and not context.target.since("mysql", 8, 0, 27)
-    return "set vm.hugetlb_shm_group to the group ID of the server's account, " if old else ""
+    """Older MySQL takes the pages as shared memory, which Linux allows only one group; later ones need no permission.
+
+    Before Linux 5.16 the limit on locked memory allows it too.
+    """
+    if not context.target.is_mysql or context.target.since("mysql", 8, 0, 27):
+        return ""
+    limit = service_setting_help(context, "LimitMEMLOCK=infinity")
+    return f", set vm.hugetlb_shm_group to the group ID of the server's account, {limit}"
 
 
 @rule(
@@ -288,12 +293,14 @@ def first_to_be_killed(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="A process with a nice value above 0 gets a smaller share of a processor that several processes need: "
         "about 10 percent less per step. A process of the class batch does not preempt others when it wakes up, and "
-        "one of the class idle runs only when no other process needs the processor.",
+        "one of the class idle gets hardly any time while another process needs the processor.",
         fix="Set Nice=0 and CPUSchedulingPolicy=other in the unit (systemctl edit SERVICE), which overrides the lines "
         "of a packaged unit, remove nice from [mysqld_safe], and restart.",
         risk="Other programs on the host get less processor time.",
         restart=True,
-        exceptions="A server that must not disturb other programs on the host.",
+        exceptions="A server that must not disturb other programs on the host. In a control group with the CPU "
+        "controller, such as a container, the nice value counts only among the group's own processes; against others "
+        "the group's weight counts.",
         reconsider_when="Processors that are never all busy.",
     ),
 )
@@ -321,9 +328,9 @@ def low_priority_server(context: RuleContext) -> Iterator[Finding]:
     needs=("host",),
     evidence=("HOST-03",),
     docs=Docs(
-        why="With a limit on the size of files (ulimit -f), a write beyond it fails with a signal. Two servers with "
-        "such a limit stopped when the first table reached it. The limit applies to tablespaces, redo and binary logs "
-        "and sorts on disk.",
+        why="With a limit on the size of files (ulimit -f), a write beyond it fails with a signal. Six servers with "
+        "such a limit ended when a file reached it. The limit applies to tablespaces, redo and binary logs and sorts "
+        "on disk.",
         fix="Set LimitFSIZE of the unit to infinity, or remove ulimit -f from the script that starts the server.",
         risk="None.",
         restart=True,
@@ -354,7 +361,8 @@ def limited_file_size(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="InnoDB paces its background writing by innodb_io_capacity. If the control group allows fewer writes a "
         "second, background writing alone can use them up, and commits and statements that need a free page wait.",
-        fix="Lower innodb_io_capacity well below the group's writes a second, or raise that limit.",
+        fix="Lower innodb_io_capacity well below the group's writes a second, and also innodb_io_capacity_max, up to "
+        "which InnoDB writes when the redo log fills. Or raise that limit.",
         risk="Too low a capacity leaves more dirty pages for later.",
         exceptions="Volumes that allow short bursts beyond the limit.",
         reconsider_when="No difference in commit latency with a lower capacity.",
@@ -370,7 +378,7 @@ def io_capacity_beyond_group(context: RuleContext) -> Iterator[Finding]:
             f"innodb_io_capacity is {capacity:,}, but the control group allows {min(limits):,} writes a second on the "
             "disk of the data.",
             variable_subject(context, "innodb_io_capacity"),
-            help="lower innodb_io_capacity well below the group's limit, or raise the limit",
+            help="lower innodb_io_capacity and innodb_io_capacity_max well below the group's limit, or raise the limit",
         )
 
 
