@@ -30,9 +30,9 @@ GIVING_UP = frozenset({"soft", "softerr"})
     evidence=("KRN-07",),
     docs=Docs(
         why="tmpfs and ramfs keep files in memory, and a disk of the kind zram or brd does so as well. Nothing there "
-        "survives a restart of the machine, whatever the server syncs, and the same memory cannot hold pages of the "
-        "pool. Having all data in memory is usually intended, and is only a note; a log in memory with the data on "
-        "disk is worse: after a restart the log is missing.",
+        "survives a restart of the machine, whatever the server syncs, a container's tmpfs not even the end of the "
+        "container, and the same memory cannot hold pages of the pool. Having all data in memory is usually intended, "
+        "and is only a note; a log in memory with the data on disk is worse: after a restart the log is missing.",
         fix="Move the data directory, or the log, to a disk.",
         risk="Writes take the time of a disk.",
         restart=True,

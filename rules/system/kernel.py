@@ -70,7 +70,7 @@ CONNECTIONS, TABLES, NEW_TABLES = 151, 2000, 4000
     evidence=("THP-01", "THP-02", "LP-01"),
     docs=Docs(
         why="With transparent huge pages set to always the kernel merges small pages into pages of 2M. Memory that the "
-        "server frees in small pieces then stays allocated, and merging stalls the server. MariaDB's developers "
+        "server frees in small pieces then stays allocated, and merging can stall the server. MariaDB's developers "
         "report ten times as much memory; MariaDB has switched them off for its own process since 10.6.17 and 10.11.7, "
         "and these versions are not reported. The kernel shows this as THP_enabled in /proc/PID/status.",
         fix="Write madvise or never to /sys/kernel/mm/transparent_hugepage/enabled, which lasts until the next boot, "

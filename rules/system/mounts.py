@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.core.model import Finding
-    from advisor.facts.storage import Space
+    from advisor.facts.storage import Mount, Space
     from rules.core.context import RuleContext
 
 # File systems whose access times follow the mount options; for others the options say nothing.
@@ -41,10 +41,12 @@ BACKGROUND_DISCARD = (5, 15)  # from this kernel on ext4 discards outside of the
         "doublewrite buffer, and ext4 disables delayed allocation and O_DIRECT: pages are then cached in the pool and "
         "in the page cache.",
         fix="Write data=ordered, the default, in its line in /etc/fstab. A remount does not change the journal mode: "
-        "stop the server, unmount it and mount it again.",
+        "stop the server, unmount it and mount it again. For the root file system put rootflags=data=ordered on the "
+        "kernel's command line too, and reboot: if both differ, it stays read-only.",
         risk="The server is down meanwhile.",
         restart=True,
-        exceptions="None known for InnoDB with doublewrite.",
+        exceptions="None known for InnoDB with doublewrite. A mode that tune2fs -o made the file system's default is "
+        "not in the kernel's list of mounts, and is not reported.",
         reconsider_when="A write-heavy run on this host that is no slower with it.",
         disagree="Percona once measured 55 percent more writes with it instead of the doublewrite buffer. Others could "
         "not repeat that, and the follow-up now warns not to try it: it may corrupt data.",
@@ -56,8 +58,7 @@ def data_journalled_twice(context: RuleContext) -> Iterator[Finding]:
     if mount is not None and "data=journal" in mount.options:
         yield data_journalled_twice.finding(
             f"{mount.point} is mounted with data=journal: all data is written twice, and direct I/O is ignored.",
-            help=f"{kernel_place(context)}write data=ordered for it in /etc/fstab, and unmount and mount it with the "
-            "server stopped",
+            help=_ordered_help(context, mount),
         )
 
 
@@ -75,10 +76,12 @@ def data_journalled_twice(context: RuleContext) -> Iterator[Finding]:
         "with another value (MariaDB's default is 0), MyISAM tables, text logs and copies made with other programs are "
         "not, and may show old contents of the disk after a crash.",
         fix="Write data=ordered, the default, in its line in /etc/fstab. A remount does not change the journal mode: "
-        "stop the server, unmount it and mount it again.",
+        "stop the server, unmount it and mount it again. For the root file system put rootflags=data=ordered on the "
+        "kernel's command line too, and reboot: if both differ, it stays read-only.",
         risk="Syncs may also write some data of other files.",
         restart=True,
-        exceptions="Volumes that contain only InnoDB files.",
+        exceptions="Volumes that contain only InnoDB files. A mode that tune2fs -o made the file system's default is "
+        "not in the kernel's list of mounts, and is not reported.",
         reconsider_when="A measured gain on this host, on a volume for InnoDB only.",
     ),
 )
@@ -89,9 +92,16 @@ def data_behind_its_journal(context: RuleContext) -> Iterator[Finding]:
         yield data_behind_its_journal.finding(
             f"{mount.point} is mounted with data=writeback: after a crash, files that were growing may contain old "
             "data of other files.",
-            help=f"{kernel_place(context)}write data=ordered for it in /etc/fstab, and unmount and mount it with the "
-            "server stopped",
+            help=_ordered_help(context, mount),
         )
+
+
+def _ordered_help(context: RuleContext, mount: Mount) -> str:
+    """How to get data=ordered: no remount changes the journal mode, not even the one that makes / writable at boot."""
+    place = kernel_place(context)
+    if mount.point == "/" and not place:
+        return "put rootflags=data=ordered on the kernel's command line, write data=ordered in /etc/fstab, and reboot"
+    return f"{place}write data=ordered for it in /etc/fstab, and unmount and mount it with the server stopped"
 
 
 @rule(

@@ -47,8 +47,8 @@ RING_KERNELS = ((5, 1), (5, 11))
         "until the next period begins, even those that hold a lock or are committing. As a result, statements "
         "sometimes take up to a tenth of a second longer for each such period, whatever the average load. The "
         "threshold, one period in ten, is our choice.",
-        fix="Raise the quota, or replace it with a weight: systemctl set-property SERVICE CPUQuota=400% (four "
-        "processors) takes effect at once and stays. For a container it is the CPU limit.",
+        fix="Raise the quota: systemctl set-property SERVICE CPUQuota=400% (four processors) takes effect at once and "
+        "stays. Or replace it with a weight (CPUWeight). For a container it is the CPU limit.",
         risk="Other programs on the host get less processor time.",
         exceptions="Hosts on which the quota is what you pay for.",
         reconsider_when="nr_throttled in the group's cpu.stat that does not rise in a busy hour. The kernel counts "

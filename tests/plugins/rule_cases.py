@@ -426,7 +426,7 @@ def _devices(tables: Iterable[dict[str, Any]]) -> tuple[BlockDevice, ...]:
 def _storage(table: dict[str, Any]) -> Storage:
     disks = _devices(table.get("disks", ()))
     mount = Mount(
-        "/var/lib/mysql",
+        table.get("mount_point", "/var/lib/mysql"),
         table.get("fs_type", "ext4"),
         "/dev/sda1",
         table.get("number", "8:1"),
