@@ -294,7 +294,8 @@ def swappiness(context: RuleContext) -> Iterator[Finding]:
         "are. Or set NUMAPolicy=interleave and NUMAMask with the numbers of the nodes in the service's unit (systemd "
         "243 and later, and RHEL 8; others ignore both), or start the server under numactl --interleave=all. A "
         "container needs the capability SYS_NICE for either.",
-        risk="Memory of other nodes is somewhat slower to access.",
+        risk="Memory of other nodes is somewhat slower to access. A server that was built without NUMA support does "
+        "not know innodb_numa_interleave and does not start.",
         restart=True,
         exceptions="Servers that are bound to one node on purpose.",
         reconsider_when="Per-node memory of the server (numastat -p) that is even without it.",

@@ -316,9 +316,16 @@ def low_priority_server(context: RuleContext) -> Iterator[Finding]:
         usual = (("CPUSchedulingPolicy=other",) if yielding else ()) + (("Nice=0",) if nice else ())
         safe = ", remove nice from [mysqld_safe] if it is there," if nice else ""
         yield low_priority_server.finding(
-            f"The server runs with {' and '.join(words)}, so it gives way to other processes.",
+            f"The server runs with {' and '.join(words)}, so it gives way to other processes{_sharing_group(context)}.",
             help=f"{service_setting_help(context, *usual)}{safe} and restart",
         )
+
+
+def _sharing_group(context: RuleContext) -> str:
+    """The processes for which the priority counts: a group with a share of its own has one for all of its processes."""
+    group = context.host.cgroup
+    own = is_in_image(context) or (group is not None and group.cpus is not None)
+    return " of its control group" if own else ""
 
 
 @rule(

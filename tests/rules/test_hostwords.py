@@ -42,6 +42,13 @@ def test_disks_of_an_array(tmp_path: Path) -> None:
         assert words in first("degraded-array", host, tmp_path).message
 
 
+@pytest.mark.parametrize("more", [{"cgroup": {"cpus": 2.0}}, {"os": {"containers": ("docker",)}}, {}])
+def test_whom_a_nice_server_gives_way_to(more: dict[str, Any], tmp_path: Path) -> None:
+    """In a control group with a CPU share of its own, the nice value counts among the processes of that group alone."""
+    found = first("low-priority-server", {"process": {"nice": 10, "policy": "other"}} | more, tmp_path)
+    assert found.message.endswith("other processes of its control group." if more else "other processes.")
+
+
 def test_neighbours_are_advised_by_value(tmp_path: Path) -> None:
     """On spinning disks the neighbours of one extent are advised, not all."""
     host = {"disks": [{"kernel_name": "sda", "transport": "sata", "rotational": True}]}
