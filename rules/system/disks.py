@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 NEIGHBOURS = "innodb_flush_neighbors"
 METHOD, UNSYNCED = "innodb_flush_method", "O_DIRECT_NO_FSYNC"
+DOUBLEWRITE, FAST = "innodb_doublewrite", "fast"
 REDO = "innodb_log_group_home_dir"
 WITHOUT_CACHE = "write through"  # the kernel's word for a disk without a volatile cache
 WATCH = "Innodb_data_writes"
@@ -208,15 +209,16 @@ def lone_flush_on_spinning_disk(context: RuleContext) -> Iterator[Finding]:
     confidence=Confidence.LIKELY,
     summary="Data files are not synced after writes, and the redo log is on another disk.",
     needs=("host",),
-    options=(METHOD,),
-    evidence=("FLUSH-06", "ASK-DUR-03"),
+    options=(METHOD, DOUBLEWRITE),
+    evidence=("FLUSH-06", "ASK-DUR-03", "DBLW-09"),
     docs=Docs(
         why="With O_DIRECT_NO_FSYNC the server relies on the syncs of the redo log, which also flush the disk cache "
         "for the data files if both are on the same disk. With the redo log on another disk nothing flushes the cache "
         "under the data files: MySQL's manual warns that data may be lost when a checkpoint passes before that cache "
-        "is written. MariaDB 11.0.6 and later then runs with innodb_doublewrite = fast, which syncs the doublewrite "
-        "buffer and no other data file.",
-        fix="Set innodb_flush_method to O_DIRECT, or put the redo log on the disk of the data.",
+        "is written. MariaDB 11.0.6 and later then runs with innodb_doublewrite = fast, which can also be set alone: "
+        "the doublewrite buffer is synced, the files of tables are not.",
+        fix="Set innodb_flush_method to O_DIRECT, or innodb_doublewrite = fast back to ON. Or put the redo log on the "
+        "disk of the data.",
         risk="More syncs.",
         restart=True,
         exceptions="Disks and controllers whose cache survives a loss of power. Nothing is reported where the kernel "
@@ -225,20 +227,26 @@ def lone_flush_on_spinning_disk(context: RuleContext) -> Iterator[Finding]:
     ),
 )
 def unsynced_data_beside_redo(context: RuleContext) -> Iterator[Finding]:
-    """Report O_DIRECT_NO_FSYNC with the redo log on other disks than the data."""
+    """Report O_DIRECT_NO_FSYNC, or MariaDB's fast doublewrite, with the redo log on other disks than the data."""
     data = context.host.storage
     redo = next((place.storage for place in context.host.places if place.variable == REDO), None)
-    if context.text(METHOD) != UNSYNCED or data is None or redo is None or not data.disks or not redo.disks:
+    if data is None or redo is None or not data.disks or not redo.disks:
         return
     if {d.kernel_name for d in data.disks} & {d.kernel_name for d in redo.disks}:
         return
     if all(disk.write_cache == WITHOUT_CACHE for disk in data.disks):
         return
-    action = advise(context, METHOD, "O_DIRECT", risk="more syncs")
+    if context.text(METHOD) == UNSYNCED:
+        name, value, synced = METHOD, UNSYNCED, "O_DIRECT"
+    elif context.target.is_mariadb and context.text(DOUBLEWRITE) == FAST.upper():
+        name, value, synced = DOUBLEWRITE, FAST, "ON"
+    else:
+        return
+    action = advise(context, name, synced, risk="more syncs")
     yield unsynced_data_beside_redo.finding(
-        f"{METHOD} is {UNSYNCED}, and the redo log is on other disks ({redo.mount.point}) than the data: a power "
-        "failure can lose pages that a checkpoint counts as written.",
-        variable_subject(context, METHOD),
+        f"{name} is {value}, and the redo log is on other disks ({redo.mount.point}) than the data: a power failure "
+        "can lose pages that a checkpoint counts as written.",
+        variable_subject(context, name),
         help=help_line(action),
         actions=present(action),
     )
