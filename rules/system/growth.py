@@ -43,6 +43,7 @@ SHARE = 10  # undo or temporary files of less than such a part of the free space
 SOUND_TRUNCATION: dict[tuple[int, ...], tuple[int, ...]] = {(10, 6): (10, 6, 15)}
 SOUND_ANYWHERE: tuple[int, ...] = (10, 11, 5)
 NO_EXPIRY_DAYS = 30  # logs that never expire are reported if the disk is full within so many days
+AUTO_PURGE = "binlog_expire_logs_auto_purge"
 SESSION_SPACES = "information_schema.INNODB_SESSION_TEMP_TABLESPACES"
 BINARY_LOGS, UNDO, TEMPORARY = "binary log", "undo tablespaces", "temporary tablespaces"
 
@@ -154,9 +155,10 @@ def _thin_moments(moments: list[int]) -> list[int]:
         "before the expiry begins to purge. The rule applies once the logs on the disk cover a day. Within 7 days the "
         "finding is a warning. Logs that never expire are reported if the disk is full within 30 days, and so are logs "
         "of a MariaDB that purges nothing because too few replicas are connected (purge-waits-for-replica).",
-        fix="Lower the expiry to what replicas and point-in-time recovery need: expired logs are purged at the next "
-        "rotation (FLUSH BINARY LOGS). Or enlarge the volume. A MariaDB that waits for replicas purges once they are "
-        "connected, or with slave_connections_needed_for_purge = 0, for a server without any.",
+        fix="Lower the expiry to what replicas and point-in-time recovery need, or set one: expired logs are purged at "
+        "the next rotation (FLUSH BINARY LOGS), on MySQL 8.0.29 and later if binlog_expire_logs_auto_purge is ON. Or "
+        "enlarge the volume. A MariaDB that waits for replicas purges once they are connected, or with "
+        "slave_connections_needed_for_purge = 0, for a server without any.",
         risk="Logs that were purged are missing for point-in-time recovery, and for replicas that are behind or "
         "disconnected for longer.",
         exceptions="A bulk load whose logs are written once. With a limit on the total size that purges there is no "
@@ -168,16 +170,16 @@ def binary_logs_outgrow_disk(context: RuleContext) -> Iterator[Finding]:
     """Report binary logs that fill the disk before the oldest of them expires."""
     logs = _files(context, BINARY_LOGS)
     space = _space_under(context, logs)
-    waits = replicas_missing_for_purge(context)
-    limited = any(map(context.number, TOTAL_SIZES)) and not waits
-    if logs is None or space is None or not writes_binary_log(context) or limited:
-        return
     name, expiry = expiry_setting(context)
+    sized = any(map(context.number, TOTAL_SIZES))
+    waits = replicas_missing_for_purge(context) if expiry or sized else 0
+    if logs is None or space is None or not writes_binary_log(context) or (sized and not waits):
+        return
     if logs.oldest is None or logs.oldest < DAY or logs.count <= 1 or expiry is None:
         return
     a_day = (logs.bytes - logs.oldest_bytes) * DAY / logs.oldest
     left = space.free / a_day if a_day > 0 else float("inf")
-    purged = not waits and context.settings.on("binlog_expire_logs_auto_purge") is not False
+    purged = not waits and context.settings.on(AUTO_PURGE) is not False
     missing = (expiry - logs.oldest) / DAY if expiry and purged else NO_EXPIRY_DAYS
     if left < missing:
         until = f"they expire after {expiry / DAY:g} days ({name})" if expiry and purged else "they never expire"
@@ -187,8 +189,14 @@ def binary_logs_outgrow_disk(context: RuleContext) -> Iterator[Finding]:
             severity=Severity.WARNING if left <= LEAST_SPAN / DAY else None,
             help=f"connect the replicas, or set {PURGE_NEEDS} = 0 on a server without any"
             if waits
-            else "lower the expiry to what replicas and point-in-time recovery need, or enlarge the volume",
+            else f"{_expiry_step(expiry, purged=purged)} what replicas and point-in-time recovery need, or enlarge the "
+            "volume",
         )
+
+
+def _expiry_step(expiry: int, *, purged: bool) -> str:
+    step = "lower the expiry to" if expiry else "set an expiry for"
+    return step if purged else f"switch {AUTO_PURGE} on again, and {step}"
 
 
 @rule(
