@@ -140,7 +140,7 @@ def synchronous_mount(context: RuleContext) -> Iterator[Finding]:
     "access-times-written",
     severity=Severity.NOTE,
     confidence=Confidence.OPINION,
-    summary="Each read of a file writes its access time.",
+    summary="Each read of a file changes its access time, which the file system then writes.",
     needs=("host",),
     evidence=("MAN-01", "FS-04"),
     docs=Docs(
@@ -161,7 +161,7 @@ def access_times_written(context: RuleContext) -> Iterator[Finding]:
         return
     if not SPARING.intersection(mount.options):
         yield access_times_written.finding(
-            f"{mount.point} is mounted with strictatime: each read of a file writes its access time.",
+            f"{mount.point} is mounted with strictatime: each read changes a file's access time, which is written too.",
             help=f"{kernel_place(context)}write noatime for it in /etc/fstab, and run "
             f"{remount_command(context, mount, 'noatime')}",
         )
