@@ -279,9 +279,9 @@ def logging_turned_off(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="The server logs 'The table … is full' if a table cannot grow: a MEMORY table, temporary or not, has "
         "reached max_heap_table_size, a temporary table on disk its limit (tmp_disk_table_size, the maximum of "
-        "innodb_temp_data_file_path) or a full tmpdir, an InnoDB table the maximum in innodb_data_file_path or a full "
-        "disk. The statement fails. An internal temporary table that reaches tmp_table_size or temptable_max_ram goes "
-        "to disk instead. The brackets contain names without their database.",
+        "innodb_temp_data_file_path on 5.7 and MariaDB) or a full tmpdir, an InnoDB table the maximum in "
+        "innodb_data_file_path or a full disk. The statement fails. An internal temporary table that reaches "
+        "tmp_table_size or temptable_max_ram goes to disk instead. The brackets contain names without their database.",
         fix="Find what kind of table it is, and raise its limit, or free space. Let a statement with huge temporary "
         "tables read fewer rows. Convert a MEMORY table that keeps growing to InnoDB.",
         risk="A higher limit takes memory or disk space for each table and session.",
