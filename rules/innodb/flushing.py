@@ -53,9 +53,9 @@ FOUND_PERCENT = 50
     evidence=("INNV-01", "INNV-09", "INNA-11"),
     docs=Docs(
         why="A session that reads or makes a page needs a free one. In the background the server keeps some ready, by "
-        "writing and evicting pages that were not used for a long time. Innodb_buffer_pool_wait_free counts the "
-        "sessions that found none and waited for a page to be written. The rule reports one a second or more, which is "
-        "our threshold: a server that keeps up has none.",
+        "writing and evicting pages that were not used for a long time. Innodb_buffer_pool_wait_free counts how often "
+        "a session found none and waited for a page to be written. The rule reports one a second or more, which is our "
+        "threshold: a server that keeps up has none.",
         fix="Look at the pool first: a pool that holds the pages in use needs few free pages. Otherwise keep more "
         "pages free with a higher innodb_lru_scan_depth, if the disk can take more writes; innodb_io_capacity does not "
         "limit these writes.",
@@ -98,7 +98,7 @@ def free_page_waits(context: RuleContext) -> Iterator[Finding]:
         "value lowered the age by a tenth to a third.",
         fix="Raise innodb_io_capacity, and its maximum with it, until the checkpoint age stays below three quarters of "
         "its limit. Do not raise it further: a page that is written too early may be written twice. The rule advises "
-        "2000 where it knows that the disks are solid-state, otherwise twice the value.",
+        "at least 2000 where it knows that the disks are solid-state, otherwise twice the value.",
         risk="More writes in the background, which slow down other users of the disk.",
         exceptions="Spinning disks, which write a few hundred pages a second at most, and loads that end in minutes. "
         "Where the redo log fills within a minute, the finding is a note: enlarge the log first. With 32M and 3,000 "
@@ -360,26 +360,26 @@ def _hash_index_lookups(window: Workload) -> tuple[int, int]:
     "no-adaptive-flushing",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="Adaptive flushing is off, so dirty pages are flushed in bursts.",
+    summary="Adaptive flushing is off, so dirty pages are flushed late, and then in bursts.",
     options=("innodb_adaptive_flushing",),
-    evidence=("INNV-01", "INNV-02"),
+    evidence=("INNV-01", "INNV-02", "INNA-48"),
     docs=Docs(
         why="With adaptive flushing the server looks at how fast the redo log fills and writes changed pages at that "
         "rate. Both vendors say that it is there to avoid bursts of writes, and it is on by default in every version.",
         fix="Remove the line, or set innodb_adaptive_flushing to ON.",
         risk="None known.",
-        exceptions="Experiments that compare the two.",
+        exceptions="MariaDB with innodb_max_dirty_pages_pct_lwm at 0, the default: ON writes no earlier there.",
         reconsider_when="A run of hours under your load that is as steady without it.",
     ),
 )
 def no_adaptive_flushing(context: RuleContext) -> Iterator[Finding]:
     """Report innodb_adaptive_flushing = OFF."""
     name = "innodb_adaptive_flushing"
-    if context.explicit_switch(name) is False:
+    if context.explicit_switch(name) is False and not flushes_late(context):
         action = advise(context, name, "ON", watch="Innodb_buffer_pool_pages_dirty")
         yield no_adaptive_flushing.finding(
-            "Changed pages are not written at the rate at which the redo log fills, but in bursts when a limit is "
-            "reached.",
+            "Changed pages are not written at the rate at which the redo log fills, but later; both vendors warn of "
+            "bursts.",
             variable_subject(context, name),
             help=help_line(action),
             actions=present(action),
@@ -395,7 +395,7 @@ def no_adaptive_flushing(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="innodb_max_dirty_pages_pct_lwm is the percentage of dirty pages from which the server writes them early, "
         "so that innodb_max_dirty_pages_pct is never reached. A low-water mark above that maximum is lowered to it at "
-        "start-up, with a warning in the log: 60 with a maximum of 40 runs as 40, and nothing is written early.",
+        "start-up, with a warning in the log: 60 with a maximum of 40 runs as 40, and has no effect of its own.",
         fix="Set the low-water mark well below the maximum, or remove both lines.",
         risk="None: the server lowers the mark anyway.",
         exceptions="None.",
@@ -421,13 +421,13 @@ def low_mark_above_dirty_maximum(context: RuleContext) -> Iterator[Finding]:
     "throttled-checkpoints",
     severity=Severity.NOTE,
     confidence=Confidence.LIKELY,
-    summary="innodb_io_capacity limits flushing at checkpoints too, while sessions wait.",
+    summary="innodb_io_capacity_max limits flushing at checkpoints too, while sessions wait.",
     options=("innodb_flush_sync",),
-    evidence=("INNV-01", "INNV-02"),
+    evidence=("INNV-01", "INNV-02", "INNA-49"),
     docs=Docs(
         why="When the redo log is nearly full, sessions wait until pages are written. With innodb_flush_sync on, the "
-        "default, the server then ignores innodb_io_capacity and writes as fast as it can. With it off, the limit "
-        "applies and sessions wait longer.",
+        "default, the server then writes as fast as it can. With it off, no more than innodb_io_capacity_max pages a "
+        "second are written, and sessions wait longer.",
         fix="Remove the line, or set innodb_flush_sync to ON.",
         risk="Bursts of writes at checkpoints, which slow down other users of the disk.",
         exceptions="Shared disks whose other users those bursts must not disturb, with a redo log that is never nearly "
@@ -440,10 +440,10 @@ def throttled_checkpoints(context: RuleContext) -> Iterator[Finding]:
     name = "innodb_flush_sync"
     if context.explicit_switch(name) is False:
         action = advise(context, name, "ON", risk="bursts of writes at checkpoints", watch="Innodb_data_writes")
-        capacity = context.number("innodb_io_capacity")
+        most = context.number(CAPACITY_MAX)
         yield throttled_checkpoints.finding(
-            "When the redo log is nearly full, sessions wait while pages are written at no more than innodb_io_capacity"
-            + (f" ({capacity:,} a second)." if capacity else "."),
+            f"When the redo log is nearly full, sessions wait while pages are written at no more than {CAPACITY_MAX}"
+            + (f" ({most:,} a second)." if most else "."),
             variable_subject(context, name),
             help=help_line(action),
             actions=present(action),

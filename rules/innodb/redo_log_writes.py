@@ -66,8 +66,8 @@ def narrow_write_ahead(context: RuleContext) -> Iterator[Finding]:
     evidence=("DUR-02", "INNV-01"),
     docs=Docs(
         why="With innodb_flush_log_at_trx_commit at 0 or 2 the redo log is synced once a second, not at each commit. "
-        "innodb_flush_log_at_timeout changes that interval, and when the machine fails, the commits since the last "
-        "sync are lost. With 1 every commit is synced, and none is lost.",
+        "innodb_flush_log_at_timeout changes that interval, and the commits since the last sync are lost when the "
+        "machine fails, with 0 also when the server crashes. With 1 every commit is synced.",
         fix="Remove the line; the default is one second.",
         risk="One sync a second.",
         exceptions="Data that can be loaded again.",
@@ -80,7 +80,8 @@ def delayed_log_flush(context: RuleContext) -> Iterator[Finding]:
     seconds, commit = context.number(name), context.number("innodb_flush_log_at_trx_commit")
     cause = None if commit is None else UNSYNCED.get(commit)
     if seconds is not None and seconds > EACH_SECOND and context.is_set(name) and cause:
-        action = advise(context, name, EACH_SECOND, risk="one sync a second", watch="Innodb_os_log_fsyncs")
+        watch = "Innodb_os_log_fsyncs" if context.target.is_mysql else None  # MariaDB 10.11 and later lack it
+        action = advise(context, name, EACH_SECOND, risk="one sync a second", watch=watch)
         yield delayed_log_flush.finding(
             f"With innodb_flush_log_at_trx_commit = {commit} the redo log is synced every {format_duration(seconds)}; "
             f"{cause} can lose the commits since the last sync.",

@@ -30,7 +30,8 @@ TEMPORARY = "innodb_temp_data_file_path"
     docs=Docs(
         why="Without innodb_strict_mode CREATE TABLE and ALTER TABLE succeed even if an option is impossible, and "
         "create a different table: the servers that we tested accepted KEY_BLOCK_SIZE=3 with a warning and created an "
-        "uncompressed table. Schema tools rarely look at warnings. The mode is on by default in every version.",
+        "uncompressed table. They also accepted a table whose rows can become too large. Schema tools rarely look at "
+        "warnings. The mode is on by default in every version.",
         fix="Remove the line, or set innodb_strict_mode to ON.",
         risk="Scripts with impossible options stop with an error where they used to continue.",
         exceptions="Loading the dump of an old server whose options cannot be corrected.",
@@ -58,13 +59,13 @@ def lax_table_options(context: RuleContext) -> Iterator[Finding]:
     targets=(Span("mysql"), Span("mariadb", before=(11, 0))),
     options=("innodb_file_per_table",),
     quiet={"innodb_file_per_table": ("TRUE",)},
-    evidence=("INNA-06", "INNV-01"),
+    evidence=("INNA-06", "INNA-47", "INNV-01"),
     docs=Docs(
         why="With innodb_file_per_table off, rows of all new tables share the system tablespace. Its file grows and "
-        "never shrinks while the server runs: a table that made it grow from 12M to 76M left it at 76M when it was "
-        "dropped. MariaDB deprecated the switch in 11.0, where deprecated-option reports it, because off has no "
-        "benefit.",
-        fix="Remove the line; tables that exist move into files of their own when they are rebuilt.",
+        "never shrinks: a table that made it grow from 12M to 76M left it at 76M when it was dropped. MariaDB "
+        "deprecated the switch in 11.0, where deprecated-option reports it, because off has no benefit.",
+        fix="Remove the line. On MySQL 5.7 and MariaDB, existing tables move into files of their own when they are "
+        "rebuilt; on MySQL 8.0 and later, with ALTER TABLE ... TABLESPACE = innodb_file_per_table.",
         risk="A file for each table, and so more open files. The space that the system tablespace has taken stays "
         "taken until the data is reloaded.",
         exceptions="Hundreds of thousands of tiny tables on file systems that dislike so many files.",
@@ -139,13 +140,16 @@ def _small_temporary_file(context: RuleContext) -> Iterator[Finding]:
     "statistics-on-metadata-queries",
     confidence=Confidence.LIKELY,
     summary="Metadata queries make InnoDB recalculate table statistics.",
+    targets=(Span("mysql", before=(8, 0)), Span("mariadb")),
     options=("innodb_stats_on_metadata", "innodb_stats_persistent"),
     quiet={"innodb_stats_on_metadata": ("FALSE",), "innodb_stats_persistent": ("TRUE", "FALSE")},
-    evidence=("INNV-06", "INNV-01"),
+    evidence=("INNV-06", "INNV-01", "INNA-45"),
     docs=Docs(
-        why="SHOW TABLE STATUS, SHOW INDEX and queries of information_schema then read sample pages of every table, "
-        "which takes long with many tables, and plans may change because of a metadata query. Only tables without "
-        "persistent statistics are affected, so with persistent statistics on, the default, the finding is a note.",
+        why="SHOW TABLE STATUS, SHOW INDEX and queries of TABLES and STATISTICS in information_schema then read sample "
+        "pages of each table that they list, which takes long with many tables, and plans may change because of a "
+        "metadata query. Only tables without persistent statistics are affected, so with persistent statistics on, the "
+        "default, the finding is a note. On MySQL 8.0 and 9.7 these statements recalculated nothing, and the rule does "
+        "not apply to them.",
         fix="Remove the line, or set innodb_stats_on_metadata to OFF.",
         risk="None known: estimates are still renewed by ANALYZE TABLE and when tables change.",
         exceptions="None.",
@@ -215,9 +219,10 @@ FEW_PAGES = 5
     quiet={RECALCULATES: ("TRUE",), SAMPLE: (FEW_PAGES, MOST)},
     evidence=("INNA-38",),
     docs=Docs(
-        why="With innodb_stats_auto_recalc = OFF only ANALYZE TABLE renews persistent statistics: a table that grew a "
-        "hundredfold is planned as if it were small. The server samples 20 pages of each index by default; fewer than "
-        "5 (our choice) estimate badly how many different values an index has.",
+        why="With innodb_stats_auto_recalc = OFF only ANALYZE TABLE, and statements that rebuild a table or add an "
+        "index, renew persistent statistics: a table that grew a hundredfold is planned as if it were small. The "
+        "server samples 20 pages of each index by default; fewer than 5 (our choice) estimate badly how many different "
+        "values an index has.",
         fix="Remove the line.",
         risk="Plans may change when statistics are renewed, which happens after a tenth of a table's rows have "
         "changed.",
@@ -232,7 +237,7 @@ def poor_statistics(context: RuleContext) -> Iterator[Finding]:
     if context.explicit_switch(RECALCULATES) is False:
         action = advise(context, RECALCULATES, "ON", risk="plans may change when statistics are renewed")
         yield poor_statistics.finding(
-            "Statistics are renewed only by ANALYZE TABLE, so plans do not follow the growth of tables.",
+            "Statistics are renewed only by ANALYZE TABLE or a rebuild, so plans do not follow the growth of tables.",
             variable_subject(context, RECALCULATES),
             help=help_line(action),
             actions=present(action),
@@ -252,18 +257,20 @@ def poor_statistics(context: RuleContext) -> Iterator[Finding]:
 @rule(
     "INN028",
     "undo-truncation-without-tablespaces",
-    summary="Truncation of undo logs is on, but they are in the system tablespace, where it has no effect.",
+    summary="Truncation of undo logs is on, but there are fewer than two undo tablespaces, so it has no effect.",
     targets=(Span("mysql", before=(8, 0)), Span("mariadb")),
     options=("innodb_undo_log_truncate", "innodb_undo_tablespaces"),
     quiet={"innodb_undo_tablespaces": (0, MOST)},
-    evidence=("INNV-07", "UNDO-01", "INNA-08"),
+    evidence=("INNV-07", "UNDO-01", "INNA-08", "INNA-46"),
     docs=Docs(
         why="Only undo tablespaces can be truncated, and it takes two of them, because one must serve while the other "
-        "is emptied. With innodb_undo_tablespaces = 0 the undo logs are in the system tablespace, which never shrinks; "
-        "MariaDB treats 1 as 0.",
+        "is emptied. With innodb_undo_tablespaces = 0 the undo logs are in the system tablespace, which is not "
+        "truncated; MariaDB treats 1 as 0.",
         fix="Give the server two or more undo tablespaces: on MySQL 5.7 and MariaDB before 10.11 only when the data "
-        "directory is created, on MariaDB 10.11 and later after a clean shutdown. Or remove the line.",
-        risk="A new number of undo tablespaces may need a dump and a load.",
+        "directory is created, on MariaDB 10.11 and later at the start after a shutdown with innodb_fast_shutdown = 0. "
+        "Or remove the line.",
+        risk="MySQL 5.7 does not start with another number than the data directory was created with: a new number "
+        "takes a dump and a load. MariaDB keeps the old number, with a warning, after a shutdown of another kind.",
         restart=True,
         exceptions="A file that other servers with undo tablespaces read too.",
         reconsider_when="Files named undo001 and so on in the data directory.",
@@ -273,11 +280,14 @@ def undo_truncation_without_tablespaces(context: RuleContext) -> Iterator[Findin
     """Report innodb_undo_log_truncate = ON without undo tablespaces that it could truncate."""
     name, spaces = "innodb_undo_log_truncate", context.number("innodb_undo_tablespaces")
     if context.explicit_switch(name) and spaces is not None and spaces < LEAST_UNDO:
+        single = spaces == 1 and context.target.is_mysql
+        where = "is one undo tablespace, and it takes two" if single else "are the undo logs in the system tablespace"
+        later = " at the start after a shutdown with innodb_fast_shutdown = 0"
+        when = later if context.target.since("mariadb", 10, 11) else " for a new data directory"
         yield undo_truncation_without_tablespaces.finding(
-            f"With innodb_undo_tablespaces = {spaces} the undo logs are in the system tablespace and are never "
-            "truncated.",
+            f"Nothing is truncated: with innodb_undo_tablespaces = {spaces} there {where}.",
             variable_subject(context, name),
-            help="set innodb_undo_tablespaces to 2 or more for a new data directory, or remove the line",
+            help=f"set innodb_undo_tablespaces to 2 or more{when}, or remove the line",
         )
 
 

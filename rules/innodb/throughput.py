@@ -40,13 +40,14 @@ COMPRESSED_PAGES = "innodb_log_compressed_pages"
         "simulates that with its read and write threads, four or more of each by default, and a disk that could serve "
         "a hundred requests gets a few. It is on by default where the platform has it. A server that gets none from "
         "the kernel at start-up writes a warning and runs with OFF, although no line sets it; the rule reports that as "
-        "a warning. MySQL 5.7, 8.0 and 9.7 and MariaDB 11.4 and 11.8 did so when io_setup failed because no requests "
-        "were left (fs.aio-max-nr).",
+        "a warning. MySQL 5.7, 8.0 and 9.7 and MariaDB 10.11, 11.4 and 11.8 did so when io_setup failed because no "
+        "requests were left (fs.aio-max-nr).",
         fix="Remove the line. Where no line sets it, read the error log of the start: raise fs.aio-max-nr, or let the "
         "container's seccomp profile allow the calls, and restart.",
-        risk="The kernel's limit on requests (fs.aio-max-nr) counts all servers of a host; at the limit a start fails.",
+        risk="fs.aio-max-nr counts the requests of all servers of a host. Where few are left, a server starts with OFF "
+        "or does not start.",
         restart=True,
-        exceptions="File systems on which it fails, such as tmpfs with old kernels, and hosts near fs.aio-max-nr. "
+        exceptions="ZFS, and file systems on which it fails, such as tmpfs with old kernels. Hosts near fs.aio-max-nr. "
         "MariaDB with io_uring does not use it on Linux 5.11 to 5.15.2.",
         reconsider_when="A run on this host that is as fast with it off.",
         disagree="In parts of one published insert benchmark inserts were slower with it off, and queries faster.",
@@ -112,7 +113,7 @@ def _requests_text(context: RuleContext) -> str:
         why="Beyond innodb_max_purge_lag old row versions, the server should delay changes until purge has caught up. "
         "innodb_max_purge_lag_delay is the longest delay, in microseconds, and 0, the default, allows none: with four "
         "times the lag an update took no longer than before on all servers that we tested. With a delay of 100 ms an "
-        "update took 32 to 47 ms on MySQL; on MariaDB, as long as without a delay.",
+        "update took 32 to 47 ms on MySQL; on MariaDB, where a transaction stayed open, as long as without a delay.",
         fix="Remove the line. To slow changes down on purpose, set the delay as well, after a test.",
         risk="None: the line does nothing.",
         exceptions="Servers whose delay is set at run time.",
@@ -226,7 +227,8 @@ def single_purge_thread(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="An undo file that a long transaction made large is truncated once it is larger than "
         "innodb_max_undo_log_size; below that it keeps its size. The default is 1G on MySQL and 10M on MariaDB. The "
-        "rule reports more than 10G, which is our choice.",
+        "rule reports more than 10G, which is our choice, where innodb_undo_log_truncate is on. It is off by default "
+        "on MySQL 5.7 and MariaDB: there no undo file is truncated.",
         fix="Remove the line.",
         risk="Truncating a file can slow the server down for a moment under heavy writes.",
         exceptions="Servers with as much room to spare for each undo tablespace.",
@@ -236,6 +238,8 @@ def single_purge_thread(context: RuleContext) -> Iterator[Finding]:
 def undo_files_kept_large(context: RuleContext) -> Iterator[Finding]:
     """Report innodb_max_undo_log_size of tens of gigabytes."""
     value = context.number(UNDO_LIMIT)
+    if context.settings.on("innodb_undo_log_truncate") is False:
+        return  # no undo file is truncated, whatever its size
     if value is not None and value > LARGE_UNDO and context.is_set(UNDO_LIMIT):
         yield undo_files_kept_large.finding(
             f"Each undo file may keep up to {format_size(value)} after a long transaction, because no smaller file is "
@@ -288,8 +292,8 @@ def moved_files_unnoticed(context: RuleContext) -> Iterator[Finding]:
     evidence=("LOGW-01",),
     docs=Docs(
         why="Dedicated threads write and sync the redo log while sessions go on. MySQL's manual expects more of them "
-        "at high concurrency and less at low; MySQL 9.5 switches them on by default from 32 processors. The rule "
-        "applies from that number on.",
+        "at high concurrency and less at low; MySQL 9.5 switches them on by default from 32 processors with a binary "
+        "log, and from 5 without one. The rule applies from 32 on.",
         fix="Set innodb_log_writer_threads to ON.",
         risk="With few active sessions, a commit waits a little longer.",
         exceptions="Servers where few sessions commit at the same time.",

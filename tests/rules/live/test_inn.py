@@ -297,6 +297,7 @@ def test_settings_that_hold_a_server_back(start: Start, tmp_path: Path) -> None:
     """A server that takes such lines gets findings for them, and starts with the advised lines instead."""
     file = tmp_path / "my.cnf"
     lines = ["innodb_use_native_aio = OFF", "innodb_max_purge_lag = 100000", "innodb_max_undo_log_size = 100G"]
+    lines.append("innodb_undo_log_truncate = ON")
     file.write_text("\n".join(["[mysqld]", *lines, "innodb_flush_method = O_DIRECT_NO_FSYNC\n"]), "utf-8")
     sandbox = start("mysql-5.7", option_file=file)
     facts = collect_from_account(Account(user="root", socket=sandbox.socket), CollectRequest(window=0.0))
