@@ -138,14 +138,14 @@ def many_buffer_pool_instances(context: RuleContext) -> Iterator[Finding]:
     evidence=("IO-01", "RA-01", "RA-02"),
     probe="read-ahead",
     docs=Docs(
-        why="When some pages of an extent are in the pool the server reads the rest of it. A TPC-C-like run "
-        "on eight disks in RAID10 was about 15 percent faster with all read-ahead off, and smoother on SSD. On a "
-        "virtual disk mycnf's own run found no difference between random read-ahead on and off.",
+        why="When a part of an extent's pages is in the pool (13 of 64, according to MySQL's manual), the server reads "
+        "the rest. A TPC-C-like run on eight disks in RAID10 was about 15 percent faster with all read-ahead off, and "
+        "smoother on SSD. On a virtual disk mycnf's own run found no difference between random read-ahead on and off.",
         fix="Leave it off, which is the default.",
         risk="A workload that benefits from it then reads more single pages.",
         exceptions="Tables on spinning disks that are read extent by extent in random order.",
-        reconsider_when="Innodb_buffer_pool_read_ahead_evicted near zero while "
-        "Innodb_buffer_pool_read_ahead_rnd rises.",
+        reconsider_when="Innodb_buffer_pool_read_ahead_evicted near zero while Innodb_buffer_pool_read_ahead_rnd "
+        "rises, or Innodb_buffer_pool_read_ahead on MariaDB 11.8.",
     ),
 )
 def random_read_ahead(context: RuleContext) -> Iterator[Finding]:
@@ -175,10 +175,11 @@ def random_read_ahead(context: RuleContext) -> Iterator[Finding]:
         why="Each instance has its own locks. With 1 to 4 instances a pool of 25 GB stalled under 40 cores; 8 were "
         "acceptable. Independent runs show that instances even out stalls rather than raise the mean: the throughput "
         "of single seconds varied by 20 to 25 percent with 8 instances and by 6 to 9 with 32, the means were nearly "
-        "equal. With few processors there is little contention for a lock. The rule applies from 16 processors on; "
-        "that threshold is our choice, because nothing was measured below 40 cores.",
+        "equal. With few processors there is little contention for a lock. The rule applies to pools of 8G or more, "
+        "from 16 processors on or where their number is unknown. Both limits are our choice: nothing was measured "
+        "below 40 cores.",
         fix="Remove the line: the default of these versions is 8 from 1 GB on.",
-        risk="None known for pools of this size.",
+        risk="The pool is rounded up to whole chunks of 128M for each instance: 8.5G in 8 instances runs as 9G.",
         restart=True,
         exceptions="Servers with few concurrent writers. The stalls take hours to appear, so a short test proves "
         "nothing.",

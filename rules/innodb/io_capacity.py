@@ -338,13 +338,15 @@ def undersized_io_capacity(context: RuleContext) -> Iterator[Finding]:
     evidence=("IOC-01", "IOC-02", "IOC-03", "IOC-04"),
     probe="random-write",
     docs=Docs(
-        why="innodb_io_capacity is how many pages a second the server writes in the background, even when it is idle. "
-        "Too high a value writes pages that would have changed again, which wears out solid-state disks. MySQL's "
-        "manual advises against more than 20000 without need. MariaDB's documentation recommends 100 to 200 for a "
-        "spinning disk, 2000 to 20000 for SATA and 20000 to 80000 for NVMe. On one host with a SATA disk 10000 was 11 "
-        "percent slower than 5000; no other disk was measured. The default, 10000 from MySQL 8.4 on, is reported on "
-        "spinning disks to which 100 pages a second or more are written. innodb_io_capacity_max is reported where it "
-        "is set to more than twice the recommendation.",
+        why="innodb_io_capacity is how many pages a second the server writes in the background; MySQL also when it is "
+        "idle, MariaDB then only with innodb_max_dirty_pages_pct_lwm above 0. Too high a value writes pages that would "
+        "have changed again, which wears out solid-state disks. MySQL's manual advises against more than 20000 without "
+        "need. MariaDB's documentation recommends 100 to 200 for a spinning disk, 2000 to 20000 for SATA and 20000 to "
+        "80000 for NVMe. On one host with a SATA disk 10000 was 11 percent slower than 5000; no other disk was "
+        "measured. The default, 10000 from MySQL 8.4 on, is reported on spinning disks to which 100 pages a second or "
+        "more are written. innodb_io_capacity_max is reported where it is set to more than twice the recommendation "
+        "and more than 2000. For a single spinning disk the rule allows 400. A value above what a probe measured on "
+        "this host is a warning.",
         fix="Lower it to the smallest value that keeps the checkpoint age away from its limit.",
         risk="Too low a value lets dirty pages accumulate until sessions must wait; watch the checkpoint age.",
         exceptions="NVMe under a heavy steady write load. Disks behind a RAID controller: the kernel sees one disk, "

@@ -57,7 +57,8 @@ ROW_READS = ("handler_read_key", "handler_read_next", "handler_read_prev", "hand
         "Where random read-ahead reads more pages, switch innodb_random_read_ahead off.",
         risk="Scans of cold tables read page by page: with read-ahead off, long scans had 21 to 22 percent less "
         "throughput on a virtual disk.",
-        exceptions="A single large scan in the window.",
+        exceptions="A single large scan in the window. After a start that loaded the pool, pages of that load count "
+        "too when they are evicted unread.",
         reconsider_when="The share of evicted pages over a busy day.",
         disagree="MySQLTuner lowers the threshold in this case, which reads ahead more often.",
     ),
@@ -346,9 +347,9 @@ def _pages_per_row(window: Workload) -> float | None:
     evidence=("BP-04", "BP-03", "BP-07", "INNA-37"),
     docs=Docs(
         why="The server asks the system for all of the machine's memory and takes up to three quarters of it for the "
-        "pool, even where a control group allows only a fraction. The kernel then kills the server. MySQL 9.7 respects "
-        "the control group only with container_aware = ON, and the default is OFF. According to MySQL's manual, 9.3 to "
-        "9.6 respect it, so the rule does not apply to them.",
+        "pool, even where a control group allows only a fraction. The kernel kills the server once it uses more than "
+        "the group allows. MySQL 9.7 respects the control group only with container_aware = ON, and the default is "
+        "OFF. According to MySQL's manual, 9.3 to 9.6 respect it, so the rule does not apply to them.",
         fix="Switch innodb_dedicated_server off and size the pool for the limit. On MySQL 9.7 container_aware = ON "
         "does it too.",
         risk="None.",

@@ -55,8 +55,8 @@ BUSY = 10 * MIB  # bytes of redo a second; about what the log took in the publis
     options=("innodb_log_buffer_size",),
     evidence=("REDO-04", "ASK-11"),
     docs=Docs(
-        why="Innodb_log_waits counts sessions that had to wait until the buffer was written. Large "
-        "transactions and slow log devices cause it.",
+        why="Innodb_log_waits counts how often sessions waited until the buffer was written; one wait a second is "
+        "reported. Large transactions and slow log devices cause it.",
         fix="Double innodb_log_buffer_size, up to 128M; if the waits continue, the log's device is too slow. MySQL 8.0 "
         "and later can change it at run time; MySQL 5.7 and MariaDB need a restart.",
         risk="The memory of the buffer.",
@@ -96,12 +96,12 @@ def log_buffer_waits(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="When the redo log is nearly full, dirty pages must be written before sessions can continue, and pages "
         "that change often are written again and again. In a published test a log seven times as large gave 30 percent "
-        "more throughput. The rate is taken from the log sequence number over the busiest hour or the window, and from "
-        "Innodb_os_log_written since the server started. On MySQL that counter also counts blocks that are written "
-        "again: up to four times the redo where commits are small. The rule therefore decides by a quarter of that "
-        "counter, and sizes the log by all of it. MySQL's error log shows when sessions waited ('Threads are unable to "
-        "reserve space'); the only counter of these waits, log_on_file_space_waits of INNODB_METRICS, is off by "
-        "default.",
+        "more throughput. A log that is full within 10 minutes is a warning, within an hour a note. The rate is taken "
+        "from the log sequence number over the busiest hour or the window, and from Innodb_os_log_written since the "
+        "server started. On MySQL that counter also counts blocks that are written again: up to four times the redo "
+        "where commits are small. The rule therefore decides by a quarter of that counter, and sizes the log by all of "
+        "it. From 8.0.30 on MySQL's error log shows when sessions waited ('Threads are unable to reserve space'); the "
+        "only counter of these waits, log_on_file_space_waits of INNODB_METRICS, is off by default.",
         fix="Make the log hold about an hour of writes at the busiest time. mycnf advises at most 4G on spinning "
         "disks and 16G elsewhere, because recovery after a crash takes longer with more, and leaves half of the free "
         "disk space. On hosts with fast disks a larger log can be right: measure a recovery first. Before MySQL 8.0.30 "
@@ -343,20 +343,20 @@ def overridden_redo_size(context: RuleContext) -> Iterator[Finding]:
         "pages before sessions can continue, however large the pool is. The finding is a warning below 256M for a pool "
         "of 16G or more, below 512M for 64G and below 1G for 256G, and a note up to 100M for a pool of 4G or more, up "
         "to 512M for 16G and up to 1G for 64G. These limits are our choice, and low: with innodb_dedicated_server "
-        "MySQL 8.0.30 to 8.3 gives such pools a log of 12G to 128G. There is no finding where the log holds the "
-        "busiest sampled hour, or an hour at ten times the mean of a day or more. A window of seconds is no evidence "
-        "for other hours: a quiet window does not suppress the finding, and a busy one is reported by small-redo-log.",
-        fix="Start with 1G for a pool of 4G, 2G for 16G, 4G for 64G and 8G for 256G. Then let mycnf audit or mycnf "
-        "sample measure how much is written, and size it for an hour of that. Before MySQL 8.0.30 and MariaDB 10.9 a "
-        "new size needs a restart.",
+        "MySQL 8.0.30 to 8.3 gives pools of 16G and more a log of 12G to 128G. There is no finding where the log holds "
+        "the busiest sampled hour, or an hour at ten times the mean of a day or more. A window of seconds is no "
+        "evidence for other hours: a quiet window does not suppress the finding, and a busy one is reported by "
+        "small-redo-log.",
+        fix="Start with 1G for a pool of 4G, 2G for 16G, 4G for 64G and 8G for 256G. Then let mycnf audit or sample "
+        "measure the writes, and size it for an hour. Before MySQL 8.0.30 and MariaDB 10.9 a new size needs a restart.",
         risk="Recovery after a crash reads more log: in published runs a minute per gigabyte on flash and two on a "
         "RAID 10; on a busy machine with two processors, three on MySQL 9.7 and half a minute on MariaDB 11.8. The "
         "advised log leaves half of the free disk space where that is known.",
         exceptions="Servers that mostly read.",
-        reconsider_when="The measured rate of redo at the busiest hour: a log that holds an hour of it is "
-        "large enough.",
-        disagree="A quarter of the pool, which phpMyAdmin asks for, and MySQLTuner before MySQL 8.0.30, has nothing "
-        "to do with writes.",
+        reconsider_when="The measured rate of redo at the busiest hour: a log that holds an hour of it is large "
+        "enough.",
+        disagree="A quarter of the pool, which phpMyAdmin asks for, and MySQLTuner before MySQL 8.0.30, has nothing to "
+        "do with writes.",
     ),
 )
 def tiny_redo_log(context: RuleContext) -> Iterator[Finding]:
@@ -444,7 +444,7 @@ def redo_log_beyond_buffer_pool(context: RuleContext) -> Iterator[Finding]:
     fits = "" if pool == context.number(POOL) else " that fits in memory"
     yield redo_log_beyond_buffer_pool.finding(
         f"The redo log of {format_size(capacity)} is larger than the buffer pool of {format_size(pool)}{fits}; "
-        "recovery after a crash may read all of it, at a minute or more per gigabyte.",
+        "recovery after a crash may read all of it, which took half a minute to three minutes per gigabyte.",
         variable_subject(context, name),
         help="measure the writes with mycnf audit, and size it for the busiest hour",
     )

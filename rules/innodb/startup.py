@@ -61,10 +61,11 @@ def shutdown_like_a_crash(context: RuleContext) -> Iterator[Finding]:
     evidence=("INNA-04", "BP-03"),
     docs=Docs(
         why="innodb_dedicated_server sizes the buffer pool by the machine's memory, and the redo log by the memory "
-        "(before 8.4) or by the processors (8.4 and later). It leaves alone what the option file sets explicitly, with "
-        "a warning in the error log.",
+        "(before 8.4) or by the processors (8.4 and later). Before 8.4 it also sets innodb_flush_method to "
+        "O_DIRECT_NO_FSYNC. It leaves alone what the option file sets explicitly, with a warning in the error log.",
         fix="Keep one of the two: the sizes, or innodb_dedicated_server.",
-        risk="Without the sizes the server takes half to three quarters of memory for the pool.",
+        risk="Without the sizes the server takes half to three quarters of memory for the pool, or 128M below 1 GB of "
+        "memory.",
         restart=True,
         exceptions="A file that deliberately sizes one of them and leaves the other to the server.",
         reconsider_when="A server of this version that ignores the size.",

@@ -31,8 +31,9 @@ TABLE_LOCK = 0
         why="Mode 0 is kept for programs of MySQL 5.0. With it even a single-row INSERT holds the table's AUTO-INC "
         "lock until the statement ends, so sessions insert one after the other. Mode 1 takes a lightweight lock for "
         "inserts whose number of rows is known.",
-        fix="Remove the line: the default is 2 on MySQL 8.0 and later, 1 on MySQL 5.7 and MariaDB.",
-        risk="With mode 2 the numbers of one INSERT ... SELECT need not be consecutive.",
+        fix="Set 1, or remove the line: the default is 2 on MySQL 8.0 and later, 1 on MySQL 5.7 and MariaDB.",
+        risk="With mode 2 the numbers of one INSERT ... SELECT need not be consecutive, and replication of statements "
+        "is unsafe: with binlog_format = STATEMENT set 1.",
         restart=True,
         exceptions="Statement-based replication of statements that insert in an order that differs on the replica.",
         reconsider_when="Nothing.",
@@ -103,7 +104,7 @@ def dirty_reads(context: RuleContext) -> Iterator[Finding]:
         "A SELECT with autocommit takes no locks.",
         fix="Remove the line, and set SERIALIZABLE in the sessions that need it.",
         risk="A transaction that relies on the locks of its reads can act on rows that change meanwhile: let it read "
-        "them with SELECT ... FOR UPDATE or FOR SHARE.",
+        "them with SELECT ... FOR UPDATE or LOCK IN SHARE MODE (FOR SHARE from MySQL 8.0 on).",
         exceptions="Applications that were written for SERIALIZABLE and retry after a deadlock, and XA transactions "
         "over several servers.",
         reconsider_when="Innodb_row_lock_waits near zero under load.",
