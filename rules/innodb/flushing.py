@@ -85,17 +85,17 @@ def free_page_waits(context: RuleContext) -> Iterator[Finding]:
     summary="The redo log is nearly full, or the pool full of dirty pages, while innodb_io_capacity limits flushing.",
     needs=("server", "workload"),
     options=(CAPACITY, CAPACITY_MAX),
-    evidence=("INNA-13", "INNA-31", "INNA-32", "INNA-33", "INNA-41", "IOC-01", "IOC-02", "IOC-03"),
+    evidence=("INNA-13", "INNA-31", "INNA-32", "INNA-33", "INNA-41", "INNA-50", "IOC-01", "IOC-02", "IOC-03"),
     probe="io-capacity",
     docs=Docs(
         why="Changed pages must be written before their redo can be overwritten. innodb_io_capacity limits how many a "
         "second are written in the background; where that is less than what changes, the redo log fills, and sessions "
         "wait. Under one load the checkpoint age of a MariaDB server was at 93 percent of its limit with a capacity of "
         "100, and at 8 percent with 4000. On MySQL, and on MariaDB with innodb_max_dirty_pages_pct_lwm above 0, the "
-        "age raises the rate up to innodb_io_capacity_max. Once innodb_max_dirty_pages_pct is reached, pages are "
-        "written at innodb_io_capacity. The rule applies to the default too. A redo log that is half full is a note "
-        "where MySQL, on solid-state disks, writes at twice an innodb_io_capacity of less than 2000: there a higher "
-        "value lowered the age by a tenth to a third.",
+        "age raises the rate up to innodb_io_capacity_max. Once innodb_max_dirty_pages_pct is reached, MariaDB writes "
+        "innodb_io_capacity pages a second, MySQL often a third. The rule applies to the default too. A redo log that "
+        "is half full is a note where MySQL, on solid-state disks, writes at twice an innodb_io_capacity of less than "
+        "2000: there a higher value lowered the age by a tenth to a third.",
         fix="Raise innodb_io_capacity, and its maximum with it, until the checkpoint age stays below three quarters of "
         "its limit. Do not raise it further: a page that is written too early may be written twice. The rule advises "
         "at least 2000 where it knows that the disks are solid-state, otherwise twice the value.",

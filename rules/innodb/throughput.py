@@ -108,13 +108,14 @@ def _requests_text(context: RuleContext) -> str:
     confidence=Confidence.MEASURED,
     summary="innodb_max_purge_lag does nothing while innodb_max_purge_lag_delay is 0.",
     options=(LAG, LAG_DELAY),
-    evidence=("INNA-15",),
+    evidence=("INNA-15", "INNA-51"),
     docs=Docs(
         why="Beyond innodb_max_purge_lag old row versions, the server should delay changes until purge has caught up. "
         "innodb_max_purge_lag_delay is the longest delay, in microseconds, and 0, the default, allows none: with four "
         "times the lag an update took no longer than before on all servers that we tested. With a delay of 100 ms an "
-        "update took 32 to 47 ms on MySQL; on MariaDB, where a transaction stayed open, as long as without a delay.",
-        fix="Remove the line. To slow changes down on purpose, set the delay as well, after a test.",
+        "update took 32 to 47 ms on MySQL; MariaDB delayed none, neither behind an open transaction nor while purge "
+        "went on.",
+        fix="Remove the line. To slow changes down on purpose on MySQL, set the delay as well, after a test.",
         risk="None: the line does nothing.",
         exceptions="Servers whose delay is set at run time.",
         reconsider_when="A server of this version that delays a change with a delay of 0.",
