@@ -269,8 +269,8 @@ def poor_statistics(context: RuleContext) -> Iterator[Finding]:
         fix="Give the server two or more undo tablespaces: on MySQL 5.7 and MariaDB before 10.11 only when the data "
         "directory is created, on MariaDB 10.11 and later at the start after a shutdown with innodb_fast_shutdown = 0. "
         "Or remove the line.",
-        risk="MySQL 5.7 does not start with another number than the data directory was created with: a new number "
-        "takes a dump and a load. MariaDB keeps the old number, with a warning, after a shutdown of another kind.",
+        risk="MySQL 5.7 does not start with more than the data directory was created with: more of them take a dump "
+        "and a load. MariaDB keeps the old number, with a warning, while undo logs are left.",
         restart=True,
         exceptions="A file that other servers with undo tablespaces read too.",
         reconsider_when="Files named undo001 and so on in the data directory.",
