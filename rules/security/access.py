@@ -34,7 +34,8 @@ WITHOUT_YASSL = (5, 7, 28)  # before, the maker's builds have yaSSL, without TLS
     docs=Docs(
         why="skip_grant_tables is meant only for resetting a lost password. With it the server checks no accounts or "
         "privileges. MySQL 8.0 and later then disable TCP; MySQL 5.7 and MariaDB still listen on their port.",
-        fix="Remove the line and restart.",
+        fix="Remove the line and restart. Until then FLUSH PRIVILEGES makes the running server check accounts and "
+        "passwords again.",
         risk="Clients that relied on it need accounts.",
         restart=True,
         exceptions="While a password is being reset, with skip_networking.",
@@ -75,7 +76,7 @@ def _reachability_text(context: RuleContext) -> str:
         why="Option files are copied, backed up and committed, and each copy contains the secret. Any program that can "
         "read the file can log in.",
         fix="Keep the secret in a separate file that only its owner can read and that is in no repository, or use "
-        "socket authentication or a login path.",
+        "socket authentication. A login path of MySQL hides the password, but does not encrypt it.",
         risk="Programs that read the password from here must get it in another way.",
         exceptions="A file of one user with mode 600 outside any repository.",
         reconsider_when="An account with almost no privileges.",
@@ -104,11 +105,13 @@ def plaintext_secret(context: RuleContext) -> Iterator[Finding]:
     needs=("files",),
     evidence=("SEC-02",),
     docs=Docs(
-        why="Every account on the host, including that of a web application, can read the password and log in with it.",
+        why="Every account on the host that can enter the directory, including that of a web application, can read "
+        "the password and log in with it.",
         fix="chmod 600 for the file, or 640 with the server's group where it has lines for the server, and change the "
         "password. A server that may not read a file in one of the usual places starts without its lines.",
         risk="Programs under other accounts that read the file lose access to it.",
-        exceptions="None.",
+        exceptions="A file in a directory that other accounts cannot enter, as /root often is: the rule knows the "
+        "mode of the file alone.",
         reconsider_when="Nothing.",
     ),
 )
@@ -169,8 +172,8 @@ def _has_server_lines(context: RuleContext, path: str) -> bool:
         "protects against that. MySQL 8.0 switched it off by default; on MySQL 5.7 and MariaDB it is on, which an "
         "audit notes where accounts of other hosts exist.",
         fix="Switch it off. The variable is global: a program that loads files needs SET GLOBAL local_infile = ON for "
-        "that time, which allows it for all sessions.",
-        risk="Programs that use LOAD DATA LOCAL fail.",
+        "that time (SUPER or SYSTEM_VARIABLES_ADMIN), which allows it for all sessions.",
+        risk="Programs that use LOAD DATA LOCAL fail, such as mysqlimport --local and the dump loader of MySQL Shell.",
         exceptions="Servers that are loaded this way, from hosts with no other data.",
         reconsider_when="A program that needs it.",
     ),
@@ -195,12 +198,14 @@ def local_infile(context: RuleContext) -> Iterator[Finding]:
     options=("secure_file_priv",),
     evidence=("SEC-01", "SRV-01", "ASK-SEC-14"),
     docs=Docs(
-        why="An empty secure_file_priv lets LOAD DATA, LOAD_FILE and SELECT INTO OUTFILE access every file that the "
-        "server's system account can access, including option files and web roots. It is MariaDB's default. An audit "
-        "names the accounts that have FILE. The finding is a warning if one without SUPER may connect from another "
-        "host, and a note if others have it, or if the value is set explicitly and only administrators on the host "
-        "have it. Privileges granted through a role are not checked. With the data directory, or a directory above it, "
-        "these accounts read InnoDB's files, or write files beside those of tables; MySQL warns of that at its start.",
+        why="An empty secure_file_priv lets LOAD DATA read every file that the server's system account can read, such "
+        "as option files, and SELECT INTO OUTFILE create new files wherever that account can, such as in web roots. "
+        "In our tests LOAD_FILE read only files that every account on the host may read, except on MySQL 9.7. An "
+        "empty value is MariaDB's default. An audit names the accounts that have FILE. The finding is a warning if "
+        "one without SUPER may connect from another host, and a note if others have it, or if the value is set "
+        "explicitly and only administrators on the host have it. Privileges granted through a role are not checked. "
+        "With the data directory, or a directory above it, these accounts read InnoDB's files, or write files beside "
+        "those of tables; MySQL warns of that at its start.",
         fix="Set a directory for such files, which must exist before the start, or NULL on MySQL to forbid them.",
         risk="Programs that read or write elsewhere fail.",
         restart=True,
@@ -282,7 +287,8 @@ def _has_remote_accounts(context: RuleContext) -> bool:
         "at most: with TLSv1.2 alone 5.7.22 ran without TLS.",
         fix="Allow only TLSv1.2 and TLSv1.3, as far as this version supports them. From MySQL 8.0.16 on, SET GLOBAL "
         "and ALTER INSTANCE RELOAD TLS apply this at run time; other versions need a restart.",
-        risk="Clients from before about 2015 cannot connect with TLS.",
+        risk="Clients without TLS 1.2 cannot connect with TLS: those of MySQL before 5.7.28 that have yaSSL, and "
+        "others from before about 2015.",
         exceptions="None.",
         reconsider_when="Nothing.",
     ),
@@ -292,8 +298,8 @@ def old_tls(context: RuleContext) -> Iterator[Finding]:
     old = [v for v in (context.text("tls_version") or "").replace(" ", "").split(",") if v in OLD_TLS]
     if old and context.is_set("tls_version"):
         yield old_tls.finding(
-            f"{' and '.join(old).replace('TLSV', 'TLSv')} can be attacked, and an attacker may force clients to use "
-            "it.",
+            f"The server accepts {' and '.join(old).replace('TLSV', 'TLSv')}, which can be attacked, from clients that "
+            "support nothing newer.",
             variable_subject(context, "tls_version"),
             help="update first: with TLSv1.2 alone a build with yaSSL runs without TLS"
             if context.target.is_mysql and context.target.version < WITHOUT_YASSL

@@ -144,17 +144,19 @@ def _host_text(kinds: list[Accounts], wide: list[Accounts], afar: list[Accounts]
     severity=Severity.NOTE,
     confidence=Confidence.OPINION,
     needs=("server",),
-    evidence=("SEC-14",),
+    evidence=("SEC-14", "SEC-17"),
     summary="Accounts with SUPER, or with a privilege that replaces it, may connect from any host.",
     docs=Docs(
         why="A leaked password then gives full control of the server from any host. Administration from known hosts "
-        "needs no wildcard. On MySQL 8.0 and later SYSTEM_VARIABLES_ADMIN, PERSIST_RO_VARIABLES_ADMIN, SET_USER_ID "
-        "(SET_ANY_DEFINER) and ROLE_ADMIN count as well, on MariaDB SET USER: with each of them an account can change "
-        "settings, run code as another account, or get any role. Privileges granted through a role are not checked.",
+        "needs no wildcard. On MySQL 8.0 and later SYSTEM_VARIABLES_ADMIN, SET_USER_ID (SET_ANY_DEFINER) and "
+        "ROLE_ADMIN count as well, on MariaDB SET USER: with each of them an account can change settings, run code as "
+        "another account, or give itself roles. Privileges granted through a role are not checked.",
         fix="CREATE USER for the hosts of administrators, grant the same privileges, and drop the wide account when "
         "nothing uses it any longer.",
-        risk="Views, events and routines whose definer is the old account fail when it is dropped: look in "
-        "information_schema for DEFINER first. Don't rename the account, which leaves them without a definer.",
+        risk="Views, events, triggers and routines whose definer is the old account fail with error 1449 when it is "
+        "dropped: look in information_schema for DEFINER first. MySQL 8.0.22 and later refuse to drop it then, except "
+        "for accounts with SET_USER_ID (later SET_ANY_DEFINER or ALLOW_NONEXISTENT_DEFINER). Don't rename the account, "
+        "which leaves them without a definer.",
         exceptions="Containers, where the image creates root@% and the network restricts access. There is no finding "
         "if the server accepts no connections from other hosts (skip_networking, bind_address).",
         reconsider_when="A firewall that lets only administrators' hosts through.",
@@ -183,7 +185,7 @@ def superuser_from_anywhere(context: RuleContext) -> Iterator[Finding]:
         "mysql_native_password in MySQL 8.4, where the plugin is off, and in 9.0, where it was removed, and accounts "
         "whose plugin was lost in an upgrade or by a missing plugin_load_add.",
         fix="Load the plugin again, or move the accounts: ALTER USER … IDENTIFIED WITH … BY ….",
-        risk="None.",
+        risk="The accounts can log in again: check first whether they should.",
         exceptions="Accounts that are disabled on purpose; use ACCOUNT LOCK instead.",
         reconsider_when="Proof that no client uses them.",
     ),
@@ -213,9 +215,10 @@ def locked_out_account(context: RuleContext) -> Iterator[Finding]:
         why="After the upgrade these accounts cannot log in: in 8.4 unless mysql_native_password = ON, in 9.0 not at "
         "all. Until then the plugin stores an unsalted SHA1 of a SHA1.",
         fix="ALTER USER … IDENTIFIED WITH caching_sha2_password BY …, one program after the other.",
-        risk="Programs with old client libraries cannot log in with the new plugin; caching_sha2_password needs TLS, a "
-        "socket or an RSA key at the first login. A replica that connects without TLS can then fail with error "
-        "2061, unless it has SOURCE_SSL = 1 or GET_SOURCE_PUBLIC_KEY = 1 (MASTER_SSL, GET_MASTER_PUBLIC_KEY).",
+        risk="Programs with old client libraries cannot log in with the new plugin; caching_sha2_password needs TLS, "
+        "a socket or an RSA key at the first login after each start of the server, FLUSH PRIVILEGES or change of the "
+        "password. A replica that connects without TLS can then fail with error 2061, unless it has SOURCE_SSL = 1 or "
+        "GET_SOURCE_PUBLIC_KEY = 1 (MASTER_SSL, GET_MASTER_PUBLIC_KEY).",
         exceptions="Programs whose library can't be changed yet.",
         reconsider_when="No planned upgrade.",
     ),
@@ -242,10 +245,10 @@ def native_password_account(context: RuleContext) -> Iterator[Finding]:
     summary="Accounts with GRANT OPTION on *.* may connect from any host.",
     docs=Docs(
         why="Such an account can grant all its privileges to any other account, and so keep access after its own "
-        "password was changed. Programs need no GRANT OPTION. superuser-from-anywhere reports accounts with SUPER, or "
-        "with a privilege that replaces it. Roles and privileges on single databases are not looked at.",
+        "password was changed. Few programs need GRANT OPTION. superuser-from-anywhere reports accounts with SUPER, "
+        "or with a privilege that replaces it. Roles and privileges on single databases are not looked at.",
         fix="REVOKE GRANT OPTION ON *.* FROM 'name'@'host'.",
-        risk="Programs that create accounts fail.",
+        risk="Programs that grant privileges to other accounts fail; CREATE USER alone needs no GRANT OPTION.",
         exceptions="Programs that manage accounts, such as operators of containers and control panels.",
         reconsider_when="A firewall that lets only administrators' hosts through.",
     ),
@@ -268,13 +271,13 @@ def grant_option_from_anywhere(context: RuleContext) -> Iterator[Finding]:
     severity=Severity.NOTE,
     confidence=Confidence.OPINION,
     needs=("server",),
-    evidence=("SEC-17", "SEC-01"),
+    evidence=("SEC-17", "SEC-01", "SEC-19"),
     summary="Accounts with the FILE privilege may connect from any host.",
     docs=Docs(
-        why="With FILE an account reads and writes files in the directory that secure_file_priv names, as the server's "
-        "system account. files-anywhere reports an empty value, which names none. With NULL, the default of some "
-        "builds, the privilege has no effect, and there is no finding. Privileges granted through a role are not "
-        "checked.",
+        why="With FILE an account reads and writes files in the directory that secure_file_priv names, as the "
+        "server's system account. files-anywhere reports an empty value, which names none. With NULL, the default of "
+        "some builds, the server refuses these statements, and there is no finding. On MySQL FILE also allows DATA "
+        "DIRECTORY in CREATE TABLE, with any secure_file_priv. Privileges granted through a role are not checked.",
         fix="REVOKE FILE ON *.* FROM 'name'@'host'. LOAD DATA LOCAL needs no FILE.",
         risk="Programs that use LOAD DATA INFILE, LOAD_FILE or SELECT INTO OUTFILE fail.",
         exceptions="Programs that exchange files with the server.",
@@ -302,16 +305,18 @@ def file_privilege_from_anywhere(context: RuleContext) -> Iterator[Finding]:
     evidence=("SEC-17", "SSL-03"),
     summary="Accounts may connect from other hosts without TLS, although the server offers it.",
     docs=Docs(
-        why="Unless the account has REQUIRE SSL or X509, or the server has require_secure_transport = ON, the client "
-        "decides whether the connection is encrypted. Without TLS, statements and rows cross the network in clear "
-        "text, and an attacker on the path can prevent TLS. mycnf does not check for weak passwords: it reads no "
-        "hashes and guesses no passwords.",
+        why="Unless the account has a REQUIRE clause (SSL, X509 or stricter), or the server has "
+        "require_secure_transport = ON, the client decides whether the connection is encrypted. Without TLS, "
+        "statements and rows cross the network in clear text, and an attacker on the path can prevent TLS. mycnf does "
+        "not check for weak passwords: it reads no hashes and guesses no passwords.",
         fix="Find out which clients connect without TLS, then ALTER USER 'name'@'host' REQUIRE SSL, one program after "
         "the other, or set require_secure_transport = ON for all accounts. Replicas need SOURCE_SSL = 1 (MASTER_SSL = "
         "1) first.",
-        risk="Clients and replicas that cannot use TLS can no longer log in.",
+        risk="Clients and replicas that cannot use TLS can no longer log in. REQUIRE SSL is for the socket too: a "
+        "client that uses the account there without TLS gets error 1045. require_secure_transport allows the socket.",
         exceptions="Networks that are encrypted at a lower layer, or that no other host shares.",
-        reconsider_when="No connection without TLS: no row in performance_schema.threads with CONNECTION_TYPE TCP/IP.",
+        reconsider_when="No connection without TLS: no row in performance_schema.threads with CONNECTION_TYPE TCP/IP, "
+        "with performance_schema = ON (on MariaDB it is OFF by default, and the table empty).",
     ),
 )
 def remote_account_without_tls(context: RuleContext) -> Iterator[Finding]:
@@ -374,8 +379,10 @@ def _is_of_host_name(account: str, own: str) -> bool:
     evidence=("SEC-16", "ASK-SEC-13"),
     summary="The server may write to its own option files.",
     docs=Docs(
-        why="An attacker who gets the server to write this file, through a bug or through a log file of that name, "
-        "sets its options at the next start: a plugin to load, a program to run. CVE-2016-6662 worked that way.",
+        why="An attacker who gets the server to write this file, through a bug or as a log file, sets its options at "
+        "the next start: a plugin to load, a program to run. CVE-2016-6662 worked that way. MySQL now refuses log "
+        "files whose names end in .cnf or .ini. MariaDB refuses only those that end in my.cnf or my.ini: an account "
+        "with SUPER could have it write the general log to server.cnf.",
         fix="chown root for the option files, and mode 644, or 640 with the server's group: a server that may not read "
         "a file in one of the usual places starts without its lines.",
         risk="Programs that edit the file under the server's account can no longer do so; SET PERSIST does not need "

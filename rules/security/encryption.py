@@ -49,10 +49,11 @@ def table_encryption_variable(context: RuleContext) -> str | None:
     docs=Docs(
         why="Each row goes to the redo log, and to the binary log where there is one; MySQL's undo log and MariaDB's "
         "temporary files get rows too. Each has its own encryption option, all off by default, so the same rows are "
-        "stored unencrypted next to the encrypted table.",
+        "stored unencrypted next to the encrypted table. MySQL's default_table_encryption is for new schemas alone: "
+        "new tables of older schemas are not encrypted either.",
         fix="MySQL: innodb_redo_log_encrypt, innodb_undo_log_encrypt and binlog_encryption, which can be set at run "
         "time if a keyring is loaded. MariaDB: innodb_encrypt_log, encrypt_binlog and encrypt_tmp_files, with a "
-        "restart.",
+        "restart. Binary logs that were written before stay unencrypted.",
         risk="Without the key the server cannot start after a crash. Encryption costs processor time at each write.",
         exceptions="Logs on an encrypted file system.",
         reconsider_when="An encrypted device beneath the data directory.",
@@ -90,15 +91,17 @@ def _is_written(context: RuleContext, name: str) -> bool:
     triggers=("early_plugin_load", "plugin_load", "plugin_load_add"),
     evidence=("ENC-04",),
     docs=Docs(
-        why="MySQL encrypts logs with a master key from a keyring. A server without a keyring stops at start-up. A "
-        "keyring component is loaded by a manifest, mysqld.my next to the server binary, which option files do not "
-        "show.",
-        fix="Install component_keyring_file or another keyring before you set the option, or remove the line.",
+        why="MySQL encrypts logs with a master key from a keyring. A server without a keyring stops at start-up; with "
+        "innodb_redo_log_encrypt alone 9.7 did, and 8.0.15 did not. A keyring component is loaded by a manifest, "
+        "mysqld.my next to the server binary, which option files do not show.",
+        fix="Load a keyring before you set the option, or remove the line: component_keyring_file by mysqld.my "
+        "(8.0.24 and later), or keyring_file by early_plugin_load (before 8.4).",
         risk="A server that loses the keyring's keys can no longer read what they encrypted.",
         restart=True,
         exceptions="Servers with a keyring: those that run with the option are not reported, nor are files that load a "
         "keyring plugin.",
-        reconsider_when="A keyring in performance_schema.keyring_component_status.",
+        reconsider_when="A keyring in performance_schema.keyring_component_status, which lists components, not "
+        "plugins.",
     ),
 )
 def encryption_without_keyring(context: RuleContext) -> Iterator[Finding]:
@@ -179,7 +182,7 @@ def encryption_that_waits(context: RuleContext) -> Iterator[Finding]:
     evidence=("ENC-03",),
     docs=Docs(
         why="Encryption at rest protects discarded disks and lost copies. A key in the data directory is on both, and "
-        "every physical backup includes it.",
+        "every snapshot or copy of the directory includes it.",
         fix="Keep the key on another file system or in a key server.",
         risk="A server that does not find the key at start-up cannot read its tables: move the file while the server "
         "is stopped.",
@@ -221,9 +224,9 @@ def _is_inside(path: str, folder: str) -> bool:
     options=("core_file",),
     evidence=("SEC-12",),
     docs=Docs(
-        why="With core_file a server that crashes writes its memory to a file, which is then copied for debugging. The "
-        "buffer pool in it contains rows in plain text, even those of encrypted tables, and makes the file at least as "
-        "large as the pool.",
+        why="With core_file a server that crashes writes its memory to a file, if the system allows core files. Such "
+        "files are copied for debugging. The buffer pool in them contains rows in plain text, even those of encrypted "
+        "tables, and makes the file larger by all pages in use.",
         fix="Switch innodb_buffer_pool_in_core_file off; the default since 8.4.",
         risk="Damage to a page in the pool cannot be analyzed in the core file.",
         exceptions="While you investigate a corrupted page.",

@@ -33,10 +33,11 @@ SUPERUSER = frozenset({"root", "0"})
         why="mysql_native_password is deprecated since 8.0.34, off by default in 8.4 and removed in 9.0: after such an "
         "upgrade its accounts cannot log in. It stores an unsalted SHA1 of a SHA1, so equal passwords have equal "
         "hashes, and the passwords of a stolen table can be guessed quickly.",
-        fix="Remove the line and move the accounts with ALTER USER … IDENTIFIED WITH caching_sha2_password BY ….",
+        fix="Move the accounts with ALTER USER … IDENTIFIED WITH caching_sha2_password BY …, then remove the line.",
         risk="Programs with old client libraries can't log in with the new plugin; caching_sha2_password needs TLS, a "
-        "socket or an RSA key at the first login. A replica that connects without TLS can then fail with error "
-        "2061, unless it has SOURCE_SSL = 1 or GET_SOURCE_PUBLIC_KEY = 1 (MASTER_SSL, GET_MASTER_PUBLIC_KEY).",
+        "socket or an RSA key at the first login after each start of the server, FLUSH PRIVILEGES or change of the "
+        "password. A replica that connects without TLS can then fail with error 2061, unless it has SOURCE_SSL = 1 or "
+        "GET_SOURCE_PUBLIC_KEY = 1 (MASTER_SSL, GET_MASTER_PUBLIC_KEY).",
         restart=True,
         exceptions="Programs whose library can't be changed yet.",
         reconsider_when="No account with the plugin, and no planned upgrade.",
@@ -67,8 +68,9 @@ def native_passwords_kept(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="The password hash from before MySQL 4.1 has 64 bits, and MariaDB itself calls it insecure. old_passwords "
         "= ON creates such hashes for new passwords, and secure_auth = OFF accepts accounts that have one.",
-        fix="Remove the lines, and give accounts with a short hash a new password.",
-        risk="Clients from before MySQL 4.1 can't log in.",
+        fix="Remove old_passwords, give accounts with a short hash a new password, then remove secure_auth.",
+        risk="Accounts that still have a short hash are refused with error 1275, and clients from before MySQL 4.1 "
+        "can't log in.",
         exceptions="None.",
         reconsider_when="Nothing.",
     ),
@@ -94,12 +96,12 @@ def old_passwords(context: RuleContext) -> Iterator[Finding]:
     confidence=Confidence.LIKELY,
     summary="Any function of any library in the plugin directory can be registered as a loadable function.",
     options=("allow_suspicious_udfs",),
-    evidence=("SEC-05",),
+    evidence=("SEC-05", "SEC-18"),
     docs=Docs(
         why="The server refuses a function whose library has no companion symbol such as name_init. With "
         "allow_suspicious_udfs it accepts every symbol, even those that were never meant to be called from SQL.",
         fix="Remove the line, and add a name_init to libraries that need it.",
-        risk="Functions that were created that way cannot be created again.",
+        risk="Functions that were created that way are not loaded at the next start, and cannot be created again.",
         restart=True,
         exceptions="Old function libraries that cannot be rebuilt.",
         reconsider_when="No account that can write to the plugin directory or to mysql.func.",
@@ -123,13 +125,17 @@ def any_library_function(context: RuleContext) -> Iterator[Finding]:
     summary="Tables may be symbolic links.",
     options=("symbolic_links",),
     quiet={"symbolic_links": ("FALSE",)},
-    evidence=("SEC-06",),
+    evidence=("SEC-06", "SEC-19"),
     docs=Docs(
-        why="With symbolic links a MyISAM or Aria table can be anywhere that the server can write. Anyone who can "
-        "write to the data directory can make the server use other files. MySQL switched them off in 8.0 and "
-        "deprecates them.",
-        fix="Remove the line; write skip_symbolic_links where the default is on.",
-        risk="Tables with DATA DIRECTORY or INDEX DIRECTORY are no longer followed.",
+        why="With symbolic links CREATE TABLE … DATA DIRECTORY puts files of MyISAM and Aria tables wherever the "
+        "server can write. MariaDB asks for no FILE privilege for that. If someone replaces a table's file with a "
+        "link, the server reads and writes the file behind it, and DROP TABLE deletes that file. MySQL switched "
+        "symbolic links off in 8.0 and deprecates them.",
+        fix="Remove the line; write skip_symbolic_links where the default is on. Links that are already there are "
+        "still followed: look for them in the data directory. Only MySQL 5.7 then leaves the file behind a link when "
+        "the table is dropped.",
+        risk="New tables ignore DATA DIRECTORY and INDEX DIRECTORY with no more than a warning; on MariaDB those of "
+        "InnoDB do too.",
         restart=True,
         exceptions="MyISAM or Aria tables on another disk, through DATA DIRECTORY.",
         reconsider_when="A table that needs it.",
@@ -185,8 +191,8 @@ def raw_log(context: RuleContext) -> Iterator[Finding]:
     evidence=("SEC-08",),
     docs=Docs(
         why="Replicas can report a user and a password to their source (report_user, report_password). With this "
-        "option SHOW REPLICAS, in older versions SHOW SLAVE HOSTS, prints them to every account that may list the "
-        "replicas.",
+        "option SHOW REPLICAS (before MySQL 8.0.22 and on MariaDB SHOW SLAVE HOSTS) prints them to every account that "
+        "may list the replicas.",
         fix="Remove the line.",
         risk="Tools that read the password from there must get it in another way.",
         restart=True,
@@ -198,8 +204,9 @@ def shown_replica_passwords(context: RuleContext) -> Iterator[Finding]:
     """Report show_replica_auth_info, which shows the passwords of replicas."""
     for name in ("show_slave_auth_info", "show_replica_auth_info"):
         if is_switched_on(context, name):
+            statement = "SHOW REPLICAS" if context.target.since("mysql", 8, 0, 22) else "SHOW SLAVE HOSTS"
             yield shown_replica_passwords.finding(
-                "SHOW REPLICAS prints the passwords that replicas report, to every account that may list replicas.",
+                f"{statement} prints the passwords that replicas report, to every account that may list replicas.",
                 variable_subject(context, name),
                 help="remove the line and restart",
             )
@@ -218,7 +225,7 @@ def shown_replica_passwords(context: RuleContext) -> Iterator[Finding]:
         "trusted proxy: it can claim an address that an account is bound to, and the host in the account name protects "
         "nothing.",
         fix="Name the addresses of the proxies.",
-        risk="Connections through proxies that are not listed appear to come from the proxy itself.",
+        risk="Proxies that are not listed can no longer connect: MariaDB refuses their header with error 1130.",
         exceptions="A network in which only the proxies can reach the server.",
         reconsider_when="A firewall that lets only the proxies through.",
     ),
@@ -295,8 +302,9 @@ def _disable_x_action(context: RuleContext) -> bool:
     quiet={"user": ("MYSQL",)},
     evidence=("SEC-11",),
     docs=Docs(
-        why="Every account with the FILE privilege can then write files as root, and a bug in the server runs with "
-        "root's privileges. Servers of both vendors refuse to start as root unless the option allows it.",
+        why="Every account with the FILE privilege can then write files as root wherever secure_file_priv allows it, "
+        "and a bug in the server runs with root's privileges. Servers of both vendors refuse to start as root unless "
+        "the option allows it.",
         fix="Stop the server, give the data directory (chown -R) and the log files to a dedicated account, such as "
         "mysql, write user = mysql, and start it.",
         risk="A file that still belongs to root, such as a log that was created meanwhile, can stop the start.",

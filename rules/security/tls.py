@@ -60,9 +60,9 @@ def names_file(context: RuleContext, name: str) -> bool:
         "read and change them. With TLS off, clients cannot encrypt even if they want to. On MySQL an empty "
         "tls_version switches it off too, and so does a cipher list that is empty or only excludes ciphers. "
         "MySQL 5.7.22 as built by its vendor, with yaSSL, ran without TLS where tls_version allowed only TLSv1.2.",
-        fix="Remove the line, and restart; MySQL, and MariaDB from 11.4 on, create their own certificate; others need "
-        "ssl_cert and ssl_key. From MySQL 8.0.16 on tls_version and the ciphers can also be set with SET GLOBAL, then "
-        "ALTER INSTANCE RELOAD TLS.",
+        fix="Remove the line, and restart; MySQL 8.0 and later, 5.7 if built with OpenSSL, and MariaDB from 11.4 on "
+        "create their own certificate; others need ssl_cert and ssl_key. From MySQL 8.0.16 on tls_version and the "
+        "ciphers can also be set with SET GLOBAL, then ALTER INSTANCE RELOAD TLS.",
         risk="A handshake takes processor time at each new connection.",
         exceptions="A network that is encrypted at a lower layer, such as a service mesh whose proxies use TLS.",
         reconsider_when="No client on another host.",
@@ -105,31 +105,30 @@ def _is_beyond_yassl(context: RuleContext) -> bool:
     "TLS002",
     "certificate-without-key",
     confidence=Confidence.LIKELY,
-    summary="Only one of certificate and private key is set: MySQL then runs without TLS, MariaDB does not start.",
+    summary="Only one of certificate and private key is set: unless its file holds both, MySQL runs without TLS and "
+    "MariaDB does not start.",
     options=("ssl_cert", "ssl_key"),
     evidence=("SSL-03",),
     docs=Docs(
-        why="If only one of the two is configured, the server does not create or find the other. MySQL writes a "
-        "warning to its error log, but starts and accepts only unencrypted connections. MariaDB looks for the other in "
-        "the same file, and does not start if it is not there.",
+        why="If only one of the two is configured, the server looks for the other in the same file, and does not "
+        "create it. If it is not there, MySQL writes a warning to its error log, but starts and accepts only "
+        "unencrypted connections; MariaDB does not start.",
         fix="Set both files, or neither. From MySQL 8.0.16 on, SET GLOBAL and ALTER INSTANCE RELOAD TLS apply this at "
         "run time; other versions need a restart.",
         risk="None.",
-        exceptions="A file that contains both: a running MariaDB with TLS is not reported.",
+        exceptions="A file that contains both: a running server that offers TLS is not reported.",
         reconsider_when="A certificate shown by the status variable Ssl_server_not_after.",
     ),
 )
 def certificate_without_key(context: RuleContext) -> Iterator[Finding]:
     """Report ssl_cert without ssl_key, or the reverse."""
     given = [name for name in ("ssl_cert", "ssl_key") if names_file(context, name)]
-    holds_both = context.target.is_mariadb and context.has("server") and offers_tls(context)
+    holds_both = context.has("server") and offers_tls(context)
     if len(given) == 1 and tls_switch(context) is None and not holds_both:
         missing = "ssl_key" if given == ["ssl_cert"] else "ssl_cert"
-        effect = "the server starts, but offers no TLS"
-        if context.target.is_mariadb:
-            effect = f"{context.target.label} does not start, unless that file holds both"
+        effect = f"{context.target.label} does not start" if context.target.is_mariadb else "the server offers no TLS"
         yield certificate_without_key.finding(
-            f"{given[0]} is set but {missing} is not: {effect}.",
+            f"{given[0]} is set but {missing} is not: {effect}, unless that file holds both.",
             variable_subject(context, given[0]),
             help=f"set {missing} too",
         )
@@ -144,10 +143,10 @@ def certificate_without_key(context: RuleContext) -> Iterator[Finding]:
     options=("ssl_cipher",),
     evidence=("SSL-05",),
     docs=Docs(
-        why="A list that names a weak cipher lets a client, or an attacker between client and server, choose it for "
-        "TLS 1.2 and older. MySQL 9.7 refuses to start with such names; 8.0.15 and MariaDB accepted them in tests. If "
-        "the library knows none of the listed ciphers, MySQL runs without TLS and MariaDB does not start. A new "
-        "library drops the weakest ciphers of a list by itself.",
+        why="A list that names a weak cipher lets clients use it for TLS 1.2 and older. MySQL 9.7 refuses to start "
+        "with such names; 8.0.15 and MariaDB accepted them in tests. If the library knows none of the listed ciphers, "
+        "MySQL runs without TLS and MariaDB does not start. A new library drops the weakest ciphers of a list by "
+        "itself.",
         fix="Remove the line: the library's own list is kept up to date. From MySQL 8.0.16 on, SET GLOBAL and ALTER "
         "INSTANCE RELOAD TLS apply this at run time; other versions need a restart.",
         risk="Clients that support nothing better cannot connect with TLS.",
@@ -189,7 +188,8 @@ def _cipher_parts(name: str) -> list[str]:
 )
 def required_but_not_offered(context: RuleContext) -> Iterator[Finding]:
     """Report require_secure_transport on a server without TLS."""
-    bare = context.target.is_mariadb and context.target.version < MAKES_ITS_OWN and not names_file(context, "ssl_cert")
+    named = any(names_file(context, name) for name in ("ssl_cert", "ssl_key"))
+    bare = context.target.is_mariadb and context.target.version < MAKES_ITS_OWN and not named
     asked = context.is_set("require_secure_transport") and context.settings.on("require_secure_transport")
     if asked and not context.settings.on("skip_networking") and (bare or tls_switch(context) is not None):
         yield required_but_not_offered.finding(
@@ -377,7 +377,7 @@ def expired_certificate(context: RuleContext) -> Iterator[Finding]:
     evidence=("SSL-04",),
     summary="The server's certificate expires within 30 days, and is in the last third of its lifetime.",
     docs=Docs(
-        why="From that moment on, no client that verifies it can connect. Thirty days are enough to get a certificate "
+        why="Once it has expired, no client that verifies it can connect. Thirty days are enough to get a certificate "
         "manually; a certificate with a lifetime of weeks is renewed by a program, which has failed if less than a "
         "third of the lifetime is left.",
         fix="Renew it; ALTER INSTANCE RELOAD TLS (MySQL 8.0.16 and later) or FLUSH SSL (MariaDB) loads it without a "

@@ -76,6 +76,20 @@ def test_links_are_not_switched_off_by_a_deprecated_line(target: str, cure: str,
     assert finding.help.startswith(cure)
 
 
+@pytest.mark.parametrize(
+    ("target", "option", "statement"),
+    [
+        ("mysql-9.7.4", "show_replica_auth_info", "SHOW REPLICAS"),
+        ("mysql-8.0.15", "show_slave_auth_info", "SHOW SLAVE HOSTS"),
+        ("mariadb-11.8", "show_slave_auth_info", "SHOW SLAVE HOSTS"),
+    ],
+)
+def test_the_statement_that_lists_replicas(target: str, option: str, statement: str, tmp_path: Path) -> None:
+    """MariaDB and older versions of MySQL have no SHOW REPLICAS."""
+    (finding,) = found("shown-replica-passwords", known(target, tmp_path, file=option))
+    assert f"{statement} prints" in finding.message
+
+
 def test_cures_that_need_a_restart() -> None:
     """What is set while the server runs needs none; the rest of these rules say that it does."""
     assert {rule.name for rule in OURS if not rule.docs.restart} == WITHOUT_RESTART

@@ -63,8 +63,7 @@ _ACCOUNTS_MYSQL = (
 
 _DYNAMIC = (
     "EXISTS (SELECT 1 FROM mysql.global_grants AS given WHERE given.USER = account.User AND given.HOST = account.Host "
-    "AND PRIV IN ('SYSTEM_VARIABLES_ADMIN', 'PERSIST_RO_VARIABLES_ADMIN', 'SET_USER_ID', 'SET_ANY_DEFINER', "
-    "'ROLE_ADMIN'))"
+    "AND PRIV IN ('SYSTEM_VARIABLES_ADMIN', 'SET_USER_ID', 'SET_ANY_DEFINER', 'ROLE_ADMIN'))"
 )
 _SOCKET = "plugin = 'auth_socket'"
 ACCOUNTS_DYNAMIC_SQL = _kinds(_ACCOUNTS_MYSQL.replace("{admin}", _DYNAMIC), _SOCKET)
