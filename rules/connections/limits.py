@@ -35,7 +35,7 @@ FEW_ERRORS = 10  # broken handshakes, of which health checks make many
     docs=Docs(
         why="max_user_connections prevents one account from using every connection. Where it is as high as "
         "max_connections, it prevents nothing: with both at 12, the servers that we tested refused the next account "
-        "with error 1040.",
+        "with error 1040. MariaDB does not limit administrators by it.",
         fix="Set max_user_connections below max_connections by as many connections as the others need.",
         risk="An account that opens more is refused with error 1203.",
         exceptions="Servers with a single account, which need no such limit at all.",
@@ -97,11 +97,12 @@ def small_thread_stack(context: RuleContext) -> Iterator[Finding]:
     confidence=Confidence.LIKELY,
     summary="The host cache is off: each connection needs a DNS lookup.",
     options=("host_cache_size", "skip_host_cache"),
-    evidence=("CONV-01", "CONA-24"),
+    evidence=("CONV-01", "CONA-24", "CONA-26"),
     docs=Docs(
         why="While names are resolved, a TCP connection from another host waits for two lookups, from address to name "
         "and back. With the host cache only the first connection of a host waits; without it every connection waits "
-        "for the name server, and none succeeds while the name server is down.",
+        "for the name server. While the name server does not answer, each connection of a host that is not cached "
+        "waits until the lookup times out, and then only accounts of addresses and wildcards can log in from it.",
         fix="Remove the line, or set skip_name_resolve = ON if no account is defined by host name.",
         risk="With skip_name_resolve, accounts that are defined by a host name cannot log in, and those of localhost "
         "only through the socket: a client that connects to 127.0.0.1 needs an account of 127.0.0.1.",
@@ -171,12 +172,13 @@ def uncounted_connect_errors(context: RuleContext) -> Iterator[Finding]:
     summary="Administrative connections are configured, but their port is not open.",
     targets=(Span("mysql", since=(8, 0, 14)), Span("mariadb")),
     options=("create_admin_listener_thread", "admin_port", "extra_max_connections"),
-    evidence=("CONA-05",),
+    evidence=("CONA-05", "CONA-27"),
     docs=Docs(
         why="MySQL opens its administrative port only where admin_address names an address, MariaDB its extra port "
         "only where extra_port names a port. Without that the other options of the port have no effect, and when "
-        "max_connections is reached, administrators cannot connect either.",
-        fix="Set admin_address = 127.0.0.1 on MySQL, or a free extra_port on MariaDB, or remove the line.",
+        "max_connections is reached, one more connection is left for all administrators together.",
+        fix="Set admin_address = 127.0.0.1 on MySQL, whose port asks for SERVICE_CONNECTION_ADMIN, or a free "
+        "extra_port on MariaDB, which accepts every account. Or remove the line.",
         risk="One more port to protect: restrict it to the addresses of administrators.",
         restart=True,
         exceptions="None.",
@@ -345,11 +347,12 @@ def idle_processors_by_limit(context: RuleContext) -> Iterator[Finding]:
     targets=(Span("mysql"),),
     evidence=("CONA-17",),
     docs=Docs(
-        why="With offline_mode = ON only accounts with SUPER, or CONNECTION_ADMIN on MySQL 8.0 and later, can connect. "
-        "Sessions of all others are ended, and new ones get error 3032. Replicas of this server are refused too. The "
-        "mode is meant for maintenance and easily left on afterwards. A group member that fails sets it with "
-        "group_replication_exit_state_action = OFFLINE_MODE.",
-        fix="SET GLOBAL offline_mode = OFF, and remove the line from the option file.",
+        why="With offline_mode = ON only accounts with SUPER, or CONNECTION_ADMIN on MySQL 8.0 and later, can "
+        "connect. Sessions of all others are ended, and new ones get error 3032. Replicas of this server are refused "
+        "too, unless their account has that privilege. The mode is meant for maintenance and easily left on "
+        "afterwards. A group member that fails sets it with group_replication_exit_state_action = OFFLINE_MODE.",
+        fix="SET GLOBAL offline_mode = OFF, for which MySQL 8.0 and later ask for CONNECTION_ADMIN and "
+        "SYSTEM_VARIABLES_ADMIN, or SUPER; and remove the line from the option file.",
         risk="Applications connect again at once.",
         exceptions="Maintenance. A member that left its group: let it rejoin first.",
         reconsider_when="Maintenance that is still in progress.",
@@ -379,14 +382,16 @@ def offline_mode(context: RuleContext) -> Iterator[Finding]:
     evidence=("CONA-19", "CONA-03"),
     docs=Docs(
         why="A host is blocked with error 1129 after max_connect_errors broken handshakes in a row. A port scan, a "
-        "health check that opens the port and closes it again, or a lost packet can cause one. With 1, the servers "
-        "that we tested refused all further connections of a host after the first broken handshake, until the host "
-        "cache was flushed. Wrong passwords do not count. The default is 100. That fewer than 10 are too few is our "
-        "choice.",
+        "health check that opens the port and closes it again, or a client that is ended in its login can cause one. "
+        "With 1, the servers that we tested refused all further connections of a host after the first broken "
+        "handshake, until the host cache was flushed (FLUSH HOSTS; from MySQL 8.4 on TRUNCATE TABLE "
+        "performance_schema.host_cache). Wrong passwords do not count. The default is 100. That fewer than 10 are too "
+        "few is our choice.",
         fix="Remove the line.",
         risk="None known: the limit is no protection against guessed passwords.",
         exceptions="Servers without load balancer checks, if a few blocked hosts do no harm.",
-        reconsider_when="SUM_CONNECT_ERRORS in performance_schema.host_cache that stays 0 for all hosts.",
+        reconsider_when="SUM_CONNECT_ERRORS in performance_schema.host_cache that stays 0 for all hosts. MariaDB "
+        "shows the table empty with performance_schema = OFF, its default.",
     ),
 )
 def hosts_blocked_early(context: RuleContext) -> Iterator[Finding]:

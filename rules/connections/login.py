@@ -59,18 +59,19 @@ PRESENT_NAMES = {
     "failing-init-connect",
     summary="init_connect fails on this server, which then closes the session of each ordinary account.",
     options=(STATEMENTS,),
-    evidence=("CONA-22",),
+    evidence=("CONA-22", "CONA-27"),
     docs=Docs(
-        why="The server starts whatever init_connect contains, and runs it at each login of an account without SUPER "
-        "or CONNECTION_ADMIN. If a statement fails, it closes the session: clients get error 1184 or lose the "
-        "connection at their first statement. Reported are assignments to variables that this version does not have, "
-        "such as query_cache_type and tx_isolation in MySQL 8.0, SQL modes that it does not have, such as "
+        why="The server starts whatever init_connect contains, and runs it at each login of an account without "
+        "CONNECTION_ADMIN or SUPER. On MariaDB the privilege is CONNECTION ADMIN, which SUPER includes on 10.11 and "
+        "not on 11.8. If a statement fails, it closes the session: clients get error 1184 or lose the connection at "
+        "their first statement. Reported are assignments to variables that this version does not have, such as "
+        "query_cache_type and tx_isolation in MySQL 8.0, SQL modes that it does not have, such as "
         "NO_AUTO_CREATE_USER, and SET GLOBAL, for which ordinary accounts lack the privilege.",
         fix="Remove the assignment, or write the variable's present name. Until then an administrator can still log in "
         "and run SET GLOBAL init_connect = ''.",
         risk="Sessions lose what the assignment was meant to set, as they do since it fails.",
-        exceptions="Servers on which all accounts have SUPER or CONNECTION_ADMIN, for which it is not run. Statements "
-        "other than SET, values other than SQL modes and values built by expressions are not checked.",
+        exceptions="Servers on which all accounts have these privileges, for which it is not run. Statements other "
+        "than SET, values other than SQL modes and values built by expressions are not checked.",
         reconsider_when="An account without such privileges that logs in and runs a statement.",
     ),
 )

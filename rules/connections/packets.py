@@ -56,14 +56,15 @@ def packet_below_dump(context: RuleContext) -> Iterator[Finding]:
     confidence=Confidence.LIKELY,
     summary="The replica accepts smaller packets from its source than clients may send to the source.",
     options=OF_REPLICAS,
-    evidence=("CONV-02",),
+    evidence=("CONV-02", "CONA-28"),
     docs=Docs(
         why="A replica stops when an event of its source is larger than the replica's own limit. That limit was "
         "lowered below max_allowed_packet, so a row or statement that clients may send can stop replication. By "
         "default the limit is 1G, which is also the highest.",
         fix="Remove the line.",
         risk="A large event takes as much memory while it is applied.",
-        exceptions="Sources with a smaller max_allowed_packet than this server.",
+        exceptions="Sources whose max_allowed_packet is less than half of this limit: the event of an UPDATE holds "
+        "the old row and the new one.",
         reconsider_when="A server that is never a replica.",
     ),
 )

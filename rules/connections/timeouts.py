@@ -101,7 +101,8 @@ def interactive_timeout_alone(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="On MariaDB, 0 does not mean unlimited: a statement that meets a locked row or table fails at once with "
         "error 1205. With innodb_lock_wait_timeout = 0 every conflict between two writers is an error; with "
-        "lock_wait_timeout = 0, so is every change to a table that is being read.",
+        "lock_wait_timeout = 0, so is each ALTER TABLE, TRUNCATE or other DDL on a table that an open transaction has "
+        "read.",
         fix="Remove the line.",
         risk="Statements wait for locks again, and keep their threads and their own locks meanwhile.",
         exceptions="Programs that retry at once. SELECT ... NOWAIT does the same for one statement.",
@@ -147,7 +148,7 @@ def _deadlock_detection(context: RuleContext) -> Action | None:
         fix="Remove the line, and set the time in the session of the job that needs it.",
         risk="A job that relied on the long wait fails with error 1205.",
         exceptions="Servers for batch jobs, without interactive users.",
-        reconsider_when="Innodb_row_lock_time_max far below the limit.",
+        reconsider_when="Innodb_row_lock_time_max, in milliseconds, far below the limit.",
     ),
 )
 def row_waits_for_hours(context: RuleContext) -> Iterator[Finding]:
@@ -211,12 +212,14 @@ def metadata_wait_for_days(context: RuleContext) -> Iterator[Finding]:
     summary="A client that never logs in can hold a connection for more than a minute.",
     options=("connect_timeout",),
     quiet={"connect_timeout": (0, MINUTE)},
-    evidence=("CONA-10",),
+    evidence=("CONA-10", "CONA-26", "CONA-27"),
     docs=Docs(
-        why="A TCP connection counts from its first packet, before the login. On the servers that we tested, "
-        "max_connections silent connections kept every account out with error 1040 until connect_timeout ended them. "
-        "The default is 10 seconds. That a minute is too long is an opinion.",
-        fix="Remove the line; fix slow name resolution at the name server.",
+        why="A TCP connection counts as soon as the server accepts it, before the login. On the servers that we "
+        "tested, max_connections silent connections kept ordinary accounts out with error 1040, and one more kept "
+        "root out too, until connect_timeout ended them. The default is 10 seconds. That a minute is too long is an "
+        "opinion.",
+        fix="Remove the line. It does not cover the server's own lookups of host names: slow ones are a matter of the "
+        "name server.",
         risk="Clients on very slow links fail to log in.",
         exceptions="Servers that only trusted hosts can reach.",
         reconsider_when="A firewall that limits new connections.",
@@ -248,8 +251,8 @@ def slow_handshakes(context: RuleContext) -> Iterator[Finding]:
     docs=Docs(
         why="Without autocommit a session that has read a table keeps a transaction and a metadata lock on the table, "
         "even while it is idle. On the servers that we tested, ALTER TABLE waited for such a session until its "
-        "timeout. Old row versions cannot be purged meanwhile, and changes of programs that do not commit are lost "
-        "when they end.",
+        "timeout. At REPEATABLE READ, the default, old row versions cannot be purged meanwhile. Changes of programs "
+        "that do not commit are lost when they end.",
         fix="Leave autocommit on, and switch it off or begin transactions in the programs that need it.",
         risk="Programs that rely on it then commit each statement separately: check each program before the change.",
         exceptions="Programs that were written for it and end each transaction, even read-only ones.",
@@ -277,8 +280,10 @@ def autocommit_off(context: RuleContext) -> Iterator[Finding]:
     evidence=("CONA-12",),
     docs=Docs(
         why="With innodb_deadlock_detect off, two sessions that wait for each other wait until "
-        "innodb_lock_wait_timeout ends, on the servers that we tested. If you switch it off, shorten that time, which "
-        "is 50 seconds by default. With detection on, one of them is rolled back at once.",
+        "innodb_lock_wait_timeout ends, on the servers that we tested. Then the statements fail with error 1205, but "
+        "each transaction stays open and keeps its other locks, unless innodb_rollback_on_timeout = ON. If you switch "
+        "it off, shorten that time, which is 50 seconds by default. With detection on, one of them is rolled back at "
+        "once.",
         fix="Switch it on, or set innodb_lock_wait_timeout to a few seconds.",
         risk="Deadlock detection costs time where hundreds of sessions wait for one row.",
         exceptions="Workloads that never lock two rows in different orders.",
@@ -352,9 +357,11 @@ WEEK, DEFAULT_IDLE = 7 * DAY, 8 * HOUR
     quiet={IDLE: (0, WEEK)},
     evidence=("CONA-20",),
     docs=Docs(
-        why="A client that vanishes without closing its connection, as behind a firewall, leaves a session that counts "
-        "toward max_connections, with its memory, its locks and its open transaction. Without a working TCP keepalive "
-        "only wait_timeout ends it. The default is 8 hours. That a week is too long is an opinion.",
+        why="A client that vanishes without closing its connection, as behind a firewall, leaves a session that "
+        "counts toward max_connections, with its memory, its locks and its open transaction. The servers ask for a "
+        "TCP keepalive, by which Linux ends it after about two hours by default. If a proxy or a load balancer "
+        "answers in the client's place, only wait_timeout ends it. The default is 8 hours. That a week is too long is "
+        "an opinion.",
         fix="Remove the line, and let connection pools replace their connections within 8 hours.",
         risk="Programs that never use a connection for longer than the new time must reconnect.",
         exceptions="Clients that cannot reconnect.",

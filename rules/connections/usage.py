@@ -46,11 +46,12 @@ BOUND_THEM = "see what they wait for, and limit the clients' pools"
     options=(LIMIT,),
     evidence=("CONA-01",),
     docs=Docs(
-        why="Beyond max_connections the server returns error 1040 and counts it. Each is an error that a user saw. The "
-        "busiest hour counts only if max_connections was not raised since.",
+        why="Beyond max_connections the server returns error 1040 and counts it. Each is an error at a client, which "
+        "may have tried again. The busiest hour counts only if max_connections was not raised since.",
         fix="See in the process list which clients hold the connections; limit the size of their pools, and close idle "
         "connections. Raise max_connections only where the memory budget allows it.",
-        risk="More connections mean more memory, and beyond twice the number of processors, hardly more throughput.",
+        risk="More connections mean more memory. Beyond twice the number of processors, more sessions that run "
+        "statements hardly mean more throughput.",
         exceptions="None.",
         reconsider_when="Connection_errors_max_connections that does not rise on a busy day.",
     ),
@@ -90,8 +91,8 @@ def _connection_cost(context: RuleContext) -> str:
     evidence=("CONN-02",),
     docs=Docs(
         why="A burst a little larger than the last uses up the rest, and then the server refuses connections. The "
-        "threshold, 85 percent, is our choice. A peak of more than a week ago is not counted if the server reports its "
-        "time. If mycnf sample recorded the busiest hour, the rule uses that.",
+        "threshold, 85 percent, is our choice. A peak counts only if it is known to be of the last week: MariaDB "
+        "10.11 does not report the time of its peak. If mycnf sample recorded the busiest hour, the rule uses that.",
         fix="Limit the clients' pools and close idle connections; find out which clients held them at the peak.",
         risk="Raising max_connections instead costs memory, and more sessions then compete.",
         exceptions="Clients with pools whose sizes add up to less than max_connections.",
@@ -151,10 +152,11 @@ def _is_recent_peak(context: RuleContext) -> bool:
         "second with 64 clients and 267 with 512, where the data didn't fit in the pool. The memory that the settings "
         "allow and the number of open files grow with the limit too. The thresholds, a thousand connections and twenty "
         "times the peak, are our choice.",
-        fix="Set it to about twice the peak, and look at refused connections afterwards.",
+        fix="Set it to about twice the peak, and no lower than the default, 151; look at refused connections "
+        "afterwards.",
         risk="A burst beyond it is refused with error 1040.",
         exceptions="Standby servers that take over from others, and servers with a thread pool.",
-        reconsider_when="A yearly peak that is higher than the peak of the last week.",
+        reconsider_when="A yearly peak that is higher than the peak that was counted.",
     ),
 )
 def oversized_connection_limit(context: RuleContext) -> Iterator[Finding]:
@@ -337,14 +339,15 @@ def _period_rest(when: str) -> str:
     confidence=Confidence.LIKELY,
     summary="Many connection attempts fail before a session begins.",
     needs=("server", "workload"),
-    evidence=("CONA-10", "CONA-21"),
+    evidence=("CONA-10", "CONA-21", "CONA-26"),
     docs=Docs(
         why="Aborted_connects counts connections that ended before a session began: a wrong password, no privilege for "
         "the database, a broken handshake, a timeout. A constant share points to a program with old settings, password "
         "guessing, or a check that only opens the port. The thresholds, a tenth of the connections and ten of them, "
         "are our choice.",
-        fix="Find the host: MySQL counts errors by host in performance_schema.host_cache, MariaDB writes them to its "
-        "error log with log_warnings = 2 or more.",
+        fix="Find the host: MySQL counts errors by host in performance_schema.host_cache, which is empty with "
+        "skip_name_resolve or without the host cache. With log_error_verbosity = 3 MySQL writes refused passwords to "
+        "its error log. MariaDB writes all these errors to it with log_warnings = 2 or more.",
         risk="None.",
         exceptions="Load balancers that check the port without logging in.",
         reconsider_when="Aborted_connects that does not rise.",
@@ -360,9 +363,17 @@ def aborted_connects(context: RuleContext) -> Iterator[Finding]:
         yield aborted_connects.finding(
             f"{failed:,} of {attempts:,} connections failed before a session began "
             f"{window_text(window)}{_error_reasons(window)}.",
-            help="find the hosts they come from"
-            + (", in the error log" if context.target.is_mariadb else " (performance_schema.host_cache)"),
+            help=f"find the hosts they come from{_place_of_errors(context)}",
         )
+
+
+def _place_of_errors(context: RuleContext) -> str:
+    """Where the server shows the hosts; with skip_name_resolve the host cache is empty (CONA-26)."""
+    if context.target.is_mariadb:
+        return ", in the error log"
+    if context.settings.on("skip_name_resolve"):
+        return ", in the error log with log_error_verbosity = 3 (with skip_name_resolve the host cache is empty)"
+    return " (performance_schema.host_cache)"
 
 
 def _failed_connections(context: RuleContext, window: Workload) -> int | None:
