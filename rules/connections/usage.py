@@ -324,9 +324,11 @@ def _lock_holder_query(context: RuleContext, waits: dict[str, int]) -> str:
         return "information_schema.innodb_lock_waits" if context.target.is_mariadb else "sys.innodb_lock_waits"
     if next(iter(waits)) == USER_LOCK:
         return "SELECT IS_USED_LOCK('name of the lock') names the connection"
+    oldest = "the oldest row of information_schema.innodb_trx"
     if context.target.is_mariadb:
-        return "the longest transaction of SHOW PROCESSLIST, or the plugin METADATA_LOCK_INFO"
-    return "sys.schema_table_lock_waits, or the oldest row of information_schema.innodb_trx"
+        return f"{oldest}, or the plugin METADATA_LOCK_INFO"
+    # The instrument of metadata locks is off by default in 5.7.
+    return f"sys.schema_table_lock_waits, or {oldest}" if context.target.since("mysql", 8) else oldest
 
 
 def _period_rest(when: str) -> str:
@@ -407,9 +409,9 @@ def _error_reasons(window: Workload) -> str:
     options=("wait_timeout",),
     evidence=("CONA-10",),
     docs=Docs(
-        why="Aborted_clients counts sessions that the client did not close: wait_timeout ended them, a firewall cut "
-        "them, a statement was too long, or the program died. Uncommitted changes are lost. The thresholds, a tenth of "
-        "the connections and ten of them, are our choice.",
+        why="Aborted_clients counts sessions that the client did not close: wait_timeout or KILL ended them, a "
+        "firewall cut them, a statement was too long, or the program died. Uncommitted changes are lost. The "
+        "thresholds, a tenth of the connections and ten of them, are our choice.",
         fix="Let programs close their connections, and keep the lifetime of pools below wait_timeout.",
         risk="None.",
         exceptions="Programs that are known to end without closing their connections, and lose nothing by it.",
