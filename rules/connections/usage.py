@@ -44,10 +44,12 @@ BOUND_THEM = "see what they wait for, and limit the clients' pools"
     summary="Connections were refused: max_connections was reached.",
     needs=("server",),
     options=(LIMIT,),
-    evidence=("CONA-01",),
+    evidence=("CONA-01", "ASK-ERR-12"),
     docs=Docs(
         why="Beyond max_connections the server returns error 1040 and counts it. Each is an error at a client, which "
-        "may have tried again. The busiest hour counts only if max_connections was not raised since.",
+        "may have tried again. MariaDB counts only those that it refuses while an administrator uses the additional "
+        "connection; the others are in Aborted_connects alone (CON023), so more may have been refused. The busiest "
+        "hour counts only if max_connections was not raised since.",
         fix="See in the process list which clients hold the connections; limit the size of their pools, and close idle "
         "connections. Raise max_connections only where the memory budget allows it.",
         risk="More connections mean more memory. Beyond twice the number of processors, more sessions that run "

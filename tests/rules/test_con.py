@@ -170,7 +170,7 @@ def test_a_crowd(cpus: float, says: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("target", "waits", "rows", "says", "helps"), [
     (MYSQL, {METADATA: 10}, 0, "10 waited for a table metadata lock; no more than 2 are active.", "sys.schema_table"),
-    (MARIADB, {METADATA: 9}, 0, "9 waited for a table metadata lock; no more than 3 are active.", "PROCESSLIST"),
+    (MARIADB, {METADATA: 9}, 0, "9 waited for a table metadata lock; no more than 3 are active.", "innodb_trx"),
     (MYSQL, {}, 11, "11 waited for a row lock; no more than 1 are active.", "sys.innodb_lock_waits"),
     (MYSQL, {"User lock": 10}, 0, "10 waited for a user-level lock; no more than 2 are active.", "IS_USED_LOCK"),
     (MYSQL, {METADATA: 2}, 1, "2 waited for a table metadata lock, 1 for a row lock; there are 4", "clients' pools"),

@@ -247,6 +247,7 @@ def test_versions() -> None:
         "tables-in-the-system-tablespace": ["mysql", "mariadb < 11.0"],
         "undo-truncation-without-tablespaces": ["mysql < 8.0", "mariadb"],
         "growing-undo-files": ["mysql >= 8.0"],
+        "statistics-on-metadata-queries": ["mysql < 8.0", "mariadb"],
         "corrupting-change-buffer": ["mariadb < 11.0"],
         "late-flushing": ["mariadb >= 10.6"],
         "small-doublewrite-batches": ["mysql >= 8.0.20"],
