@@ -14,6 +14,7 @@ class FileCopy(Struct, frozen=True):
 
     `holds_secret` says that a value was taken out; `secret_lines` are the lines they stood on, 1-based. `changed` is
     when its content or owner last changed, in seconds since 1970 by the host's clock, 0 where it was not read.
+    `closed` says that a directory above it keeps other accounts out, whatever the mode of the file.
     """
 
     path: str
@@ -24,6 +25,7 @@ class FileCopy(Struct, frozen=True):
     secret_lines: tuple[int, ...] = ()
     included: bool = False
     changed: float = 0.0
+    closed: bool = False
 
     @property
     def holds_secret(self) -> bool:

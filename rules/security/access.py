@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
 READ_BY_OTHERS = 0o004
+READERS = "every account on the host can read it"
 OLD_TLS = frozenset({"TLSV1", "TLSV1.0", "TLSV1.1"})
 WITHOUT_YASSL = (5, 7, 28)  # before, the maker's builds have yaSSL, without TLS 1.2 (SSL-09)
 
@@ -110,8 +111,8 @@ def plaintext_secret(context: RuleContext) -> Iterator[Finding]:
         fix="chmod 600 for the file, or 640 with the server's group where it has lines for the server, and change the "
         "password. A server that may not read a file in one of the usual places starts without its lines.",
         risk="Programs under other accounts that read the file lose access to it.",
-        exceptions="A file in a directory that other accounts cannot enter, as /root often is: the rule knows the "
-        "mode of the file alone.",
+        exceptions="A file below a directory that other accounts cannot enter, as /root often is, is a note: a copy of "
+        "it elsewhere has the same mode.",
         reconsider_when="Nothing.",
     ),
 )
@@ -119,10 +120,11 @@ def world_readable_secret(context: RuleContext) -> Iterator[Finding]:
     """Report files with a secret that are world-readable."""
     for copy in context.files.files:
         if copy.holds_secret and copy.mode & READ_BY_OTHERS:
+            readers = "only a directory above it keeps other accounts out" if copy.closed else READERS
             yield world_readable_secret.finding(
-                f"The file contains a secret and has mode {copy.mode & 0o777:o}: every account on the host can read "
-                "it.",
+                f"The file contains a secret and has mode {copy.mode & 0o777:o}: {readers}.",
                 Subject(None, None, None, None, Location(copy.path, copy.secret_lines[0])),
+                severity=Severity.NOTE if copy.closed else None,
                 help=f"{_narrower_mode(context, copy)}, and change the secret",
             )
 

@@ -91,6 +91,25 @@ def test_secrets_stay_behind(tmp_path: Path) -> None:
     assert found.command_line == ("mysqld", f"--report-password={MASK}")
 
 
+def test_a_closed_directory_is_noticed(tmp_path: Path) -> None:
+    """Whatever the mode of a file, others read it only if they can enter each directory; a link may lead elsewhere."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as top:  # whose directories above are open to all
+        folder = Path(top)
+        (folder / "own").mkdir()
+        file = write(folder / "own" / "my.cnf", "[client]\npassword=hunter2\n")
+        (folder / "link.cnf").symlink_to(file)
+        closed = {}
+        for at, (above, own) in enumerate([(0o755, 0o755), (0o755, 0o750), (0o700, 0o755)]):
+            folder.chmod(above)
+            (folder / "own").chmod(own)
+            for named in (file, str(folder / "link.cnf")):
+                proc = process(tmp_path / f"{at}-{Path(named).name}", "mysqld", f"--defaults-file={named}")
+                closed[at, named] = read_files(7, [], str(tmp_path), proc).files[0].closed
+        folder.chmod(0o700)
+    assert [closed[at, file] for at in range(3)] == [False, True, True]
+    assert not any(closed[at, str(folder / "link.cnf")] for at in range(3))
+
+
 def test_what_cannot_be_read_is_listed(tmp_path: Path) -> None:
     """A directory or a binary file in a usual place is in the list without a text."""
     (tmp_path / "etc.cnf").mkdir()

@@ -359,7 +359,8 @@ def _hour(of: str, table: dict[str, Any]) -> BusyHour:
 
 def _files(case: Case, table: dict[str, Any]) -> OptionFiles:
     secrets = tuple(table.get("secret_lines", ()))
-    copy = FileCopy(TOP, case.text, mode=table.get("mode", 0o644), uid=table.get("uid", 0), secret_lines=secrets)
+    status = {"mode": table.get("mode", 0o644), "uid": table.get("uid", 0), "closed": table.get("closed", False)}
+    copy = FileCopy(TOP, case.text, secret_lines=secrets, **status)
     held = table.get("persisted")
     persisted = None if held is None else tuple(PersistedOption(name, value) for name, value in held.items())
     return OptionFiles((copy,), persisted_options=persisted)
