@@ -407,13 +407,13 @@ CLEANED = ("/tmp/", "/var/tmp/")  # noqa: S108 - the directories that the rule i
 @rule(
     "STO021",
     "data-in-temporary-directory",
-    summary="Data or logs are in a directory for temporary files, which the system cleans.",
+    summary="Data or logs are in a directory for temporary files, which many systems clean.",
     options=KEPT,
     evidence=("STOV-01", "STOA-01"),
     docs=Docs(
-        why="systemd-tmpfiles removes files of /tmp that were not used for 10 days, and of /var/tmp after 30; many "
-        "systems empty /tmp at each boot or keep it in memory. With PrivateTmp a service gets private directories "
-        "instead, which are removed when it stops.",
+        why="By default systemd-tmpfiles removes files of /tmp unused for 10 days, and of /var/tmp unused for 30, "
+        "though not on Debian before 13. Many systems empty /tmp at each boot or keep it in memory. With PrivateTmp a "
+        "service gets private directories instead, which are removed when it stops.",
         fix="Move the files to a directory such as /var/lib/mysql while the server is stopped, and write its path. The "
         "index of a binary or relay log names its files with their directory: correct it too.",
         risk="If the server starts with the new path before the files are moved, it has no data or does not start.",
@@ -429,7 +429,7 @@ def data_in_temporary_directory(context: RuleContext) -> Iterator[Finding]:
         path = "" if line is None or line.placed.line.templated else line.placed.line.value or ""
         if root := next((root for root in CLEANED if f"{path}/".startswith(root)), None):
             yield data_in_temporary_directory.finding(
-                f"{name} is in {root.rstrip('/')}, where the system removes files that were not used for days.",
+                f"{name} is in {root.rstrip('/')}: many systems remove unused files there after days, or all at boot.",
                 variable_subject(context, name),
                 help="move the files to a directory such as /var/lib/mysql while the server is stopped",
             )
