@@ -130,12 +130,21 @@ class Sandbox:
     def restart(self, arguments: Iterable[str] | None = None, *, timeout: float = READY_TIMEOUT) -> None:
         """Shut down and start again on the same data; new `arguments` replace the old ones.
 
-        Raises SandboxError if the server does not come back; its directory is kept until `close`.
+        Where another program took the port in the meantime it is replaced with a free one. Raises SandboxError if the
+        server does not come back; its directory is kept until `close`.
         """
         self.stop()
         if arguments is not None:
             self.arguments = tuple(arguments)
-        self._launch(timeout)
+        for _ in range(PORT_RETRIES):
+            try:
+                return self._launch(timeout)
+            except SandboxError as error:
+                if self.port is None or PORT_TAKEN not in str(error):
+                    raise
+            os.truncate(self.error_log, self._log_start)  # what the failed start wrote is not about this server
+            self.port = free_port()
+        return self._launch(timeout)
 
     def close(self) -> None:
         """Kill the server and remove its directory; calling it again has no effect."""
@@ -267,7 +276,7 @@ def start_server(
             initialize(binary, sandbox.datadir, scratch.file("tmp"), shaping)
         else:
             copy_template(binary, os.fspath(templates), sandbox.datadir, shaping)
-        _first_start(sandbox, timeout)
+        sandbox.restart(timeout=timeout)
     except BaseException:
         sandbox.close()
         raise
@@ -282,16 +291,4 @@ def open_port(sandbox: Sandbox, arguments: Iterable[str], timeout: float = READY
     """
     sandbox.arguments = tuple(arguments)
     sandbox.port = free_port()
-    _first_start(sandbox, timeout)
-
-
-def _first_start(sandbox: Sandbox, timeout: float) -> None:
-    """Start the server; try another port if a different program took the free one in the meantime."""
-    for _ in range(PORT_RETRIES):
-        try:
-            return sandbox.restart(timeout=timeout)
-        except SandboxError as error:
-            if sandbox.port is None or PORT_TAKEN not in str(error):
-                raise
-            sandbox.port = free_port()
-    return sandbox.restart(timeout=timeout)
+    sandbox.restart(timeout=timeout)

@@ -80,6 +80,20 @@ def test_a_port_that_was_taken_meanwhile(start: Start, server_name: str, monkeyp
     assert sandbox.port != taken
 
 
+@pytest.mark.servers("mysql-9.7", "mariadb-10.11")
+def test_a_port_that_was_taken_while_the_server_was_stopped(start: Start, server_name: str) -> None:
+    """The server comes back at another port, and its error log has nothing of the attempt."""
+    sandbox = start(server_name, tcp=True, small=True)
+    sandbox.stop()
+    with socket.socket() as other:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        other.bind(("127.0.0.1", sandbox.port or 0))
+        other.listen()
+        sandbox.restart()
+        assert sandbox.port != other.getsockname()[1]
+    assert "already in use" not in Path(sandbox.error_log).read_text("utf-8")
+
+
 @pytest.mark.servers("mysql-8.0", "mysql-9.7", "mariadb-10.11")
 def test_tcp_listens_on_this_host_alone(start: Start, server_name: str) -> None:
     """With TCP the server takes connections on 127.0.0.1 at the port that it was given, and on no other address."""
