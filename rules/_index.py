@@ -120,6 +120,9 @@ BY_OPTION = {
         "pxc_strict_mode", "wsrep_certify_nonpk", "wsrep_cluster_address", "wsrep_node_address",
         "wsrep_provider_options", "wsrep_slave_threads", "wsrep_sst_method",
     ),
+    "rules.replication.galera_provider": (
+        "wsrep_on", "wsrep_provider", "wsrep_provider_options",
+    ),
     "rules.replication.group_replication": (
         "group_replication_bootstrap_group", "group_replication_flow_control_mode", "group_replication_group_name",
         "group_replication_single_primary_mode", "group_replication_transaction_size_limit",
@@ -182,6 +185,9 @@ SILENT: dict[str, dict[str, tuple[str, ...]]] = {
         "rules.replication.galera_node": (
             "wsrep_certify_nonpk", "wsrep_cluster_address", "wsrep_node_address", "wsrep_provider_options",
             "wsrep_slave_threads", "wsrep_sst_method",
+        ),
+        "rules.replication.galera_provider": (
+            "wsrep_on", "wsrep_provider", "wsrep_provider_options",
         ),
         "rules.security.exposure": (
             "old_passwords", "proxy_protocol_networks", "secure_auth",

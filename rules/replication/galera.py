@@ -29,8 +29,6 @@ WITHOUT_QUORUM = ("PC.IGNORE_SB", "PC.IGNORE_QUORUM")
 YES = frozenset({"TRUE", "YES", "ON", "1"})
 CONNECTED = "wsrep_connected"
 INTERLEAVED = 2
-TIMEOUTS = {"EVS.SUSPECT_TIMEOUT": "PT5S", "EVS.KEEPALIVE_PERIOD": "PT1S"}  # the provider's defaults
-MESSAGES = 3  # keepalive messages that must fit in the timeout before a node is suspected
 TWO = 2  # nodes; neither is a majority
 MUCH = 50 << 30  # bytes; a disk or a network of 1 Gbit/s copies them in minutes
 BLOCKING = {"RSYNC": "rsync", "RSYNC_WAN": "rsync_wan", "MYSQLDUMP": "mysqldump"}
@@ -404,45 +402,3 @@ def node_addresses(context: RuleContext) -> list[str]:
     """The nodes in the cluster address, without duplicates."""
     address = (context.text(ADDRESS) or "").removeprefix(SCHEME).partition("?")[0]
     return list(dict.fromkeys(node.strip() for node in address.split(",") if node.strip()))
-
-
-@rule(
-    "GAL010",
-    "refused-galera-timeout",
-    severity=Severity.ERROR,
-    confidence=Confidence.LIKELY,
-    summary="The provider refuses its timeouts, so the server does not start.",
-    targets=MARIADB,
-    options=(OPTIONS,),
-    evidence=("ASK-GAL-02",),
-    docs=Docs(
-        why="A node is suspected after evs.suspect_timeout without a message, and sends one every "
-        "evs.keepalive_period. The provider requires at least three keepalive periods within the suspect timeout. With "
-        "evs.suspect_timeout = PT1S and the default of PT1S for evs.keepalive_period it refused, and the server "
-        "stopped with an error.",
-        fix="Remove evs.suspect_timeout: the default is PT5S. Or lower evs.keepalive_period to a third of it or less.",
-        risk="A lost node is noticed later.",
-        restart=True,
-        exceptions="None known. One version of the provider was tested.",
-        reconsider_when="A node that starts with these lines.",
-    ),
-)
-def refused_galera_timeout(context: RuleContext) -> Iterator[Finding]:
-    """Report evs.suspect_timeout shorter than three keepalive periods."""
-    given = provider_options(context)
-    suspect, alive = (_duration_seconds(given.get(name, default)) for name, default in TIMEOUTS.items())
-    if uses_galera(context) and context.is_set(OPTIONS) and suspect and alive and suspect < MESSAGES * alive:
-        yield refused_galera_timeout.finding(
-            f"The provider refuses evs.suspect_timeout = {suspect:g} s with evs.keepalive_period = {alive:g} s: the "
-            "timeout must be at least three times the period. The server does not start.",
-            variable_subject(context, OPTIONS),
-            help="remove evs.suspect_timeout, or lower evs.keepalive_period to a third of it or less",
-        )
-
-
-def _duration_seconds(text: str) -> float | None:
-    """Seconds of a duration such as PT1.5S; None for other notations."""
-    number = text.removeprefix("PT").removesuffix("S")
-    parts = number.split(".")
-    digits = len(parts) <= 2 and all(p.isascii() and p.isdigit() and len(p) < 10 for p in parts)  # noqa: PLR2004
-    return float(number) if digits and text == f"PT{number}S" else None
