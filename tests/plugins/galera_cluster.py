@@ -139,14 +139,19 @@ def started_cluster(
         yield cluster
 
 
+def provider_library() -> str:
+    """The path of the provider; skips the test if it can't be had."""
+    try:
+        return str(check_part(PROVIDER).library)
+    except ProvisionError as error:
+        pytest.skip(f"{PROVIDER} can't be had: {error}")
+
+
 @pytest.fixture(scope="module")
 def galera(templates: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[GaleraCluster]:
     """The cluster, all nodes synced."""
     if reason := lacking(SERVER):
         pytest.skip(reason)
-    try:
-        check_part(PROVIDER)
-    except ProvisionError as error:
-        pytest.skip(f"{PROVIDER} can't be had: {error}")
+    provider_library()
     with started_cluster(templates, tmp_path_factory.mktemp("galera")) as cluster:
         yield cluster

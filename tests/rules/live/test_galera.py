@@ -11,19 +11,23 @@ from typing import TYPE_CHECKING
 import pymysql
 import pytest
 from counter_windows import lasting
-from galera_cluster import GaleraCluster, galera  # noqa: F401  a fixture
+from galera_cluster import GaleraCluster, galera, provider_library  # noqa: F401  a fixture
 from live_server import Live, freeze
-from replication_pair import until
+from replication_pair import until, written
 
 from advisor.analysis import run_rules
 from advisor.analysis.context import build_context
 from advisor.analysis.restart import check_restart
 from advisor.collect.collect import CollectRequest, collect_from_account
 from advisor.core.model import Severity
+from probes.sandbox.server import free_port
 from rules import all_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
+
+    from real_servers import Start
 
     from advisor.core.model import Finding
 
@@ -309,3 +313,18 @@ def test_what_the_cluster_sets_is_not_lost(cluster: GaleraCluster) -> None:
     items = check_restart(collect_from_account(node.account(), CollectRequest(window=0.0))).items
     assert "auto_increment_increment" in {item.variable for item in items}
     node.run("SET GLOBAL wsrep_auto_increment_control = ON")
+
+
+@pytest.mark.servers("mariadb-11.4", "mariadb-11.8")
+def test_lines_of_single_options_do_not_reach_the_provider(start: Start, server_name: str, tmp_path: Path) -> None:
+    """The variable shows what the line asks for, and the provider keeps its default."""
+    lines = (
+        *("[mariadb]", "binlog_format = ROW", "wsrep_on = ON", f"wsrep_provider = {provider_library()}"),
+        *("wsrep_cluster_address = gcomm://", f"wsrep_node_address = 127.0.0.1:{free_port()}"),
+        *("wsrep_provider_gcache_size = 64M", ""),
+    )
+    node = Live(server_name, start(server_name, option_file=written(tmp_path, "node.cnf", "\n".join(lines))))
+    assert node.run("SELECT @@wsrep_provider_gcache_size") == ((64 << 20,),)
+    assert "gcache.size = 128M" in node.run("SELECT @@wsrep_provider_options")[0][0]
+    assert os.path.getsize(f"{node.sandbox.datadir}/galera.cache") >= 128 << 20
+    assert "galera-option-line-without-effect" in found(node)
