@@ -204,9 +204,9 @@ def _lazy_enumeration(*values: str) -> Handler:
 
 
 def _basename(case: ValueContext) -> TakenValue | None:
-    """Check a base name; releases with case-insensitive names accept a directory before it, the others do not."""
+    """Check a base name; releases with case-insensitive names accept a directory before it, others a backslash last."""
     text = case.text or ""
-    whole = "/" not in text or (reads_any_case(case.target) and (text == "/" or not text.endswith("/")))
+    whole = text == "/" or not text.endswith(("/", "\\")) if reads_any_case(case.target) else "/" not in text
     if text and "." not in text and whole:
         return None
     return TakenValue(
