@@ -273,20 +273,9 @@ def _copy(path: str, lies: str, data: bytes | None, *, included: bool) -> FileCo
     if data is None:
         return FileCopy(path, None, mode, uid, gid, included=included, changed=changed)
     redacted = redact_text(data.decode("utf-8", "surrogateescape"))
-    closed = path == lies and _is_closed(path)  # the directories of a copied tree have no meaning
+    # Of a copied tree neither the directories nor their owners have a meaning.
+    closed = path == lies and bool(mode & stat.S_IROTH) and not may_read(path, user=-1, groups=())
     return FileCopy(path, redacted.text, mode, uid, gid, redacted.lines, included, changed, closed)
-
-
-def _is_closed(path: str) -> bool:
-    """Whether a directory above the file keeps other accounts out; False if a symbolic link is on the way to it."""
-    closed = False
-    while (above := os.path.dirname(path)) not in ("", path):
-        with suppress(OSError):
-            if os.path.islink(path):
-                return False
-            closed |= not os.stat(above).st_mode & stat.S_IXOTH
-        path = above
-    return closed
 
 
 def _is_option_file(path: str, place: Callable[[str], str]) -> bool:

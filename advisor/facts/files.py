@@ -14,7 +14,7 @@ class FileCopy(Struct, frozen=True):
 
     `holds_secret` says that a value was taken out; `secret_lines` are the lines they stood on, 1-based. `changed` is
     when its content or owner last changed, in seconds since 1970 by the host's clock, 0 where it was not read.
-    `closed` says that a directory above it keeps other accounts out, whatever the mode of the file.
+    `closed` says that other accounts may read it by its mode, and that a directory above it keeps them out.
     """
 
     path: str

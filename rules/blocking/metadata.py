@@ -114,7 +114,7 @@ def _age(session: ServerSession) -> int:
     evidence=("BLK-01", "BLK-04", "BLK-08", "CONA-16", "BLK-09"),
     summary="Sessions wait for a metadata lock that another session holds on their table.",
     docs=Docs(
-        why="ALTER TABLE and other DDL wait for every transaction that has used the table, even read-only ones. While "
+        why="ALTER TABLE and other DDL wait for all transactions that have used the table, even read-only ones. While "
         "they wait, later statements on the table wait behind them (with ALGORITHM=COPY those that write), so one idle "
         "transaction blocks the table. lock_wait_timeout ends the wait: by default after a year on MySQL and a day on "
         "MariaDB. MySQL 8.0 and later show which session holds the lock, with performance_schema = ON; MySQL 5.7 does "

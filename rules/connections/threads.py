@@ -47,7 +47,7 @@ def uses_thread_pool(context: RuleContext) -> bool:
     evidence=("CONN-01", "CONA-25"),
     probe="connections",
     docs=Docs(
-        why="With thread_cache_size = 0 the server creates a thread for every connection. MySQL's default follows "
+        why="With thread_cache_size = 0 the server creates a thread for each connection. MySQL's default follows "
         "max_connections and is 9 for 151 connections; MariaDB keeps up to 256 threads, each for five minutes. With "
         "0, a connection took 0.3 to 0.4 milliseconds more of processor time on a busy machine with two processors, "
         "which matters where clients connect for each request.",

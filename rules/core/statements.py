@@ -357,7 +357,7 @@ def _refuses_gtid_mode(_target: Target, new: str, now: str) -> bool:
 
 
 REFUSED_AT_RUNTIME: dict[str, Callable[[Target, str, str], bool]] = {
-    # MySQL accepts ON after ALL, but delays for every table until it restarts (ENG-23).
+    # MySQL accepts ON after ALL, but delays the writes of all tables until it restarts (ENG-23).
     "delay_key_write": lambda target, new, now: target.is_mysql and (now, new) == ("ALL", "ON"),
     "event_scheduler": lambda _target, new, now: "DISABLED" in (new, now),
     "gtid_mode": _refuses_gtid_mode,

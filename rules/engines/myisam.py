@@ -35,8 +35,8 @@ TEMPORARY = "default_tmp_storage_engine"
         "not after each statement. Servers that were killed a second after 10,000 rows had been written found the "
         "index corrupt after the restart; with the default it was intact.",
         fix="Go back to ON, which delays only for tables that were created with DELAY_KEY_WRITE=1. MySQL does so at "
-        "its next start: after SET GLOBAL delay_key_write = ON a server that was ALL still delays for every table; OFF "
-        "ends that. At run time tables that are open change at FLUSH TABLES.",
+        "its next start: after SET GLOBAL delay_key_write = ON a server that was started with ALL still delays the "
+        "writes of all tables; OFF ends that. At run time tables that are open change at FLUSH TABLES.",
         risk="Index blocks are written after each statement, which makes many small changes slower.",
         exceptions="Tables that can be recreated, such as those of a nightly load.",
         reconsider_when="Nothing: what may be lost is for the owner of the data to say.",

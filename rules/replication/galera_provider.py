@@ -7,7 +7,7 @@ from advisor.verdict.names import PROVIDER_OPTIONS, PROVIDER_SINCE
 from advisor.verdict.outcome import REFUSED
 from rules.core import Docs, Span, rule
 from rules.core.network import uses_galera
-from rules.core.subject import variable_subject, verdict_subject
+from rules.core.subject import variable_subject, verdict_subject, written_name
 from rules.replication.galera import MARIADB, OPTIONS, USED, provider_options
 
 TYPE_CHECKING = False
@@ -90,7 +90,7 @@ def galera_option_line_without_effect(context: RuleContext) -> Iterator[Finding]
     if not uses_galera(context):
         return
     for line in context.file_verdict.lines:
-        name = (line.placed.line.name or "").lower().replace("-", "_").removeprefix("loose_")
+        name = written_name(line.placed.line).removeprefix("loose_")
         group = next((known for known in PROVIDER_OPTIONS if name.startswith(known)), None)
         if group is not None and line.outcome not in REFUSED:
             option = f"{group.removeprefix(PREFIX).rstrip('_')}.{name.removeprefix(group)}"

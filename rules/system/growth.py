@@ -39,7 +39,7 @@ SOON, LATER = 30, 90  # days
 FORECAST_NEEDS = f"needs the free space on {LEAST_READINGS} days over a week (mycnf sample, or audits with --keep)"
 GROWN = 10 * GIB
 SHARE = 10  # undo or temporary files of less than such a part of the free space are not reported
-# MDEV-31373 is fixed in 10.6.15, 10.11.5 and later (GROW-04); the series between are not told apart.
+# MDEV-31373 is fixed in 10.6.15, 10.11.5 and later (GROW-04); the series between are not distinguished.
 SOUND_TRUNCATION: dict[tuple[int, ...], tuple[int, ...]] = {(10, 6): (10, 6, 15)}
 SOUND_ANYWHERE: tuple[int, ...] = (10, 11, 5)
 NO_EXPIRY_DAYS = 30  # logs that never expire are reported if the disk is full within so many days
