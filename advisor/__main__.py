@@ -63,7 +63,8 @@ def main(argv: list[str] | None = None) -> int:
         _discard_stdout()
         return errors.INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the one place where the unexpected becomes a line and a file
-        message = _stdout_error_message(error) or _directory_error_message(error) or _crash_message(error)
+        known = (_stdout_error_message, _directory_error_message, _package_error_message)
+        message = next(filter(None, (describe(error) for describe in known)), "") or _crash_message(error)
         return _exit_with_message(message, errors.USAGE)
     return code
 
@@ -91,6 +92,17 @@ def _directory_error_message(error: Exception) -> str:
     except OSError:
         return "the working directory no longer exists; change to another one (cd), or name all files by absolute paths"
     return ""
+
+
+def _package_error_message(error: Exception) -> str:
+    """The message for a package that an installation without dependencies lacks; empty for any other error."""
+    name = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    if name in ("", "advisor", "rules", "probes"):
+        return ""
+    return (
+        f"this needs the Python package {name}, which is not installed; install mycnf with its dependencies (without "
+        "pip's --no-deps)"
+    )
 
 
 def _crash_message(error: Exception) -> str:

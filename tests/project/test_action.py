@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,35 @@ def test_keys(action: dict[str, Any]) -> None:
         assert "${{" not in one["run"]  # an input within a script would be a part of the script
     named = set(re.findall(r"\$\{\{ inputs\.([\w-]+) \}\}", json.dumps(action)))
     assert named == set(action["inputs"])
+
+
+def test_packages_of_documents(action: dict[str, Any], checkout: Path) -> None:
+    """For documents, the action installs what lint imports for them, in the ranges of pyproject.toml.
+
+    msgspec is one: with a memory limit in a Compose file, lint has the facts of a host.
+    """
+    script = action["runs"]["steps"][0]["run"]
+    installed = set(re.findall(r'"([A-Za-z][\w-]*>=[\d.]+)"', script))
+    assert installed <= set(tomllib.loads((checkout / "pyproject.toml").read_text())["project"]["dependencies"])
+    assert {name.partition(">")[0] for name in installed} == {"PyYAML", "tree-sitter", "tree-sitter-hcl", "msgspec"}
+
+
+def test_a_host_in_the_configuration(action: dict[str, Any], wheel: Path, checkout: Path, tmp_path: Path) -> None:
+    """With the memory of the host in a mycnf.toml, the step that installs asks pip for msgspec, and for no parser."""
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path),
+        "RUNNER_TEMP": str(tmp_path),
+        "PIP_NO_INDEX": "1",  # so that pip says what it misses
+        "PIP_FIND_LINKS": str(wheel.parent),
+    }
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "etc" / "mycnf.toml").write_text('ram = "64G"\n')
+    inputs = {"version": advisor.__version__, "python": sys.executable, "files": "etc/my.cnf"}
+    ran = step(action, 0, inputs, environment, tmp_path, checkout)
+    assert ran.returncode != 0
+    assert "msgspec>=0.19" in ran.stderr
+    assert "PyYAML" not in ran.stderr
 
 
 def test_a_validator_agrees(checkout: Path) -> None:

@@ -163,3 +163,28 @@ def bare_modules() -> set[str]:
     """The modules of an interpreter that did nothing; what this environment hooks into every start is among them."""
     code = "import sys; print(*sys.modules)"
     return set(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "package"),
+    [
+        (["lint", "--isolated", "--ram", "64G", "examples/bad.cnf"], "msgspec"),
+        (["suggest"], "msgspec"),
+        (["diff", "examples/bad.cnf", "mysql-8.4"], "msgspec"),
+        (["audit", "--demo", "--format", "json"], "msgspec"),
+    ],
+)
+def test_a_package_that_is_missing_is_named(words: list[str], package: str, tmp_path: Path) -> None:
+    """Where mycnf was installed without dependencies, a command that needs one names it and is no internal error."""
+    ran = subprocess.run(
+        [sys.executable, "-S", "-m", "advisor", *words],
+        cwd=CHECKOUT,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(CHECKOUT), "HOME": str(tmp_path), "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    line = ran.stderr.splitlines()[-1]
+    assert (ran.returncode, ran.stdout, list(tmp_path.iterdir())) == (2, "", [])
+    assert line.startswith(f"mycnf: this needs the Python package {package}, which is not installed; install mycnf")
