@@ -153,7 +153,8 @@ def below_house_minimum(context: RuleContext) -> Iterator[Finding]:
     for asked, r, value in _values_of_lines(context):
         if is_below_minimum(r, asked.option, value.text):
             limit = f"the minimum of the house rules is {r.minimum}"
-            yield _violation(below_house_minimum, asked, r, value, limit, advice=_advice(context, asked))
+            advice = _advice(context, asked, r.minimum)
+            yield _violation(below_house_minimum, asked, r, value, limit, advice=advice)
 
 
 @rule(
@@ -175,7 +176,8 @@ def above_house_maximum(context: RuleContext) -> Iterator[Finding]:
     for asked, r, value in _values_of_lines(context):
         if is_above_maximum(r, asked.option, value.text):
             limit = f"the maximum of the house rules is {r.maximum}"
-            yield _violation(above_house_maximum, asked, r, value, limit, advice=_advice(context, asked))
+            advice = _advice(context, asked, r.maximum)
+            yield _violation(above_house_maximum, asked, r, value, limit, advice=advice)
 
 
 @rule(
@@ -274,9 +276,14 @@ def _house_message(
     return reporter.finding(text, about, severity=broken.severity, help=help, actions=present(action))
 
 
-def _advice(context: RuleContext, asked: OptionHouseRules) -> Action | None:
-    """An action with the first value from the house rules that meets all of them; None if there is none or a secret."""
-    named = [v for r in asked.rules for v in (*r.allowed, r.minimum, r.maximum) if v is not None]
+def _advice(context: RuleContext, asked: OptionHouseRules, broken: str | None = None) -> Action | None:
+    """An action with the first value from the house rules that meets all of them; None if there is none or a secret.
+
+    The bound that is `broken` precedes the others: a value above the maximum is not lowered to the minimum.
+    """
+    named = [
+        v for v in (broken, *(v for r in asked.rules for v in (*r.allowed, r.minimum, r.maximum))) if v is not None
+    ]
     good = next((v for v in named if meets_rules(asked.rules, asked.option, v, context.catalog)), None)
     if good is None or redact_value(asked.option.name, good) != good:
         return None
