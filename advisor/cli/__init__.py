@@ -27,19 +27,26 @@ def dispatch(argv: list[str]) -> int:
             return errors.OK
         args = parser.parse_args(argv)
     check_package("rules")
+    if hasattr(args, "output"):
+        _refuse_repeated(args.command, argv)
     if getattr(args, "output", None) or getattr(args, "reports", None):
         from advisor.report.output import refuse_named
 
-        if hasattr(args, "output") and sum(map(_names_output, argv)) > 1:
-            raise errors.MycnfError(f"-o can be given once: mycnf {args.command} writes one report")
         refuse_named(args)
     return _run(args)
 
 
-def _names_output(word: str) -> bool:
-    """Whether a word of the command line is -o in one of its notations."""
-    name = word.partition("=")[0]
-    return (name.startswith("--o") and "--output".startswith(name)) or (word[:2] == "-o")
+def _refuse_repeated(command: str, argv: Sequence[str]) -> None:
+    """Raise MycnfError for a second -o or --format of a command that writes one report: the first would be ignored."""
+    names = [word.partition("=")[0] for word in argv]
+    files = sum(
+        word[:2] == "-o" or (name[:3] == "--o" and "--output".startswith(name))
+        for word, name in zip(argv, names, strict=True)
+    )
+    formats = sum(name[:4] == "--fo" and "--format".startswith(name) for name in names)
+    for shown, count in (("-o", files), ("--format", formats)):
+        if count > 1:
+            raise errors.MycnfError(f"{shown} can be given once: mycnf {command} writes one report")
 
 
 def check_package(name: str) -> None:
@@ -48,7 +55,8 @@ def check_package(name: str) -> None:
     if getattr(package, "PRODUCT", None) != PRODUCT:
         raise errors.MycnfError(
             f"the Python package {name!r} at {getattr(package, '__file__', 'an unknown place')} is not part of mycnf: "
-            "another distribution with this package is installed. Install mycnf by itself: pipx install mycnf-advisor"
+            "another distribution with this package is installed. Install mycnf in an environment of its own, as pipx "
+            "does"
         )
 
 

@@ -234,12 +234,16 @@ def test_a_port_in_the_host(mycnf: Mycnf) -> None:
 
 
 def test_one_report_has_one_file(mycnf: Mycnf, tmp_path: Path) -> None:
-    """Where a command writes one report, a second -o is refused: the first file would never be written."""
+    """Where a command writes one report, a second -o or --format is refused: the first would have no effect."""
     (tmp_path / "my.cnf").write_text(GOOD)
     for words in (("show", "my.cnf"), ("explain", "BUF001"), ("audit", "--demo", "--format", "json"), ("history",)):
         ended = mycnf(*words, "-o", "a", "--o=b")
         assert (ended.code, ended.out) == (2, ""), words
         assert one_line(ended.err) == f"mycnf: -o can be given once: mycnf {words[0]} writes one report"
+    for words in (("show", "my.cnf"), ("rules",), ("audit", "--demo"), ("diff", "my.cnf", "mysql-8.4")):
+        ended = mycnf(*words, "--format", "json", "--form=text")
+        assert (ended.code, ended.out) == (2, ""), words
+        assert one_line(ended.err) == f"mycnf: --format can be given once: mycnf {words[0]} writes one report"
     assert mycnf("lint", "my.cnf", "--isolated", "--format", "json", "-o", "a", "--format", "csv", "-o", "b").code == 0
     assert {path.name for path in tmp_path.iterdir()} == {"my.cnf", "home", "a", "b"}
 
