@@ -264,7 +264,7 @@ def _of_two_versions(folder: Path) -> list[str]:
 BAD: dict[str, tuple[Callable[[Path], list[str]], str]] = {
     "missing": (lambda folder: [str(folder / "no")], "does not exist"),
     "nothing in it": (lambda folder: [write(folder, "t", "hello\n")], "no facts about a server"),
-    "empty": (lambda folder: [write(folder, "t", "")], "is empty; give"),
+    "empty": (lambda folder: [write(folder, "t", "")], "is empty; omit it"),
     "an option file": (lambda folder: [write(folder, "t", "[mysqld]\nport = 1\n")], "is an option file; mycnf lint"),
     "binary": (lambda folder: [write(folder, "t", bytes(range(256)))], "is not text"),
     "packed": (lambda folder: [write(folder, "t", b"\x1f\x8b123")], "packed .gzip. and damaged"),

@@ -360,7 +360,10 @@ def inferred_origins(variables: dict[str, str], target: str) -> dict[str, Variab
 def refusal_reason(path: str, head: str) -> TextError:
     """Why a text with this beginning has no facts about a server, with its kind if it is recognized."""
     if not head.strip():
-        return TextError(f"{path} is empty; give {FORMS}")
+        return TextError(
+            f"{path} is empty; omit it (for a server that is not a replica, mysql -e 'SHOW REPLICA STATUS' prints "
+            f"nothing), or give {FORMS}"
+        )
     if is_wrapped(head):
         return TextError(
             f"{path} has a table whose lines were wrapped by a terminal; give the output of mysql -B or \\G"
