@@ -49,10 +49,13 @@ def check_restart(facts: Facts) -> Preflight:
         apply_coupled_values(views, now)
         size_defaults(views, now)
     apply_late_persisted(views, now, start)
-    stops = [*refusals(facts, command, start), *_refused_by_data(facts, now, views), *_missing_engines(now, start)]
+    fixed = [*_refused_by_data(facts, now, views)]
+    stops = [*refusals(facts, command, start), *fixed, *_missing_engines(now, start)]
     if command.is_known and _are_all_read(facts):
         stops += _late_keys(now, start)
-    changes = [*find_changes(facts, now, views, start), *find_lost_filters(facts, now, start)]
+    never = {item.option for item in fixed}  # no start gets as far as to change these
+    changes = [item for item in find_changes(facts, now, views, start) if item.option not in never]
+    changes += find_lost_filters(facts, now, start)
     items = sorted([*stops, *changes], key=_weight)
     return Preflight(now.target, facts, tuple(items), tuple(_skipped_parts(facts, command, now)), command)
 

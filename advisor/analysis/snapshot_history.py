@@ -161,11 +161,22 @@ def _source(now: AuditResult, name: str) -> str:
     setting = now.context.settings.get(name)
     if setting is None or now.context.catalog.find_variable(name) is None:  # nothing sets version or unknown variables
         return ""
+    if not now.context.server.origins and not _is_source_known(now, name):
+        return ""
     place = setting.location
     if place is not None and place.path:
         return f"{place.path}:{place.line}" if place.line else place.path
     origin = Origin.PERSISTED if setting.origin is Origin.RUNTIME and _is_persisted(now, setting) else setting.origin
     return {"compiled": "default", "unknown": ""}.get(origin.value, origin.value)
+
+
+def _is_source_known(now: AuditResult, name: str) -> bool:
+    """Whether the files show where a value comes from; only MySQL 5.7 does not report it."""
+    from advisor.preflight.autosized import is_source_known
+    from advisor.preflight.next_values import lines_by_variable
+
+    known = now.context
+    return is_source_known(name, lines_by_variable(known.file_verdict, known.catalog).get(name), known)
 
 
 def _is_persisted(now: AuditResult, setting: Setting) -> bool:

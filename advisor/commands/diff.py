@@ -184,8 +184,9 @@ class _Files:
         if refused:
             places = ", ".join(f"{at.path}:{at.line.number}" for at in refused[:MAX_LISTED])
             more = f" and {len(refused) - MAX_LISTED} more lines" if len(refused) > MAX_LISTED else ""
+            lines = "line" if len(refused) == 1 else "lines"
             print_notice(
-                f"skipped, because {target.label} refuses or ignores it: {places}{more}; mycnf lint shows the reason"
+                f"skipped the {lines} that {target.label} refuses or ignores: {places}{more}; mycnf lint shows why"
             )
         return verdict
 

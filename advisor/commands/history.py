@@ -102,6 +102,7 @@ def _judge_history(kept: StoredServer, asked: AuditRequest, last: int) -> Server
     from advisor.state.history import newest_first
 
     seen: list[str] = []
+    read: list[str] = []
     target = ""
 
     def audits() -> Iterator[AuditResult]:
@@ -110,10 +111,12 @@ def _judge_history(kept: StoredServer, asked: AuditRequest, last: int) -> Server
             for facts in newest_first([path], print_notice):
                 audited = judge_facts(facts, asked)
                 seen.append(facts.taken_at)
+                read.append(path)
                 target = audited.context.target.label
                 yield audited
 
     changes = list(
         changes_between(audits()) if asked.args.format == "json" else merge_empty_changes(changes_between(audits()))
     )
-    return ServerHistory(kept, target, seen[0], seen[-1], tuple(reversed(changes[-last:])), max(0, len(changes) - last))
+    newest, older = tuple(reversed(changes[-last:])), max(0, len(changes) - last)
+    return ServerHistory(kept._replace(paths=tuple(read)), target, seen[0], seen[-1], newest, older)

@@ -105,7 +105,12 @@ def stdin_bytes() -> bytes:
 
 
 def replace_stdin(paths: Sequence[str], name: str) -> tuple[list[str], dict[str, bytes]]:
-    """Return the paths with `name` in place of `-`, and the bytes of stdin by that name if it is among them."""
+    """Return the paths with `name` in place of `-`, and the bytes of stdin by that name if it is among them.
+
+    Raises MycnfError if it is named twice.
+    """
+    if paths.count("-") > 1:
+        raise MycnfError("- is stdin and can be read only once: name it once")
     given = {name: stdin_bytes()} if "-" in paths else {}
     return [name if path == "-" else path for path in paths], given
 

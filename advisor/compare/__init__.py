@@ -281,8 +281,13 @@ def _pair(
 ) -> SettingPair:
     a, b = both
     lot, reason = _categorize_unknown(a, b) if a.value is None or b.value is None else _categorize(name, both, sides)
-    derived = lot is Category.DIFFERS and _is_one_version(*sides) and not a.is_set and not b.is_set
+    derived = lot is Category.DIFFERS and _is_one_version(*sides) and not any(map(_may_be_set, both))
     return SettingPair(name, a, b, area_of(name, b.option or a.option), lot, also, derived, reason)
+
+
+def _may_be_set(held: SideSetting) -> bool:
+    """Whether the setting is explicitly configured, or may be: the server does not report the source of its value."""
+    return held.is_set or (held.origin is Origin.UNKNOWN and held.option is not None)
 
 
 def _categorize(name: str, both: tuple[SideSetting, SideSetting], sides: tuple[Side, Side]) -> tuple[Category, str]:

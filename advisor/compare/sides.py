@@ -18,6 +18,7 @@ from advisor.preflight.autosized import (
     apply_coupled_values,
     evaluate,
     formulas,
+    is_source_known,
     size_defaults,
 )
 from advisor.preflight.limits import apply_file_limits
@@ -299,7 +300,9 @@ def _setting_of_server(variable: str, known: RuleContext, line: LineVerdict | No
         origin = _set_while_running(variable, known)
     elif origin is Origin.COMPILED and variable == "log_bin" and _is_log_left_out(known):
         origin = Origin.COMMAND_LINE
-    place = setting.location if setting else None
+    if not is_source_known(variable, line, known):
+        origin = Origin.UNKNOWN
+    place = setting.location if setting and origin is Origin.FILE else None
     raw = None
     if origin is Origin.FILE and line is not None:
         place, raw = place or location_of(line), line.placed.line.raw

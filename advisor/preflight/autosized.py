@@ -10,9 +10,17 @@ import posixpath
 from typing import TYPE_CHECKING, TypeAlias
 
 from advisor.core.model import Origin
-from advisor.preflight.next_values import NextValue, parse_whole_number, reported_origin
+from advisor.preflight.next_values import (
+    HOST_DEFAULTS,
+    SESSION_DEFAULTS,
+    NextValue,
+    option_of,
+    origin_of,
+    parse_whole_number,
+    reported_origin,
+)
 from advisor.upgrade.defaults import default_collation
-from advisor.verdict.settings import BOOLEANS, EXPLICIT_ORIGINS, NO_DEFAULT, is_same_value
+from advisor.verdict.settings import BOOLEANS, EXPLICIT_ORIGINS, NO_DEFAULT, as_variable, is_same_value
 from advisor.verdict.special import HOST_BINLOG
 from advisor.verdict.startup import LEAST_CAPACITY
 from advisor.verdict.startup import find_running_values as started
@@ -24,6 +32,7 @@ if TYPE_CHECKING:
 
     from advisor.catalog import Catalog
     from advisor.core.model import Target
+    from advisor.verdict import LineVerdict
     from rules.core.context import RuleContext
 
 
@@ -204,6 +213,24 @@ def formulas(target: Target) -> Mapping[str, Formula]:
         return {**TO_80, **TO_57, **MYSQL, **BOTH}
     older = {} if target.since("mysql", 8, 4) else {**TO_80, **IN_80}
     return {**older, **MYSQL, **SINCE_80, **BOTH}
+
+
+def is_source_known(name: str, line: LineVerdict | None, now: RuleContext) -> bool:
+    """Whether the source of a running value is known: reported, or, on a server that reports none, shown by the files.
+
+    Such a value is of unknown source if it is neither that of the line nor a default that every start has: it was set
+    at run time, or its line was changed or removed.
+    """
+    option, running = option_of(name, now.catalog), now.server.variables.get(name)
+    origin = origin_of(name, now)
+    if now.server.origins or option is None or running is None or origin is Origin.COMMAND_LINE:
+        return True
+    if origin is Origin.FILE:
+        made = None if line is None else line.running if line.running is not None else line.value
+        return made is not None and is_same_value(as_variable(option, made) or "", running)
+    default = SESSION_DEFAULTS.get(name) or as_variable(option, option.default)
+    derived = option.host or option.running is not None or name in HOST_DEFAULTS or name in formulas(now.target)
+    return default is None or derived or not option.dynamic or is_same_value(default, running)
 
 
 def size_defaults(views: dict[str, NextValue], now: RuleContext) -> None:

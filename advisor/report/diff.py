@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 NAMES, VALUES, ROOM = 32, 20, 22  # columns for a name, for the first of two values and for the second
 LISTED = 12  # settings that only one side has; above that, only their number is given
 NOTHING = "(nothing)"
+NOT_REPORTED = "source not reported"
 HEADS = ("setting", "A", "B")
 
 SOURCES = {
@@ -125,9 +126,15 @@ def _sources(pair: SettingPair, comparison: Comparison) -> tuple[str, str]:
     """Both sources; empty if the value is set on neither side."""
     if pair.derived:
         return "not set, derived", ""
-    if not pair.a.is_set and not pair.b.is_set:
+    unknown = Origin.UNKNOWN in (pair.a.origin, pair.b.origin) and comparison.a.target == comparison.b.target
+    if not pair.a.is_set and not pair.b.is_set and not unknown:
         return "", ""
-    return source_of(pair.a, comparison.a), source_of(pair.b, comparison.b)
+    texts = source_of(pair.a, comparison.a), source_of(pair.b, comparison.b)
+    if not unknown:
+        return texts
+    mine, other = (NOT_REPORTED if held.origin is Origin.UNKNOWN else text
+                   for held, text in zip((pair.a, pair.b), texts, strict=True))  # fmt: skip
+    return mine, other
 
 
 def _only_in(letter: str, part: tuple[OneSided, ...], lacks: str, every: bool) -> Section:

@@ -268,3 +268,13 @@ def test_wrong_options_of_a_connection(
     ended = mycnf(*command, *words, env={"MYSQL_TEST_LOGIN_FILE": str(tmp_path / "none")})
     assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
     assert ended.err.startswith(f"mycnf: {named}")
+
+
+@pytest.mark.parametrize(
+    "words", [("show", "--target", "mysql-8.0"), ("upgrade", "--from", "mysql-5.7", "--to", "mysql-8.0")]
+)
+def test_stdin_twice(words: tuple[str, ...], mycnf: Mycnf) -> None:
+    """Stdin can be read only once, so a second - is refused instead of taken as a copy of the first."""
+    ended = mycnf(*words, "-", "-")
+    assert (ended.code, ended.out) == (2, "")
+    assert one_line(ended.err) == "mycnf: - is stdin and can be read only once: name it once"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import random
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -185,6 +186,27 @@ def test_persisted_values_are_reported(mycnf: Mycnf, server_name: str, start: St
     pairs = {p["variable"]: p["b"]["origin"] for p in diff(mycnf, file, sandbox.socket)["differences"]}
     assert (pairs["sort_buffer_size"], pairs["read_buffer_size"]) == ("persisted", "set at run time")
     assert pairs["log_bin"] == "command line"
+
+
+@pytest.mark.servers("mysql-5.7")
+def test_a_source_that_is_not_reported(server_name: str, mycnf: Mycnf, start: Start, tmp_path: Path) -> None:
+    """A value that neither the file's line nor the default explains has no source, in diff and in history."""
+    file = written(tmp_path / "my.cnf", "[mysqld]\nmax_connections = 180\nsort_buffer_size = 512K\n")
+    sandbox = start(server_name, option_file=file)
+    keep = ("collect", "--socket", sandbox.socket, "--user", "root", "--window", "0", "--keep")
+    assert mycnf(*keep).code == 0
+    run(sandbox, "SET GLOBAL max_connections = 300", "SET GLOBAL long_query_time = 3")
+    pairs = {pair["variable"]: pair for pair in diff(mycnf, file, sandbox.socket)["differences"]}
+    for pair in (pairs["max_connections"], pairs["long_query_time"]):
+        assert (pair["b"]["origin"], pair["b"]["line"], pair["derived"]) == ("unknown", None, False)
+    other = written(tmp_path / "other.cnf", "[mysqld]\n")
+    told = {pair["variable"]: pair["b"] for pair in diff(mycnf, other, sandbox.socket)["differences"]}
+    assert (told["sort_buffer_size"]["origin"], told["sort_buffer_size"]["line"]) == ("file", 3)
+    assert mycnf("diff", file, sandbox.socket, "--user", "root").out.count("source not reported") == 2
+    assert mycnf(*keep).code == 0
+    (server,) = json.loads(mycnf("history", "--isolated", "--format", "json").out)["servers"]
+    sources = {setting["name"]: setting["source"] for setting in server["changes"][0]["settings"]}
+    assert (sources["max_connections"], sources["long_query_time"]) == ("", "")
 
 
 def test_without_a_server(mycnf: Mycnf, tmp_path: Path) -> None:

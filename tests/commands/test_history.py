@@ -240,6 +240,7 @@ def test_a_damaged_snapshot_is_passed_over(mycnf: Mycnf, snapshot: Any, tmp_path
     ended = mycnf("history", "db1", "--isolated")
     assert (ended.code, ended.err.count("\n")) == (0, 1)
     assert "2026-11-03 05:00 UTC, since 2026-11-01 05:00\n" in ended.out
+    assert "2 snapshots" in ended.out
 
 
 @pytest.mark.servers("mysql-9.7", "mariadb-10.11")
