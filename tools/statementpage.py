@@ -22,25 +22,26 @@ COSTS = os.path.join(TOP, "docs", "experiments", "statement-cost.json")
 LEAST_MS = 1.0  # milliseconds; a statement that takes less everywhere has no row
 INTRO = """# Every statement that mycnf can send
 
-Made from the closed list itself by `make docs`; `mycnf audit --list-statements` prints it.
+Generated from the list in the code by `make docs`; `mycnf audit --list-statements` prints it.
 
-One function sends, and it refuses what isn't word for word on this list before a byte leaves.
-Beneath it the driver's connection refuses the same for any caller, and every other command of the protocol:
-the login and the goodbye are all that leaves besides.
+A single function sends statements. It refuses any text that is not on this list, word for word, before a byte is sent.
+The connection beneath it refuses such texts too, and every other command of the protocol: besides these statements,
+only the login and the end of the connection are sent.
 `{number}` stands for digits and `{name}` for the name of a schema in hexadecimal; nothing else varies.
-Ours carry the tag `/* mycnf */`, so that a server's own logs show them; what the driver itself sends is marked.
+Statements have the tag `/* mycnf */`, so that the server's logs identify them, except those of the driver, which are
+marked here.
 
 - **No transaction is left open.** Each session has autocommit on and is read-only. Between two statements it has no
   transaction, no read view and no metadata lock, so neither purge nor DDL waits for it.
-- **At the server** a session of ours bounds itself before it asks anything: {statement} s for a statement (on MySQL for
-  SELECT alone, since it doesn't bound SHOW), 2 s of waiting for a lock.
-- **At the client** connecting takes {connect:g} s at most, silence {read:g} s, an answer {answer:g} s, and all answers
-  of an audit together {whole:g} s.
-- **A statement of ours that overran** is killed from a second connection, which first looks whether it is ours:
-  `own-running`, then `kill-own`. Where that can't be seen, nothing is killed.
-- **No file of this host is sent.** `LOAD DATA LOCAL` is off at our end, and a server that asks for a file all the same
-  is given up.
-- **No grant is a must.** Without one its part of the report is left out, with the reason and the `GRANT` for it;
+- **Limits at the server**, which each session sets before it reads anything: {statement} s for a statement (on MySQL
+  only for SELECT, since it does not limit SHOW), 2 s of waiting for a metadata lock.
+- **Limits at the client**: {connect:g} s to connect, {read:g} s of silence, {answer:g} s for an answer, and {whole:g} s
+  for all answers of an audit together.
+- **A statement that exceeds the client's limits** is killed from a second connection, which first checks that it is
+  mycnf's own: `own-running`, then `kill-own`. If that connection does not see it, nothing is killed.
+- **No file of this host is sent.** The client does not allow `LOAD DATA LOCAL`. If a server asks for a file anyway,
+  mycnf closes the connection.
+- **No privilege is required.** Without one, its part of the report is left out, with the reason and the `GRANT` for it;
   `mycnf grants --target T` prints the whole account.
 """
 

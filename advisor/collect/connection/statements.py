@@ -128,7 +128,7 @@ MEMORY = Statement(
     "SELECT SUM(CURRENT_NUMBER_OF_BYTES_USED), "
     "SUM(IF(EVENT_NAME LIKE 'memory/innodb/%', CURRENT_NUMBER_OF_BYTES_USED, 0)) "
     "FROM performance_schema.memory_summary_global_by_event_name",
-    "where performance_schema is on",
+    "servers where performance_schema is on",
     "the memory that the server accounts for",
     "SELECT on performance_schema.memory_summary_global_by_event_name",
     columns=2,
@@ -345,7 +345,7 @@ ALL_SLAVES_STATUS = Statement(
     "after the window",
     "SLAVE MONITOR",
 )
-_WATCHED = "only for the app's workload screen, while it shows them, every ten seconds; with performance_schema"
+_WATCHED = "the app's workload screen, every ten seconds while it shows them; with performance_schema"
 TOP_WAITS = Statement(
     "top-waits",
     TOP_WAITS_SQL,
