@@ -21,6 +21,7 @@ from advisor.compare.values import (
 )
 from advisor.core.model import Origin, exact_size
 from advisor.preflight.changes import SELF_CHANGING
+from advisor.preflight.next_values import SESSION_DEFAULTS
 from advisor.redaction import MASK, redact_value
 from advisor.upgrade.change import WARNING_AREAS, Area
 from advisor.upgrade.defaults import consequence_of, rank_of
@@ -262,7 +263,16 @@ def _with_unset(side: Side, other: Side) -> Side:
         return side
     names = [name for name, held in other.settings.items() if not held.shown and name not in side.settings]
     unset = {name: held for name in names if (held := _unset(name, side)) is not None}
+    unset |= _session_defaults(side, other)
     return side._replace(settings={**side.settings, **unset}) if unset else side
+
+
+def _session_defaults(side: Side, other: Side) -> dict[str, SideSetting]:
+    """Return the defaults of the variables that no option sets and that the other side, a server, shows."""
+    if not other.runs or side.is_partial or side.target.flavour != other.target.flavour:
+        return {}
+    names = [name for name in SESSION_DEFAULTS if name in other.settings and name not in side.settings]
+    return {name: SideSetting(name, SESSION_DEFAULTS[name], Origin.COMPILED) for name in names}
 
 
 def _unset(name: str, side: Side) -> SideSetting | None:
@@ -287,7 +297,8 @@ def _pair(
 
 def _may_be_set(held: SideSetting) -> bool:
     """Whether the setting is explicitly configured, or may be: the server does not report the source of its value."""
-    return held.is_set or (held.origin is Origin.UNKNOWN and held.option is not None)
+    settable = held.option is not None or held.name in SESSION_DEFAULTS
+    return held.is_set or (held.origin is Origin.UNKNOWN and settable)
 
 
 def _categorize(name: str, both: tuple[SideSetting, SideSetting], sides: tuple[Side, Side]) -> tuple[Category, str]:

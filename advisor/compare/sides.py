@@ -49,6 +49,7 @@ from advisor.verdict.settings import (
     Settings,
     StartupSettings,
     as_variable,
+    is_same_value,
     location_of,
 )
 from advisor.verdict.startup import find_running_values
@@ -320,9 +321,10 @@ def _is_log_left_out(known: RuleContext) -> bool:
 def _set_while_running(variable: str, known: RuleContext) -> Origin:
     """Refine the origin of a value set at run time: PERSISTED if SET PERSIST saved it too.
 
-    UNKNOWN for session variables: servers report them as set at run time once any session has set its own.
+    UNKNOWN for session variables with the default, or that an option sets: servers report them as set at run time once
+    any session has set its own.
     """
-    if variable in SESSION_DEFAULTS:
+    if variable in SESSION_DEFAULTS and _may_be_of_a_session(variable, known):
         return Origin.UNKNOWN
     persisted = known.files.persisted_options if known.has("files") else None
     written = {option.name: option.value for option in persisted or ()}
@@ -331,6 +333,12 @@ def _set_while_running(variable: str, known: RuleContext) -> Origin:
         find_running_values._replace(value=written[variable]), find_running_values
     )
     return Origin.PERSISTED if kept else Origin.RUNTIME
+
+
+def _may_be_of_a_session(variable: str, known: RuleContext) -> bool:
+    """Whether a session variable was perhaps not set for the server: SET GLOBAL alone gives one another value."""
+    same = is_same_value(SESSION_DEFAULTS[variable], known.server.variables[variable])
+    return same or option_of(variable, known.catalog) is not None
 
 
 def side_of_file_on_server(facts: Facts, verdict: FileVerdict, name: str) -> Side:

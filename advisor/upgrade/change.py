@@ -84,7 +84,7 @@ def _upgrade_path(before: Target, after: Target) -> UpgradePath:
     if after.version[:2] > newest:
         return _calendar_path(before, after, steps, way)
     if between and before.version[:2] >= LONG_TERM[0]:
-        words = f"MySQL supports no upgrade that skips {' or '.join(steps)}: go {way}, and check each step."
+        words = f"MySQL supports no upgrade that skips {_any_of(steps)}: go {way}, and check each step."
         return UpgradePath(Support.STEPS, words, steps, UPGRADES)
     return UpgradePath(Support.IN_PLACE, f"MySQL supports the upgrade {_step(before, after)} in place.", (), UPGRADES)
 
@@ -93,7 +93,7 @@ def _calendar_path(before: Target, after: Target, steps: tuple[str, ...], way: s
     """To releases numbered by calendar only 9.7 leads, by the manual of 26.10; of later ones nothing is known."""
     known = f"see the manual of {after.label}"
     if steps:
-        words = f"MySQL supports no upgrade that skips {' or '.join(steps)}: go {way}, and check each step."
+        words = f"MySQL supports no upgrade that skips {_any_of(steps)}: go {way}, and check each step."
         return UpgradePath(Support.STEPS, words, steps, TO_CALENDAR)
     if before.version[:2] == LONG_TERM[-1] and after.version[:2] in CALENDAR:
         return UpgradePath(Support.IN_PLACE, f"MySQL supports the upgrade {way} in place.", (), TO_CALENDAR)
@@ -102,6 +102,12 @@ def _calendar_path(before: Target, after: Target, steps: tuple[str, ...], way: s
             Support.IN_PLACE, f"MySQL supports the upgrade within {after.series} in place.", (), UPGRADES
         )
     return UpgradePath(Support.UNKNOWN, f"mycnf does not know whether {way} is one step; {known}.", (), TO_CALENDAR)
+
+
+def _any_of(steps: tuple[str, ...]) -> str:
+    """`8.0`, `8.0 or 8.4`, `8.0, 8.4 or 9.7`."""
+    *first, last = steps
+    return f"{', '.join(first)} or {last}" if first else last
 
 
 def _step(before: Target, after: Target) -> str:

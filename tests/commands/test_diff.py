@@ -209,6 +209,19 @@ def test_a_source_that_is_not_reported(server_name: str, mycnf: Mycnf, start: St
     assert (sources["max_connections"], sources["long_query_time"]) == ("", "")
 
 
+@pytest.mark.servers("mysql-8.0", "mariadb-11.8", whole="mysql-5.7 mysql-9.7 mariadb-10.11")
+def test_a_variable_that_no_option_sets(server_name: str, mycnf: Mycnf, any_server: Sandbox) -> None:
+    """SET GLOBAL of unique_checks is a difference from the defaults, with its source."""
+    run(any_server, "SET GLOBAL unique_checks = 0")
+    try:
+        report = diff(mycnf, str(any_server.binary.target), any_server.socket)
+    finally:
+        run(any_server, "SET GLOBAL unique_checks = 1")
+    (pair,) = (pair for pair in report["differences"] if pair["variable"] == "unique_checks")
+    assert (pair["a"]["value"], pair["b"]["value"], pair["derived"]) == ("ON", "OFF", False)
+    assert pair["b"]["origin"] == ("unknown" if server_name == "mysql-5.7" else "set at run time")
+
+
 def test_without_a_server(mycnf: Mycnf, tmp_path: Path) -> None:
     """No connection is exit 3, and nothing is printed that could be taken for an answer."""
     ended = mycnf("diff", RECORDED, f"socket:{tmp_path}/none.sock", "--user", "root")

@@ -55,6 +55,14 @@ percona-8.0 mysql-5.7 unsupported
 mysql-8.0.43 mysql-enterprise-8.0.43 same-version
 mysql-enterprise-8.0.43 mysql-8.0.15 unsupported
 """
+
+
+def test_the_series_between_are_a_list() -> None:
+    """All series that a move may not skip are named in one list."""
+    words = path_between(parse_target("mysql-5.7"), parse_target("mysql-26.7")).words
+    assert "skips 8.0, 8.4 or 9.7: go 5.7" in words
+
+
 GROUP = "[mysqld]\nplugin_load_add=group_replication.so\n"
 WEIGHTY = {
     "group_replication_ssl_mode": ("REQUIRED", "mysql-8.4", "mysql-9.7.4", "group_replication_ssl_mode = DISABLED"),
