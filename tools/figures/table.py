@@ -13,7 +13,11 @@ from advisor.collect.host.host import open_root, read_host
 
 KEPT = 10  # tables kept
 TOLD = 20  # percent; larger changes are reported; between two runs on a quiet machine figures differ by less than ten
-HEAD = "# Benchmarks\n\nWritten by `make bench`, newest first: each table beside the last one of the same machine.\n"
+HEAD = """# Benchmarks
+
+Written by `make bench`, newest first. Each table was measured at the commit in its title, not with the program of
+today, and compares with the last table of the same machine. A value in bold misses its limit.
+"""
 RULE = "|---|---:|---|---:|---:|---:|"
 
 
