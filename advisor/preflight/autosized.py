@@ -20,6 +20,7 @@ from advisor.preflight.next_values import (
     reported_origin,
 )
 from advisor.upgrade.defaults import default_collation
+from advisor.verdict import judge_value
 from advisor.verdict.settings import BOOLEANS, EXPLICIT_ORIGINS, NO_DEFAULT, as_variable, is_same_value
 from advisor.verdict.special import HOST_BINLOG
 from advisor.verdict.startup import LEAST_CAPACITY
@@ -30,7 +31,7 @@ from advisor.verdict.words import full_charset_name
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from advisor.catalog import Catalog
+    from advisor.catalog import Catalog, Option
     from advisor.core.model import Target
     from advisor.verdict import LineVerdict
     from rules.core.context import RuleContext
@@ -223,14 +224,24 @@ def is_source_known(name: str, line: LineVerdict | None, now: RuleContext) -> bo
     """
     option, running = option_of(name, now.catalog), now.server.variables.get(name)
     origin = origin_of(name, now)
-    if now.server.origins or option is None or running is None or origin is Origin.COMMAND_LINE:
+    if now.server.origins or option is None or running is None:
         return True
+    if origin is Origin.COMMAND_LINE:
+        given = _argument_value(option, now) if option.dynamic else None
+        return given is None or is_same_value(as_variable(option, given) or "", running)
     if origin is Origin.FILE:
         made = None if line is None else line.running if line.running is not None else line.value
         return made is not None and is_same_value(as_variable(option, made) or "", running)
     default = SESSION_DEFAULTS.get(name) or as_variable(option, option.default)
     derived = option.host or option.running is not None or name in HOST_DEFAULTS or name in formulas(now.target)
     return default is None or derived or not option.dynamic or is_same_value(default, running)
+
+
+def _argument_value(option: Option, now: RuleContext) -> str | None:
+    """The value of an option in the running server's arguments; None without one."""
+    words = (word.lstrip("-").partition("=") for word in (now.files.command_line if now.has("files") else ()))
+    values = [value for name, equals, value in words if equals and name.replace("-", "_") == option.name]
+    return judge_value(option.name, values[-1], now.catalog).value if values else None
 
 
 def size_defaults(views: dict[str, NextValue], now: RuleContext) -> None:
