@@ -55,6 +55,8 @@ def run(args: argparse.Namespace) -> int:
     """Sample the server in the connection options; prints nothing without a terminal, since cron mails output."""
     from advisor.report.output import write
 
+    if args.print_timer and args.list:
+        raise errors.MycnfError("--print-timer and --list print different things; omit one of them")
     if args.print_timer:
         write(timer_text(args), None)
         return errors.OK

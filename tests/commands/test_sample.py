@@ -116,3 +116,10 @@ def test_a_server_beside_the_list(mycnf: Mycnf) -> None:
     ended = mycnf("sample", "--list", "--host", "db1")
     assert (ended.code, ended.out) == (2, "")
     assert ended.err == "mycnf: --list lists all sampled servers, so --host has no effect; omit one of them\n"
+
+
+def test_the_timer_beside_the_list(mycnf: Mycnf) -> None:
+    """Two outputs at once are refused: --list was ignored."""
+    ended = mycnf("sample", "--list", "--print-timer")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == "mycnf: --print-timer and --list print different things; omit one of them\n"
