@@ -90,6 +90,34 @@ def test_the_defaults_that_8_4_changed(target: str, defaults: dict[str, str | No
     assert all(catalog.get(name).host for name, value in defaults.items() if value is None)
 
 
+def test_variables_that_8_0_got_after_the_asked_server() -> None:
+    """What 8.4 and 9.7 have as a variable is one of 8.0.43 too, and no option of a plugin that is not loaded."""
+    old, *newer = (load(parse_target(name)) for name in ("mysql-8.0", "mysql-8.4", "mysql-9.7"))
+    for name in old.options:
+        option, later = old.get(name), [catalog.get(name) for catalog in newer]
+        if option is not None and all(one is not None and one.variable for one in later):
+            assert option.variable, name
+            assert option.plugin in {one.plugin for one in later if one is not None}, name
+
+
+@pytest.mark.parametrize(
+    ("target", "name", "dynamic"),
+    [
+        ("mysql-8.0.43", "ssl_ca", True),
+        ("mysql-8.0.16", "tls_version", True),
+        ("mysql-8.0.15", "ssl_ca", False),
+        ("mysql-8.0.43", "tls_ciphersuites", True),
+        ("mysql-8.0.43", "skip_slave_start", False),
+        ("mysql-8.0.23", "skip_slave_start", None),
+    ],
+)
+def test_what_can_be_set_at_run_time_by_the_manual(target: str, name: str, dynamic: bool | None) -> None:
+    """The TLS context since 8.0.16; skip_slave_start is a variable since 8.0.24."""
+    option = load(parse_target(target)).get(name)
+    assert option is not None
+    assert option.dynamic is dynamic
+
+
 @pytest.mark.parametrize("target", TARGETS, ids=str)
 def test_every_sentence_of_the_past_is_the_manuals(target: Target, manuals: Tables) -> None:
     """Of every name that a catalog knows: a version in the verdict is in a manual's table, and fits the target."""

@@ -102,9 +102,12 @@ def former(record: Record, marks: list[str]) -> dict[str, object]:
 
 
 def with_plugin(option: str, record: Record, flavour: str, series: str) -> Record:
-    """The record with the plugin that has the option, if the queried server had not loaded it."""
+    """The record with the plugin that has the option, if the queried server had not loaded it.
+
+    Of a built-in plugin, as the X Plugin of MySQL 8.0 and later, options of later patches are built in too.
+    """
     plugin = owner(option, flavour)
-    if plugin is None or option in BUILT_IN[series] or "plugin" in record:
+    if plugin is None or not BUILT_IN[series].isdisjoint((option, plugin)) or "plugin" in record:
         return record
     return record | {"plugin": Fact(plugin, "inferred")}
 

@@ -18,8 +18,11 @@ Merged = dict[str, tuple[builds.Record, list[tuple[Version, builds.Record]]]]
 RUNNING_97 = {canonical(r["option"]) for r in read("servers", "mysql-9.7.4", "options.tsv")}
 # Defaults that depend on the number of errors or statements in a version, so that they change with every patch.
 COUNTED = ("performance_schema_error_size", "performance_schema_max_statement_classes")
-# Facts of 9.7 that are used for options of 8.0 if they are unknown there.
-LENT = ("values", "scope", "alias_of")
+# Facts of 9.7 that are used for options of 8.0 if they are unknown there: those that came after 8.0.15, the only
+# server of the series that was asked.
+LENT = ("values", "scope", "alias_of", "variable", "dynamic")
+# By the manual, the variables of the TLS context can be set at run time since 8.0.16 (ALTER INSTANCE RELOAD TLS).
+RELOADED = ("ssl_ca", "ssl_capath", "ssl_cert", "ssl_cipher", "ssl_crl", "ssl_crlpath", "ssl_key", "tls_version")
 # On the command line of the test that records the help, or derived from its folders.
 GIVEN_BY_TESTS = {"lower_case_table_names", "relay_log", "symbolic_links", "log_error", "log_error_verbosity", "initialize",
                   "initialize_insecure", "skip_grant_tables", "log_bin", "log_replica_updates", "log_slave_updates"}  # fmt: skip
@@ -59,11 +62,20 @@ def mysql_80() -> Merged:
         }
     )
     no_variable = dict.fromkeys(("dynamic", "scope", "variable"), Fact(None, "documented"))
-    merged["log_raw"][1].append(((8, 0, 19), no_variable))  # an option alone until then, by the manual and 8.0.15
+    # Options alone until then, by the manual and 8.0.15.
+    merged["log_raw"][1].append(((8, 0, 19), no_variable))
+    merged["skip_slave_start"][1].append(((8, 0, 24), no_variable))
+    for option in RELOADED:
+        record, before = merged[option]
+        changed = before.pop()[1] if before and before[-1][0] == (8, 0, 16) else {}
+        before.append(((8, 0, 16), changed | {"dynamic": record["dynamic"]}))
+        record["dynamic"] = Fact(True, "documented")
     newer = mysql_97()
     for option, (record, before) in merged.items():
         if option in newer:
             lacking = LENT if "default" in record else (*LENT, "default")
+            if not history.had(option, "mysql", (8, 0, 15)) and history.same_default(record, newer[option][0]):
+                lacking = (*lacking, "running")
             lent = {f: v for f, v in weaken(newer[option][0]).items() if "arg" not in record or f in lacking}
             merged[option] = (history.complete([lent | record]), before)
     for option in newer.keys() - merged.keys():
