@@ -18,7 +18,7 @@ from advisor.report import WIDTH, plural, wrap
 from advisor.report.findings_json import dumps
 from advisor.report.formats import by_hand
 from advisor.report.output import write
-from advisor.verdict import LISTS, REFUSED, judge_file
+from advisor.verdict import LISTS, REFUSED, Outcome, judge_file
 from advisor.verdict.startup.host import host_note
 
 TYPE_CHECKING = False
@@ -169,6 +169,11 @@ def _text(shown: _SetVerdict) -> str:
     if refused:
         count = f"{plural(len(refused), 'line is', 'lines are')} skipped, because the server refuses or ignores"
         lines.append(wrap(f"{count} {'it' if len(refused) == 1 else 'them'}: mycnf lint shows the reason."))
+    unknown = [line for line in verdict.lines if line.outcome is Outcome.UNEXAMINED and line.canonical is None]
+    if unknown:
+        count = f"{plural(len(unknown), 'line is', 'lines are')} skipped, because it is not known whether the server"
+        it = "the option" if len(unknown) == 1 else "the options"
+        lines.append(wrap(f"{count} has {it}: mycnf lint shows {'it' if len(unknown) == 1 else 'them'}."))
     if options and not verdict.catalog.exact:
         lines.append(wrap(NOT_EXAMINED.format(shown.target.label)))
     return "\n".join(lines) + "\n"

@@ -167,10 +167,11 @@ def _default_of(version: Target, option: Option | None) -> str:
     """The default in one series, and whether it is known from documents, not from a server."""
     from advisor.catalog.host_defaults import LOWERED
 
-    documented = option is not None and not lists_names(version)
+    read_as = catalog_for(version)
+    source = "from documents" if read_as == version else f"as of {read_as.label}"
     usual = usual_default(option, version)
     shown = f"{usual}, {LOWERED}" if usual else _default(option, version)
-    return shown + (" (from documents)" if documented else "")
+    return shown + ("" if option is None or lists_names(version) else f" ({source})")
 
 
 def usual_default(option: Option | None, version: Target) -> str:

@@ -300,7 +300,8 @@ def was_examined(stem: str, catalog: Catalog) -> bool:
 def is_component_option(name: str, target: Target) -> bool:
     """Whether only a component can own the option: MySQL 9.7.4 knew such names once a component was installed."""
     before, dot, after = name.partition(".")
-    return bool(dot and before and after) and target.since("mysql", 8)
+    is_name = before.isidentifier() and after.replace(".", "_").isidentifier()  # `includedir /etc/conf.d/` is none
+    return bool(dot) and is_name and target.since("mysql", 8)
 
 
 def find_removed_library(name: str, target: Target) -> tuple[str, str, str] | None:

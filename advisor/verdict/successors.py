@@ -371,6 +371,7 @@ RENAMED = {
     "simplified_binlog_gtid_recovery": "binlog_gtid_simple_recovery",
     "innodb_adaptive_hash_index_partitions": "innodb_adaptive_hash_index_parts",
     "binlog_annotate_row_events": "binlog_rows_query_log_events",
+    "ignore_db_dirs": "ignore_db_dir",
     "tmp_memory_table_size": "tmp_table_size",
     "warnings": "log_warnings",
     "log_slow_min_examined_row_limit": "min_examined_row_limit",

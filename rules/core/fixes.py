@@ -15,6 +15,7 @@ from rules.core.subject import (
     SAFE,
     UNSAFE,
     drop_value,
+    is_unused_port,
     remove_line,
     rename_option,
     replace_value,
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from advisor.verdict import LineVerdict
     from advisor.verdict.successors import Successor
     from rules.core.context import RuleContext
-
 
 NO_SUCH_NAME = frozenset({Outcome.UNKNOWN, Outcome.REMOVED, Outcome.AMBIGUOUS})
 # Words that people write for ON and OFF but that no server accepts.
@@ -184,7 +184,7 @@ def fix_adjusted(line: LineVerdict, context: RuleContext) -> Fix | None:
         return None
     if is_switch(line):
         return _fix_switch(line, context.catalog)
-    if is_misread(line) or option.name in DECIDED_ELSEWHERE or unit_help(line):
+    if is_misread(line) or option.name in DECIDED_ELSEWHERE or unit_help(line) or is_unused_port(line):
         return None
     for text in _notations(line.value, placed.raw, option):
         taken = judge_value(placed.name or "", text, context.catalog)
@@ -206,7 +206,7 @@ def help_adjusted(line: LineVerdict, fix: Fix | None) -> str:
         return f"did you mean {word}? write ON or OFF" if word and word == text else "write ON or OFF"
     if text:
         return f"write {text} (the value in use), or the value that you meant"
-    if line.canonical == "port" and line.value == "0":
+    if is_unused_port(line):
         return "remove skip_networking if clients should connect over TCP"
     return DECIDED_ELSEWHERE.get(line.canonical or "", "") or unit_help(line)
 

@@ -255,6 +255,14 @@ def _is_part(line: Line) -> bool:
     return not line.text.endswith("\n") and len(line.text.encode("utf-8", "surrogateescape")) == LINE_BYTES
 
 
+PORTS = ("port", "extra_port")
+
+
+def is_unused_port(line: LineVerdict) -> bool:
+    """Whether the server takes 0 for a port, because skip_networking switches TCP off."""
+    return line.canonical in PORTS and line.value == "0"
+
+
 def unit_help(line: LineVerdict) -> str:
     """Help for a size whose unit is missing, such as 64 for 64M, of which 0 or the minimum is left; otherwise empty."""
     text, name = line.placed.line.value or "", line.canonical or ""

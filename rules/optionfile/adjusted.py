@@ -10,6 +10,7 @@ from rules.core import Docs, rule
 from rules.core.subject import (
     SAFE,
     UNSAFE,
+    is_unused_port,
     line_subject,
     remove_line,
     replace_value,
@@ -34,7 +35,6 @@ BYTES = frozenset(
 )
 # The ends of names of options that are times: minutes are likely to be meant by m there, and never megabytes.
 TIMES = ("_timeout", "_time", "_seconds", "_days", "_lifetime", "_expiry")
-PORTS = ("port", "extra_port")  # adjusted to 0 if skip_networking disables TCP
 NUMBER_STARTS = "0123456789+-"
 QUOTES = ("'", '"', *"\u201c\u201d\u201e\u2018\u2019")
 KEEP_ONE = "keep one of the two lines"
@@ -94,8 +94,8 @@ def _is_harmless(line: LineVerdict) -> bool:
         return False
     if line.canonical == "log_bin":
         return asked.startswith(given)
-    if line.canonical in PORTS:
-        return given == "0"
+    if is_unused_port(line):
+        return True
     if not asked.isdigit() or not given.isdigit():
         return False
     moved = abs(int(asked) - int(given))
@@ -276,12 +276,13 @@ def _readable_number(line: LineVerdict, context: RuleContext) -> str | None:
 @rule(
     "OPT019",
     "escaped-path",
-    summary="A Windows path contains \\b, \\t, \\n, \\r or \\s, which option files read as other characters.",
+    summary="A Windows path contains \\b, \\t, \\n, \\r, \\s or \\\\, which option files read as other characters.",
     evidence=ASKED,
     fix=UNSAFE,
     docs=Docs(
         why="Option files have escape sequences: in `C:\\mysql\\binlogs` every program reads \\b as a backspace, so "
-        "the path is invalid, or is that of another folder.",
+        "the path is invalid, or is that of another folder. They read \\\\ as one backslash, so the path of a share, "
+        "`\\\\srv\\data`, becomes `\\srv\\data` on the current drive.",
         fix="Write forward slashes, which work on Windows too, or double each backslash.",
         risk="The option takes effect for the first time with the intended path: what the server has written so far is "
         "elsewhere.",

@@ -55,6 +55,7 @@ FEW, MANY = 3, 20  # server options that make a group look like a server's; grou
 # Prefixes of option names that only servers have.
 SERVER_OPTIONS = ("innodb_", "log_bin", "binlog_", "max_connections", "server_id", "performance_schema", "query_cache")
 ESCAPES = {"b": "a backspace", "t": "a tab", "n": "a new line", "r": "a carriage return", "s": "a space"}
+NETWORK_PATH = r"\\\\[\w.-]+\\{1,2}[\w.$-]"  # of a share, with the two backslashes not doubled
 # Values that look like a Windows path: with a drive, a UNC path, or with several directories.
 WINDOWS_PATH = r"[A-Za-z]:\\|\\\\|\.{0,2}\\?[\w .-]+\\[\w .-]+\\"
 
@@ -317,12 +318,14 @@ def windows_path_escapes(line: Line) -> tuple[str, str, Fix | None] | None:
     raw = line.raw or ""
     inner = raw[1:-1] if len(raw) > 1 and raw[0] in "'\"" and raw[0] == raw[-1] else raw
     letters = [escape[1] for escape in re.findall(r"\\.", inner) if escape[1] in ESCAPES]
+    of_network = re.match(NETWORK_PATH, inner) is not None
     name = written_name(line)
     shown = redact_value(name, line.value or "")
-    if not letters or not re.match(WINDOWS_PATH, inner) or name == "prompt" or MASK in shown:
+    if not (letters or of_network) or not re.match(WINDOWS_PATH, inner) or name == "prompt" or MASK in shown:
         return None
-    what = " and ".join(f"\\{letter} as {ESCAPES[letter]}" for letter in dict.fromkeys(letters))
-    path = inner.replace("\\\\", "\\").replace("\\", "/")
+    read = [r"\\ as one backslash"] if of_network else []
+    what = " and ".join([*read, *(f"\\{letter} as {ESCAPES[letter]}" for letter in dict.fromkeys(letters))])
+    path = ("/" if of_network else "") + inner.replace("\\\\", "\\").replace("\\", "/")
     quote = raw[0] if inner != raw else ""
     message = f"Option files read {what}, so the value is {quote_value(shown)}."
     return message, f"write {name_control_characters(path)}", replace_value(line, f"{quote}{path}{quote}", UNSAFE)

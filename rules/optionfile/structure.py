@@ -175,17 +175,26 @@ def option_outside_group(context: RuleContext) -> Iterator[Finding]:
         outside = [line for line in before if line.kind is LineKind.OPTION]
         broken = any(line.kind is LineKind.REJECTED for line in before)  # maybe a mistyped group header
         fix = _header_fix(outside, context) if outside and not broken else None
+        reported = False
         for line in outside:
             from rules.optionfile import groups
 
             include = groups.intended_include(line)
+            if reported and include is None:
+                continue  # programs stop at the first, and one header is missing
+            more = 0 if include else len(outside) - outside.index(line) - 1
+            reported = reported or include is None
             yield option_outside_group.finding(
-                f"This option comes before any group. {_consequence(context, file.path, line.number)}",
+                f"{_outside_text(more)} before any group. {_consequence(context, file.path, line.number)}",
                 line_subject(file.path, line),
                 severity=_severity(context, file.path, line.number),
                 help=f"did you mean {include.edits[0].text}?" if include else HEADER,
                 fix=include or fix,
             )
+
+
+def _outside_text(more: int) -> str:
+    return f"This option and {more:,} below it come" if more else "This option comes"
 
 
 def _before_groups(lines: tuple[Line, ...]) -> tuple[Line, ...]:

@@ -179,8 +179,9 @@ def _is_bound(context: RuleContext) -> bool:
     docs=Docs(
         why="Only the number of processors and the memory are known, and machines of this size often have two sockets, "
         "each with half of the memory. A pool larger than one node fills that node, and the kernel may swap although "
-        "the other has free memory. MySQL 8.4 interleaves the pool by default. The rule applies from 64 processors and "
-        "128G of memory on, to pools of more than half of the memory; the thresholds are our choice.",
+        "the other has free memory. MySQL 8.4 interleaves the pool by default. The rule applies from 64 processors (32 "
+        "where innodb_numa_interleave is set to OFF) and 128G of memory on, to pools of more than half of the memory; "
+        "the thresholds are our choice.",
         fix="Look at lscpu or numactl --hardware. With two or more nodes, set innodb_numa_interleave to ON; with one "
         "node, leave it.",
         risk="Memory of other nodes is somewhat slower to access. A server that was built without NUMA support does "
@@ -196,7 +197,8 @@ def unchecked_memory_nodes(context: RuleContext) -> Iterator[Finding]:
     processors = context.host.usable_cpus or 0
     if cpu is None or cpu.nodes or memory is None or pool is None or context.settings.on(INTERLEAVE) is not False:
         return
-    if processors >= MANY_PROCESSORS and memory.total >= LARGE_MEMORY and 2 * pool > memory.total:
+    least = MANY_PROCESSORS // 2 if context.is_set(INTERLEAVE) else MANY_PROCESSORS
+    if processors >= least and memory.total >= LARGE_MEMORY and 2 * pool > memory.total:
         yield unchecked_memory_nodes.finding(
             f"A pool of {format_size(pool)} on {processors:g} processors with {format_size(memory.total)} of memory: "
             "if the machine has two NUMA nodes, the pool is larger than one of them.",

@@ -417,3 +417,10 @@ def test_a_memory_that_is_no_size(mycnf: Mycnf) -> None:
     """A slip in --ram is one line and a usage error."""
     ended = mycnf("explain", "BUF001", "--ram", "many")
     assert (ended.code, ended.err.count("\n")) == (2, 1)
+
+
+def test_a_newer_target_has_the_defaults_of_the_one_by_which_it_is_read(mycnf: Mycnf) -> None:
+    """No document describes it; of MariaDB 12.3 there are documents."""
+    text = mycnf("explain", "innodb_buffer_pool_size", "--target", "mysql-27.1").out
+    assert "MySQL 27.1        134217728 (128M) (as of MySQL 9.7.4)\n" in text
+    assert "MariaDB 12.3.2    134217728 (128M) (from documents)\n" in text

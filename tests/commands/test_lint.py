@@ -379,5 +379,15 @@ def test_an_include_without_its_mark_says_what_was_meant(before: str, mycnf: Myc
     ended = mycnf("lint", "--target", "mysql-9.7.4", "--format", "json", "my.cnf")
     (found,) = files(ended)[0]["findings"]
     assert found["help"] == "did you mean !includedir /etc/mysql/conf.d?"
+    assert "component" not in found["message"]  # conf.d is no name of a component's option
     mycnf("lint", "--target", "mysql-9.7.4", "--unsafe-fixes", "my.cnf")
     assert (tmp_path / "my.cnf").read_text() == before.replace("includedir", "!includedir")
+
+
+def test_a_list_of_parameters_without_a_group_is_one_finding(mycnf: Mycnf, tmp_path: Path) -> None:
+    """Programs stop at the first line, and one header is missing, however many lines there are."""
+    (tmp_path / "my.cnf").write_text("max_connections = 100\nsync_binlog = 1\nport = 3306\n[client]\nport = 3306\n")
+    ended = mycnf("lint", "--target", "mysql-9.7.4", "--format", "json", "my.cnf")
+    (found,) = files(ended)[0]["findings"]
+    assert (found["code"], found["line"]) == ("OPT011", 1)
+    assert found["message"].startswith("This option and 2 below it come before any group. ")

@@ -242,3 +242,13 @@ def test_text_fits_the_page(mycnf: Mycnf, tmp_path: Path) -> None:
     assert "FALSE  (written: maybe)" in text
     assert "user              mysql" in text
     assert "1 line is skipped, because the server refuses or ignores it: mycnf lint shows\nthe reason." in text
+
+
+def test_lines_of_unknown_names_are_counted(mycnf: Mycnf, tmp_path: Path) -> None:
+    """What a newer server, or another vendor's, may have is left out, and the report says so."""
+    (tmp_path / "my.cnf").write_text("[mysqld]\nnever_heard_of = 1\nport = 3306\nuserstat = 1\n")
+    text = " ".join(mycnf("show", "--target", "mysql-27.1", "my.cnf").out.split())
+    assert "2 lines are skipped, because it is not known whether the server has the options" in text
+    text = " ".join(mycnf("show", "--target", "mysql-8.0", "my.cnf").out.split())
+    assert "1 line is skipped, because the server refuses or ignores it" in text
+    assert "1 line is skipped, because it is not known whether the server has the option: mycnf lint shows it." in text
