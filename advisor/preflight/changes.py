@@ -14,6 +14,7 @@ from advisor.preflight.start_command import running_arguments
 from advisor.redaction import MASK, redact_value
 from advisor.verdict.names import LOADS_EARLY
 from advisor.verdict.settings import is_same_value
+from rules.core.counters import SET_AT_RUN_TIME
 from rules.core.network import variables_set_by_cluster
 from rules.replication import channel_suffix, replica_channels
 from rules.security.encryption import BINLOG_ENCRYPTION, options_needing_keyring
@@ -36,6 +37,9 @@ NEW_SOURCES = {
 
 FILE_IS_OLDER = "the file is older than the running server"
 COMMAND_DIFFERS = "the running server was started with another value"
+
+
+OUTRANKING = frozenset({Origin.PERSISTED, Origin.COMMAND_LINE})  # sources that outrank the lines of files
 
 
 class ChangedVariable(NamedTuple):
@@ -244,17 +248,27 @@ def _is_unchanged(name: str, view: NextValue, now: RuleContext) -> bool:
 
 def _changed_variable(name: str, view: NextValue, now: RuleContext, clock: _Clock) -> ChangedVariable:
     setting, option = now.settings.get(name), now.catalog.find_variable(name)
+    edited = clock.may_be_edited(view)
     return ChangedVariable(
         name=name,
         running=now.server.variables[name],
         view=view,
-        origin=origin_of(name, now),
+        origin=Origin.RUNTIME if not edited and _was_reset(name, view, now) else origin_of(name, now),
         place=setting.location if setting else None,
         origins_known=bool(now.server.origins),
-        may_be_edited=clock.may_be_edited(view),
+        may_be_edited=edited,
         dynamic=option is None or bool(option.dynamic),
         is_literal=name in HOST_DEFAULTS or (option is not None and option.kind in LITERAL_KINDS),
     )
+
+
+def _was_reset(name: str, view: NextValue, now: RuleContext) -> bool:
+    """Whether a SET gave a variable its default again, over the persisted value or the argument that it started with.
+
+    A SET SESSION alone, which MySQL reports in the same way, would have left the value that the server started with.
+    """
+    reported = now.server.origins.get(name)
+    return view.source in OUTRANKING and reported is not None and reported.source.upper() in SET_AT_RUN_TIME
 
 
 class _Clock:

@@ -328,6 +328,17 @@ def test_set_over_the_command_line(server_name: str, mycnf: Mycnf, start: Start,
     assert lost["message"].startswith("It was set at run time: the running server was started with another value.")
 
 
+@pytest.mark.servers("mysql-9.7")
+def test_a_default_over_an_argument(server_name: str, mycnf: Mycnf, start: Start, tmp_path: Path) -> None:
+    """A SET to the default over an argument is lost, although MySQL reports it as it reports that of a session."""
+    file = written(tmp_path / "my.cnf", QUICKLY)
+    sandbox = start(server_name, option_file=file, arguments=("--sort-buffer-size=1M",))
+    run(sandbox, "SET GLOBAL sort_buffer_size = 262144")
+    (lost,) = items(preflight(mycnf, sandbox, "--format", "json"))
+    found = (lost["kind"], lost["variable"], lost["running"], lost["next"])
+    assert found == ("lost", "sort_buffer_size", "262144", "1048576")
+
+
 @pytest.mark.servers("mariadb-11.8")
 def test_one_expiry(server_name: str, mycnf: Mycnf, start: Start, tmp_path: Path) -> None:
     """The expiry in days follows the one in seconds that a SET changed: no line was removed."""
