@@ -11,7 +11,7 @@ from advisor.redaction import redact_value
 from advisor.verdict import Outcome, judge_value
 from advisor.verdict.settings import DEFAULT_CONNECTIONS
 from rules.core.context import REMOVE_LINE
-from rules.core.subject import find_line
+from rules.core.subject import find_line, name_in_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def advise(
     False if the variable is dynamic but cannot be given this value at run time.
     """
     option = context.catalog.find_variable(name) or context.catalog.get(name)
-    if option is None or judge_value(option.name, str(value), context.catalog).outcome is not Outcome.ACCEPTED:
+    if option is None or judge_value(name_in_file(option), str(value), context.catalog).outcome is not Outcome.ACCEPTED:
         return None
     shown = exact_size(value) if size and isinstance(value, int) else str(value)
     if context.has("server"):
@@ -62,7 +62,7 @@ def advise(
 
         return server_action(context, option, str(value), shown, live=live, risk=risk, watch=watch)
     restart = not (live and option.dynamic and option.variable is not None)
-    done = Action(option_line=f"{option.name} = {shown}", risk=risk, restart=restart, watch=watch)
+    done = Action(option_line=f"{name_in_file(option)} = {shown}", risk=risk, restart=restart, watch=watch)
     if context.find_source is None:
         return done
     from rules.core.statements import document_action
@@ -212,7 +212,7 @@ def kernel_setting_help(context: RuleContext, name: str, value: int) -> str:
     """Where to write a setting of the kernel so that it outlives a reboot, and how to load it now."""
     of_network = name.startswith("net.")
     if of_network and _is_in(context, KUBERNETES):
-        return f"set the sysctl {name} to {value} in the pod's securityContext"
+        return f"set the sysctl {name} to {value} in the pod's securityContext, if the kubelet allows it"
     if of_network and _is_in(context, *IMAGES):
         return f"give the container --sysctl {name}={value}"
     file = f"/etc/sysctl.d/90-{context.target.flavour}.conf"
@@ -348,7 +348,7 @@ def _value_of_action(f: Finding, action: Action) -> AdvisedValue | None:
     name, sign, after = text.partition("=")
     if not sign:
         return None
-    option = name.strip().replace("-", "_").removeprefix("loose_")
+    option = name.strip().replace("-", "_").lower().removeprefix("loose_")
     own = option in {f.canonical, f.option} and f.value is not None
     undone = action.replaces or _setting_of(action.undo)
     old = (f.value or "") if own else undone.partition("=")[2].strip()

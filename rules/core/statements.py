@@ -13,7 +13,7 @@ from advisor.redaction import MASK, name_control_characters
 from advisor.verdict import judge_value
 from advisor.verdict.number import SUFFIXES, parse_digits
 from rules.core.context import COMMAND, reload_step
-from rules.core.subject import find_value_source
+from rules.core.subject import find_value_source, name_in_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def _with_permanent_place(
     done: Action, context: RuleContext, option: Option, decided: ValueSource | None, shown: str
 ) -> Action:
     """Add the setting that keeps the value after a restart, in the place that decides the value."""
-    line = f"{option.name} = {shown}"
+    line = f"{name_in_file(option)} = {shown}"
     if decided is None:
         return done._replace(option_line=line, place=server_option_file(context))
     if decided.origin is Origin.COMMAND_LINE:
@@ -196,8 +196,8 @@ def _with_permanent_place(
         argument = argument_for(decided, option, shown)
         return done._replace(argument=argument, place=decided.place, replaces=decided.text, risk=risk)
     own = decided.name.lower().replace("-", "_") in context.catalog.spellings(option.name)
-    held = own and decided.value is not None and decided.value == judge_value(option.name, shown, context.catalog).value
-    if held and done.statement:
+    wanted = judge_value(name_in_file(option), shown, context.catalog).value
+    if own and decided.value is not None and decided.value == wanted and done.statement:
         return done
     return done._replace(option_line=line, place=decided.place, replaces=decided.text)
 
@@ -216,7 +216,7 @@ def document_action(done: Action, context: RuleContext, option: Option, value: s
 
 def argument_for(decided: ValueSource, option: Option, value: str) -> str:
     """The command-line argument, `--sync-binlog=1`, with dashes or underscores as in the current one."""
-    name = option.name if "_" in decided.name else option.name.replace("_", "-")
+    name = name_in_file(option) if "_" in decided.name else name_in_file(option).replace("_", "-")
     return f"--{name}={shlex.quote(value)}"
 
 

@@ -7,7 +7,7 @@ from advisor.core.model import Edit, Fix, Location, Origin, Setting
 from advisor.optionfile.reader import LINE_BYTES, SPACE
 from advisor.redaction import redact_name, redact_value
 from advisor.verdict import LineVerdict, Outcome
-from advisor.verdict.names import find_name
+from advisor.verdict.names import CAPITALS, find_name
 from rules.core.context import REMOVE_LINE, ValueSource, reload_step, removal_step, source_of_line, source_place
 
 TYPE_CHECKING = False
@@ -73,14 +73,30 @@ def adapt_help_to_source(context: RuleContext, findings: Iterable[Finding]) -> l
 
 def _adapt_finding(context: RuleContext, finding: Finding) -> Finding:
     option = context.catalog.get(finding.canonical) if finding.canonical else None
-    if option is None or finding.actions or not finding.help:
+    if finding.actions or not finding.help:
         return finding
-    decided = find_value_source(context, option)
-    if decided is None or decided.origin not in OUTRANKING:
-        return finding
+    decided = find_value_source(context, option) if option else None
+    if option is None or decided is None or decided.origin not in OUTRANKING:
+        return _without_missing_line(context, finding, (option and option.variable) or finding.canonical or "")
     if finding.location is not None and finding.location != decided.place:
         return finding  # the finding is about a line, even if another line overrides it
     return finding._replace(help=_adapt_help(finding.help, decided, option))
+
+
+def _without_missing_line(context: RuleContext, finding: Finding, variable: str) -> Finding:
+    """The finding with a statement in place of the line to remove, if its value was set at run time: no line has it."""
+    setting = context.settings.get(variable)
+    if finding.location is not None or setting is None or setting.origin is not Origin.RUNTIME:
+        return finding
+    if context.server.managed:
+        return finding
+    kept = context.target.since("mysql", 8) and not (
+        context.has("files") and context.files.persisted_options is not None
+    )
+    persisted = f" and RESET PERSIST IF EXISTS {variable}" if kept else ""
+    return finding._replace(
+        help=finding.help.replace(REMOVE_LINE, f"run SET GLOBAL {variable} = DEFAULT{persisted}", 1)
+    )
 
 
 def _adapt_help(text: str, decided: ValueSource, option: Option) -> str:
@@ -186,6 +202,11 @@ def _last_line(context: RuleContext, name: str) -> LineVerdict | None:
 def written_name(line: Line) -> str:
     """The name of an option as written, lower case with underscores."""
     return redact_name((line.name or "").strip()).lower().replace("-", "_")
+
+
+def name_in_file(option: Option) -> str:
+    """The option's name for a line, with the capitals without which servers with case-sensitive names refuse it."""
+    return CAPITALS.get(option.name, option.name)
 
 
 def line_location(path: str, line: Line) -> Location:

@@ -272,7 +272,8 @@ def _house_message(
     help: str,  # noqa: A002 - the field of Finding
     action: Action | None = None,
 ) -> Finding:
-    text = f"{message} {broken.message.rstrip('.')}." if broken.message else message
+    end = "" if broken.message.endswith(("!", "?")) else "."
+    text = f"{message} {broken.message.rstrip('.')}{end}" if broken.message else message
     return reporter.finding(text, about, severity=broken.severity, help=help, actions=present(action))
 
 
@@ -350,7 +351,7 @@ def _action_values(action: Action, option: str) -> set[str]:
         (action.argument or "").removeprefix("--").partition("="),
         (action.statement or "").removesuffix(";").split(" ", 2)[-1].partition(" = "),
     ]
-    return {value.strip("'") for name, _, value in settings if name.replace("-", "_") == option}
+    return {value.strip("'") for name, _, value in settings if name.replace("-", "_").lower() == option}
 
 
 def _removes_required(finding: Finding, asked: OptionHouseRules, context: RuleContext) -> bool:

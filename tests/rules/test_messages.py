@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from rule_cases import Case, context_of_case
@@ -391,3 +391,31 @@ def test_a_new_name_is_not_taken_for_a_value(rule: str, line: str, value: str | 
     assert found.fix is not None
     change = advised_value(found)
     assert (change and change.after) == value
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ({"file": "max_connect_errors = 50"}, "remove the line"),
+        (
+            {"server": {"origins": {"max_connect_errors": "DYNAMIC"}, "persisted": {}}},
+            "run SET GLOBAL max_connect_errors = DEFAULT",
+        ),
+        (
+            {"server": {"origins": {"max_connect_errors": "DYNAMIC"}}},
+            "run SET GLOBAL max_connect_errors = DEFAULT and RESET PERSIST IF EXISTS max_connect_errors",
+        ),
+        (
+            {"server": {"origins": {"max_connect_errors": "PERSISTED"}, "persisted": {"max_connect_errors": "50"}}},
+            "run RESET PERSIST",
+        ),
+    ],
+)
+def test_no_line_is_to_be_removed_where_none_is(words: dict[str, Any], says: str, tmp_path: Path) -> None:
+    """A value that was set at run time goes back to its default by statements, as it may be persisted too."""
+    off = {"max_connect_errors": "50", "skip_name_resolve": "ON"}
+    server = {"variables": off, **words.get("server", {})}
+    rule = find_rule("uncounted-connect-errors")
+    assert rule is not None
+    (finding,) = run_rules(known("mysql-8.0.15", tmp_path, **(words | {"server": server})), [rule]).findings
+    assert finding.help.startswith(says)
