@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 WAITED = 5  # seconds; a shorter wait is common under load
 LONG_WAIT, MANY_WAITERS = 10, 10  # from both on, it is an error
 MANY_ROWS = 10_000  # a rollback of fewer takes a second at most
+AT_A_STATEMENT = frozenset({"Query", "Execute"})  # commands whose time is that of the statement
 KILL_STATEMENTS = {"rds": "CALL mysql.rds_kill", "aurora": "CALL mysql.rds_kill", "azure": "CALL mysql.az_kill"}
 MOST = 3  # findings of one rule
 CURRENT_WAITS = "innodb_row_lock_current_waits"
@@ -69,9 +70,16 @@ def doing(session: ServerSession) -> str:
         return "rolling back"
     if session.is_idle:
         return f"idle for {format_duration(session.seconds)}"
-    return (
-        f"in state {session.state or session.command} for {format_duration(session.seconds)}" if session.command else ""
-    )
+    state = session.state or session.command
+    if session.is_server_thread or session.command not in AT_A_STATEMENT:
+        return f"in state {state}" if session.command else ""  # the time of an applier is that of its event
+    return f"running for {format_duration(session.seconds)}{f' (state {session.state})' if session.state else ''}"
+
+
+def is_doing(session: ServerSession) -> str:
+    """As `doing`, with its verb: `has been idle for 5 s`, `is rolling back`."""
+    text = doing(session)
+    return f"{'has been' if text.startswith(('idle', 'running')) else 'is'} {text}"
 
 
 def held_text(session: ServerSession) -> str:
@@ -182,8 +190,8 @@ def idle_session_blocks_rows(context: RuleContext) -> Iterator[Finding]:
     for root in _row_blockers(context, idle=True):
         if root.longest >= WAITED and root.session.seconds >= WAITED:
             yield idle_session_blocks_rows.finding(
-                f"{_waits(context, root)} behind {session_name(root.session)}, which has locked rows and is "
-                f"{doing(root.session)}.{held_text(root.session)}",
+                f"{_waits(context, root)} behind {session_name(root.session)}, which has locked rows and "
+                f"{is_doing(root.session)}.{held_text(root.session)}",
                 help="look at what the session did, have its client commit or roll back, or kill it",
                 severity=severity_of(root, Severity.WARNING),
                 actions=present(look_action(context, root.session), kill_action(context, root.session)),
@@ -229,8 +237,8 @@ def statement_blocks_rows(context: RuleContext) -> Iterator[Finding]:
         opened = root.session.transaction
         if opened is not None and (opened.age or 0) >= LONG_WAIT and root.longest >= LONG_WAIT:
             yield statement_blocks_rows.finding(
-                f"{_waits(context, root)} behind {session_name(root.session)}, which has locked rows and is "
-                f"{doing(root.session)}.{held_text(root.session)}",
+                f"{_waits(context, root)} behind {session_name(root.session)}, which has locked rows and "
+                f"{is_doing(root.session)}.{held_text(root.session)}",
                 help=_statement_remedy(root.session),
                 severity=Severity.WARNING if len(root.waiters) >= MANY_WAITERS else None,
                 actions=(look_action(context, root.session),),

@@ -147,7 +147,9 @@ def metadata_lock_queue(context: RuleContext) -> Iterator[Finding]:
                 f"{sessions_wait(count)} up to {format_duration(root.longest)} for a metadata lock on "
                 f"{root.wait.name or 'an object'}. {sentence(session_name(root.session))} holds it"
                 f"{_comma(doing(root.session))}.{held_text(root.session)}",
-                help="end the waiting DDL, or the session that holds the lock",
+                help="end the waiting DDL, or the session that holds the lock"
+                if changes
+                else "let the session that holds the lock finish, or end it",
                 severity=severity_of(root, Severity.WARNING),
                 actions=present(
                     look_action(context, root.session),
@@ -178,9 +180,9 @@ def _likely_queue(context: RuleContext, waiting: list[ServerSession]) -> Finding
     return metadata_lock_queue.finding(
         f"{sessions_wait(len(waiting))} up to {format_duration(waiting[0].seconds)} for a metadata lock on a table. "
         f"{_likely_holder_text(blocking, holders, prepared)}{_younger_text(blocking, holders)}",
-        help="end the waiting DDL, or commit or roll back the prepared transaction"
+        help="end the DDL if one waits, or commit or roll back the prepared transaction"
         if prepared and not holders
-        else "end the waiting DDL, or the session that holds the lock",
+        else "end the DDL if one waits, or the session that holds the lock",
         confidence=Confidence.LIKELY,
         severity=Severity.ERROR if len(waiting) >= MANY_WAITERS and waiting[0].seconds >= LONG_WAIT else None,
         actions=present(look, locks, recover)
@@ -430,6 +432,8 @@ def named_lock_queue(context: RuleContext) -> Iterator[Finding]:
     who = f" {sentence(session_name(roots[0].session))} holds it{_comma(doing(roots[0].session))}." if roots else ""
     yield named_lock_queue.finding(
         f"{sessions_wait(len(waiting))} up to {format_duration(waiting[0].seconds)} for a GET_LOCK lock.{who}",
-        help="look at the session that holds the lock",
+        help="look at the session that holds the lock"
+        if roots
+        else "SELECT IS_USED_LOCK('name of the lock') returns the connection that holds it; look what it does",
         actions=(look_action(context, roots[0].session),) if roots else (),
     )

@@ -68,7 +68,8 @@ def transaction_left_open(context: RuleContext) -> Iterator[Finding]:
     )
     if sessions:
         first = sessions[0]
-        others = f" So do {len(sessions) - 1} more." if len(sessions) > 1 else ""
+        more = len(sessions) - 1
+        others = f" So do {more:,} more." if more > 1 else " So does one more." if more else ""
         yield transaction_left_open.finding(
             f"{sentence(session_name(first))} keeps a transaction open, {doing(first)}.{held_text(first)}{others}",
             help="have the client commit or roll back, or kill the session if the client is gone",
@@ -176,7 +177,8 @@ def prepared_transaction_left(context: RuleContext) -> Iterator[Finding]:
     left = [one for one in blocking.detached if one.state == "RUNNING" and (one.age or 0) >= least]
     if left:
         oldest = max(left, key=lambda one: one.age or 0)
-        others = f" There are {len(left) - 1} more." if len(left) > 1 else ""
+        more = len(left) - 1
+        others = f" There are {more:,} more." if more > 1 else " There is one more." if more else ""
         behind = f"{sessions_wait(len(stuck))} up to {format_duration(longest)} for rows, probably behind it."
         others += f" {behind}" if longest >= WAITED else ""
         yield prepared_transaction_left.finding(

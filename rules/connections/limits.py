@@ -283,9 +283,10 @@ def thread_pool_unlike_processors(context: RuleContext) -> Iterator[Finding]:
     size, cpus = context.number("thread_pool_size"), context.host.usable_cpus
     if not size or not cpus or not uses_thread_pool(context) or not context.is_set("thread_pool_size"):
         return
-    if size > cpus * TIMES_THE_CPUS or size * TIMES_THE_CPUS < cpus:
+    enough = max(1, round(cpus))
+    if size != enough and (size > cpus * TIMES_THE_CPUS or size * TIMES_THE_CPUS < cpus):
         action = advise(
-            context, "thread_pool_size", max(1, round(cpus)), watch="Threadpool_threads",
+            context, "thread_pool_size", enough, watch="Threadpool_threads",
             risk="statements wait longer for a thread while long ones run",
         )  # fmt: skip
         yield thread_pool_unlike_processors.finding(

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 STATEMENTS = "init_connect"
 LIFETIME = "default_password_lifetime"
+DISCONNECTS = "disconnect_on_expired_password"  # ON by default on MySQL, OFF on MariaDB
 MODE = "sql_mode"
 QUOTES = "'\"`"
 WIDE_SCOPES = frozenset({"global", "persist", "persist_only"})
@@ -179,9 +180,10 @@ def _split(text: str, separator: str) -> Iterator[str]:
     docs=Docs(
         why="default_password_lifetime is for all accounts that have no lifetime of their own. Once a password is "
         "older, MySQL refuses the login with error 1862, and MariaDB lets the client in but refuses its statements "
-        "with error 1820. Programs and replicas cannot change a password, so they stop at a time that nothing "
-        "announces. On MariaDB an account without a recorded date of its password is expired at once: the root that "
-        "mariadb-install-db creates with --auth-root-authentication-method=normal was.",
+        "with error 1820; disconnect_on_expired_password makes either do the other. Programs and replicas cannot "
+        "change a password, so they stop at a time that nothing announces. On MariaDB an account without a recorded "
+        "date of its password is expired at once: the root that mariadb-install-db creates with "
+        "--auth-root-authentication-method=normal was.",
         fix="ALTER USER 'name'@'host' PASSWORD EXPIRE NEVER for the accounts of programs and replicas, and change "
         "their passwords by a plan. Or set default_password_lifetime to 0 and give accounts of people a lifetime.",
         risk="Passwords of these accounts stay valid until they are changed.",
@@ -196,10 +198,11 @@ def expiring_passwords(context: RuleContext) -> Iterator[Finding]:
     """Report an explicitly configured lifetime of passwords."""
     days = context.number(LIFETIME)
     if days and context.is_set(LIFETIME):
-        refused = "refuses the statements" if context.target.is_mariadb else "refuses the logins"
+        logins = context.settings.on(DISCONNECTS)
+        refused = "refuses the logins" if logins else "refuses the statements"
         age = f"{days:,} days after its last change" if days > 1 else "a day after its last change"
         yield expiring_passwords.finding(
-            f"A password expires {age}; then the server {refused} of its account, of programs and replicas too.",
+            f"A password expires {age}; then the server {refused} of its account, also those of programs and replicas.",
             variable_subject(context, LIFETIME),
             help="run ALTER USER … PASSWORD EXPIRE NEVER for the accounts of programs and replicas",
         )

@@ -112,8 +112,8 @@ def unused_thread_pool(context: RuleContext) -> Iterator[Finding]:
         return  # the default is the pool
     if sized and context.text("thread_handling") is not None and not uses_thread_pool(context):
         yield unused_thread_pool.finding(
-            f"{' and '.join(sized)} {'have' if len(sized) > 1 else 'has'} no effect: each connection has its own "
-            "thread, and there is no thread pool.",
+            f"{' and '.join(sized)} {'have' if len(sized) > 1 else 'has'} no effect: thread_handling is "
+            f"{str(context.text('thread_handling')).lower()}, so there is no thread pool.",
             variable_subject(context, sized[0]),
             help=f"set thread_handling = pool-of-threads{_enough_threads(context)}, or remove the line",
         )
@@ -156,8 +156,8 @@ def starved_thread_pool(context: RuleContext) -> Iterator[Finding]:
             risk="memory for the threads while so many sessions wait",
         )  # fmt: skip
         yield starved_thread_pool.finding(
-            f"The thread pool may create {threads:,} threads for {connections:,} connections: once that many sessions "
-            "wait for a lock, its holder gets no thread to release it.",
+            f"The thread pool may create {threads:,} thread{'s' if threads > 1 else ''} for {connections:,} "
+            "connections: once as many sessions as threads wait for a lock, its holder gets no thread to release it.",
             variable_subject(context, "thread_pool_max_threads"),
             severity=Severity.NOTE if threads >= AMPLE_THREADS else None,
             help=help_line(action),

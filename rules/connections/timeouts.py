@@ -20,9 +20,10 @@ DAY = 24 * HOUR
 MINUTE = 60
 ROW_WAIT = 50  # seconds: the default of innodb_lock_wait_timeout in every series
 SHORT_PAUSE = 10  # seconds; below, an ordinary pause of a client or of the network ends its session
+# The pause that ends a session, and what fails by it.
 NETWORK_WAITS = {
-    "net_read_timeout": "pauses in the middle of a statement",
-    "net_write_timeout": "reads nothing of a result",
+    "net_read_timeout": ("pauses in the middle of a statement or of LOAD DATA LOCAL", "imports"),
+    "net_write_timeout": ("reads nothing of a result", "dumps and exports"),
 }
 LOCK_WAITS = ("innodb_lock_wait_timeout", "lock_wait_timeout")
 
@@ -328,7 +329,7 @@ def deadlocks_time_out(context: RuleContext) -> Iterator[Finding]:
 )
 def short_network_timeouts(context: RuleContext) -> Iterator[Finding]:
     """Report explicitly configured network timeouts of a few seconds."""
-    for name, pause in NETWORK_WAITS.items():
+    for name, (pause, failing) in NETWORK_WAITS.items():
         seconds, usual = context.number(name), default_number(context, name)
         if seconds and seconds < SHORT_PAUSE and usual and context.is_set(name):
             action = advise(
@@ -336,7 +337,7 @@ def short_network_timeouts(context: RuleContext) -> Iterator[Finding]:
                 risk="the session of a client that is gone remains for longer; open sessions keep their limit",
             )  # fmt: skip
             yield short_network_timeouts.finding(
-                f"A session ends when its client {pause} for {format_duration(seconds)}; dumps and exports fail.",
+                f"A session ends when its client {pause} for {format_duration(seconds)}; {failing} fail.",
                 variable_subject(context, name),
                 help=help_line(action),
                 actions=present(action),
@@ -375,7 +376,7 @@ def idle_sessions_kept(context: RuleContext) -> Iterator[Finding]:
         usual = default_number(context, IDLE) or DEFAULT_IDLE
         action = advise(context, IDLE, usual, risk="open sessions keep their limit", watch="Threads_connected")
         yield idle_sessions_kept.finding(
-            f"A session that its client abandoned stays open for {format_duration(seconds)}, and counts toward "
+            f"A session that its client abandoned may stay open for {format_duration(seconds)}, and counts toward "
             "max_connections.",
             variable_subject(context, IDLE),
             help=help_line(action),

@@ -34,6 +34,8 @@ REFUSED_BY_LIMIT = "connection_errors_max_connections"
 RUNNING = "threads_running"
 ROWS = "row lock"
 USER_LOCK = "user-level lock"
+GLOBAL_LOCKS = frozenset({"global read lock", "commit lock", "backup lock"})
+ALL_ERRORS = 2  # the log_warnings from which MariaDB logs each aborted connection
 BOUND_THEM = "see what they wait for, and limit the clients' pools"
 
 
@@ -326,6 +328,12 @@ def _lock_holder_query(context: RuleContext, waits: dict[str, int]) -> str:
         return "information_schema.innodb_lock_waits" if context.target.is_mariadb else "sys.innodb_lock_waits"
     if next(iter(waits)) == USER_LOCK:
         return "SELECT IS_USED_LOCK('name of the lock') names the connection"
+    if next(iter(waits)) in GLOBAL_LOCKS:
+        granted = "performance_schema.metadata_locks, OBJECT_TYPE GLOBAL, COMMIT or BACKUP LOCK"
+        shown = context.target.since("mysql", 8) and context.text("performance_schema") == "ON"
+        return granted if shown else "a backup, or a session that ran FLUSH TABLES WITH READ LOCK"
+    if not next(iter(waits)).endswith("metadata lock"):
+        return "the oldest statement in SHOW FULL PROCESSLIST"
     oldest = "the oldest row of information_schema.innodb_trx"
     if context.target.is_mariadb:
         return f"{oldest}, or the plugin METADATA_LOCK_INFO"
@@ -365,8 +373,8 @@ def aborted_connects(context: RuleContext) -> Iterator[Finding]:
     failed, attempts = _failed_connections(context, window), window.delta("connections")
     if _is_high_share(failed, attempts):
         yield aborted_connects.finding(
-            f"{failed:,} of {attempts:,} connections failed before a session began "
-            f"{window_text(window)}{_error_reasons(window)}.",
+            f"{failed:,} connection attempts failed before a session began{_error_reasons(window)} "
+            f"{window_text(window)}, with {attempts:,} new connections.",
             help=f"find the hosts they come from{_place_of_errors(context)}",
         )
 
@@ -374,9 +382,12 @@ def aborted_connects(context: RuleContext) -> Iterator[Finding]:
 def _place_of_errors(context: RuleContext) -> str:
     """Where the server shows the hosts; with skip_name_resolve the host cache is empty (CONA-26)."""
     if context.target.is_mariadb:
-        return ", in the error log"
-    if context.settings.on("skip_name_resolve"):
-        return ", in the error log with log_error_verbosity = 3 (with skip_name_resolve the host cache is empty)"
+        silent = (context.number("log_warnings") or 0) < ALL_ERRORS
+        return f", in the error log{f' with log_warnings = {ALL_ERRORS}' if silent else ''}"
+    off = "skip_name_resolve" if context.settings.on("skip_name_resolve") else ""
+    off = off or ("host_cache_size = 0" if context.number("host_cache_size") == 0 else "")
+    if off:
+        return f", in the error log with log_error_verbosity = 3 (with {off} the host cache is empty)"
     return " (performance_schema.host_cache)"
 
 
@@ -398,7 +409,7 @@ def _error_reasons(window: Workload) -> str:
         "aborted_connects_preauth": "before they named an account",
     }
     reasons = [f"{n:,} {words_of_it}" for name, words_of_it in parts.items() if (n := window.delta(name))]
-    return f", {' and '.join(reasons)}" if reasons else ""
+    return f" ({' and '.join(reasons)})" if reasons else ""
 
 
 @rule(

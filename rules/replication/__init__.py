@@ -105,8 +105,9 @@ def missing_confirmations(context: RuleContext, name: str) -> tuple[str, str] | 
     counts = {count: context.number(count) for count in names}
     count, wanted = next(((count, number) for count, number in counts.items() if number), ("", 1))
     few = clients.isdigit() and int(clients) < wanted
-    some = "no replica takes part" if clients == "0" else f"only {clients} of {wanted} replicas take part"
-    remedy = "look why the replicas don't confirm, or switch it off"
+    take = "takes" if clients == "1" else "take"
+    some = "no replica takes part" if clients == "0" else f"only {clients} of {wanted} replicas {take} part"
+    remedy = "find out why the replicas don't confirm, or switch it off"
     if few:
         remedy = "connect a replica that has it switched on too, or switch it off here"
         remedy += f", or lower {count}" if count and wanted > 1 else ""

@@ -181,8 +181,9 @@ def errant_transactions(context: RuleContext) -> Iterator[Finding]:
     errant = _errant_positions(chain.own, sources) if context.target.is_mariadb else _errant_set(chain.own, sources)
     if errant:
         names = " and ".join(source.name for source in sources)
+        whose = f"its source {names} does" if len(sources) == 1 else f"its sources {names} do"
         yield errant_transactions.finding(
-            f"The replica has {errant[0]} that its source {names} does not have: {_shorten_text(errant[1])}.",
+            f"The replica has {errant[0]} that {whose} not have: {_shorten_text(errant[1])}.",
             help="use mysqlbinlog to see what they changed, then repeat it on the source or rebuild this replica",
         )
 
@@ -268,7 +269,7 @@ def duplicate_server_id(context: RuleContext) -> Iterator[Finding]:
         linked = _is_linked(chain, twins)
         yield duplicate_server_id.finding(
             f"{_names(twins)} and this server have the same server_uuid. "
-            + ("Replicas of one source then disconnect each other." if linked else "They cannot replicate together."),
+            + ("One of them cannot stay connected." if linked else "They cannot replicate together."),
             severity=Severity.ERROR if linked else None,
             help="stop one of them, remove auto.cnf from its data directory, and start it: it generates a server_uuid",
         )

@@ -95,8 +95,9 @@ def _wildcard_help(name: str) -> str:
     evidence=("REPL-01",),
     docs=Docs(
         why="Changes that are not in the binary log reach no replica, and after a point-in-time restore these "
-        "databases are as they were in the backup. For changes that are logged as statements, as DDL always is, the "
-        "session's default database decides whether they are logged.",
+        "databases are as they were in the backup. Beside binlog_do_db, binlog_ignore_db has no effect. For changes "
+        "that are logged as statements, as DDL always is, the session's default database decides whether they are "
+        "logged.",
         fix="Filter on the replicas that need less first (replicate_wild_ignore_table), or copy these databases to "
         "them. Then log everything.",
         risk="Larger binary logs. A replica without the filter stops at the first change of a table that it lacks.",
@@ -109,11 +110,13 @@ def filtered_binary_log(context: RuleContext) -> Iterator[Finding]:
     """Report filters of an enabled binary log."""
     lines = [line for line in filter_lines(context, LOGGED) if _is_exclusion(line)]
     if lines and writes_binary_log(context):
-        names = list(dict.fromkeys(_database_name(line) for line in lines if line.canonical == lines[0].canonical))
+        lines = [line for line in lines if line.canonical == LOGGED[0]] or lines  # without effect beside one of these
+        names = list(dict.fromkeys(map(_database_name, lines)))
         listed = ", ".join(names) if len(names) <= MOST_NAMED else f"{names[0]} and {len(names) - 1} other databases"
-        some = f"only changes of {listed}" if lines[0].canonical == "binlog_do_db" else f"no changes of {listed}"
+        of_some = lines[0].canonical == "binlog_do_db"
+        some = f"only changes of {listed}; other changes" if of_some else f"no changes of {listed}; these"
         yield filtered_binary_log.finding(
-            f"The binary log contains {some}; other changes reach no replica and cannot be restored from it.",
+            f"The binary log contains {some} reach no replica and cannot be restored from it.",
             verdict_subject(lines[0]),
             help="filter on the replicas that need less, or copy these databases to them; then remove the filter here",
         )
@@ -155,9 +158,9 @@ def filter_by_default_database(context: RuleContext) -> Iterator[Finding]:
         connection, dot, _ = (line.placed.line.name or "").rpartition(".")  # MariaDB: a filter of one connection
         channel, colon, database = _database_name(line).rpartition(":") if channels else ("", "", _database_name(line))
         yield filter_by_default_database.finding(
-            f"{line.canonical} filters by the session's default database: a change to a table of "
-            f"{database} from a session with another default database is filtered as if it belonged to "
-            "that database.",
+            f"{line.canonical} filters DDL and other statements by the session's default database: one that changes a "
+            f"table of {database} from a session with another default database is filtered as if it belonged to that "
+            "database.",
             verdict_subject(line),
             help=f"write {connection}{dot}{better} with the pattern {channel}{colon}database.% instead",
         )

@@ -308,7 +308,8 @@ def galera_local_schema_changes(context: RuleContext) -> Iterator[Finding]:
     if uses_galera(context) and context.is_set(name) and context.text(name) == "RSU":
         action = advise(context, name, "TOI", risk="DDL blocks the cluster while it runs")
         yield galera_local_schema_changes.finding(
-            "Every CREATE and ALTER stays on this node. Rows for it fail on the others, which can expel this node.",
+            "Every CREATE and ALTER runs on this node only. Rows of a table that only this node has fail on the "
+            "others, which can expel it.",
             variable_subject(context, name),
             help=help_line(action) or "remove the line, and set RSU in a session where it is needed",
             actions=present(action),

@@ -8,7 +8,7 @@ from rules.core.advice import advise, present
 from rules.core.context import MissingFact
 from rules.core.counters import MINIMUM_EVENTS, MINIMUM_WINDOW, window_text
 from rules.core.subject import variable_subject
-from rules.replication.galera import ADDRESS, MARIADB, is_node, is_primary_node, node_addresses, provider_options
+from rules.replication.galera import ADDRESS, MARIADB, YES, is_node, is_primary_node, node_addresses, provider_options
 from rules.replication.galera_node import APPLIERS, set_provider_option
 
 TYPE_CHECKING = False
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from advisor.facts import Workload
     from rules.core.context import RuleContext
 
-DONOR, SYNCED = 2, 4  # wsrep_local_state
-STATES = {1: "Joining", DONOR: "Donor/Desynced", 3: "Joined"}
+DONOR, JOINED = 2, 3  # wsrep_local_state
+STATES = {1: "Joining", DONOR: "Donor/Desynced", JOINED: "Joined"}
 DESYNC, REJECT = "wsrep_desync", "wsrep_reject_queries"
 QUEUE, COMMITTED = "wsrep_local_recv_queue", "wsrep_last_committed"
 SENT, PAUSED = "wsrep_flow_control_sent", "wsrep_flow_control_paused_ns"
@@ -161,15 +161,16 @@ def galera_rejects_queries(context: RuleContext) -> Iterator[Finding]:
     "GAL016",
     "galera-desynced",
     severity=Severity.NOTE,
-    summary="The node is not synchronized: it may serve old data, and the cluster does not wait for it.",
+    summary="The node is not synchronized: it may serve old data.",
     needs=("server",),
     targets=MARIADB,
     options=(DESYNC,),
-    evidence=("ASK-GAL-04", "GAL-10"),
+    evidence=("ASK-GAL-04", "GAL-10", "GAL-17"),
     docs=Docs(
         why="A donor, a node with wsrep_desync = ON and a node under FLUSH TABLES WITH READ LOCK are in the state "
         "Donor/Desynced. They send no flow control, so their queue of received write sets has no limit and readers may "
-        "see old data. A node in state Joined catches up with its queue. From a thousand waiting write sets on the "
+        "see old data; with gcs.sync_donor they do. A node in state Joined catches up with its queue, and the cluster "
+        "waits for it where the queue is long. From a thousand waiting write sets on the "
         "finding is a warning; that threshold is our choice.",
         fix="Wait until the state transfer or the backup has ended. Set wsrep_desync = OFF if it was left ON.",
         risk="A node that is synchronized again takes part in flow control: if its queue is long, it pauses the "
@@ -185,7 +186,13 @@ def galera_desynced(context: RuleContext) -> Iterator[Finding]:
         return
     waiting = context.server.counter(QUEUE) or 0
     chosen = context.settings.on(DESYNC) is True
-    reason = "wsrep_desync is ON" if chosen else "a state transfer, a backup or FLUSH TABLES WITH READ LOCK"
+    catches_up = state == STATES[JOINED]
+    reason = "a state transfer, a backup or FLUSH TABLES WITH READ LOCK"
+    reason = (
+        "wsrep_desync is ON" if chosen else "it catches up after a state transfer or a backup" if catches_up else reason
+    )
+    waited_for = catches_up or provider_options(context).get("GCS.SYNC_DONOR") in YES
+    held = "" if waited_for else ", and the cluster does not wait for this node"
     action = Action(
         statement="SET GLOBAL wsrep_desync = OFF;",
         undo="SET GLOBAL wsrep_desync = ON;",
@@ -194,11 +201,13 @@ def galera_desynced(context: RuleContext) -> Iterator[Finding]:
     )
     yield galera_desynced.finding(
         f"The node is {state} ({reason}): {waiting:,} received write set{'' if waiting == 1 else 's'} wait"
-        f"{'s' if waiting == 1 else ''}, and the cluster does not wait for this node.",
+        f"{'s' if waiting == 1 else ''}{held}.",
         variable_subject(context, DESYNC) if chosen else None,
         severity=Severity.WARNING if waiting >= LONG_QUEUE else None,
         help="set wsrep_desync = OFF when the backup or the maintenance has ended"
         if chosen
+        else "wait until it has caught up, and send readers to other nodes"
+        if catches_up
         else "wait until it has ended, or end the session that holds the lock; send readers to other nodes",
         actions=present(action if chosen and not context.server.managed else None),
     )
@@ -321,9 +330,10 @@ def galera_slow_applier(context: RuleContext) -> Iterator[Finding]:
     if window.delta(COMMITTED) == 0 or (asked < MINIMUM_EVENTS and queue < _queue_limit(context)):
         return
     action = _more_appliers(context)
+    long = f"{queue:,} write set{'s' if queue > 1 else ''} or more waited, and " if queue else ""
     yield galera_slow_applier.finding(
-        f"The node applies more slowly than the cluster writes: {queue:,} write sets or more waited, and it asked for "
-        f"{asked:,} pause{'' if asked == 1 else 's'} {window_text(window)}.",
+        f"The node applies more slowly than the cluster writes: {long}it asked for {asked:,} "
+        f"pause{'' if asked == 1 else 's'} {window_text(window)}.",
         variable_subject(context, APPLIERS) if action else None,
         help=f"{action.statement or action.option_line}".rstrip(";")
         if action
@@ -380,8 +390,9 @@ def galera_conflicts(context: RuleContext) -> Iterator[Finding]:
     lost, commits = aborts + failures, window.delta("wsrep_local_commits") or 0
     if lost < MINIMUM_EVENTS or lost < CONFLICT_SHARE * (lost + commits):
         return
+    was = " was" if aborts == 1 else "s were"
     yield galera_conflicts.finding(
-        f"Conflicts with other nodes: {aborts:,} local transactions were aborted and {failures:,} failed "
+        f"Conflicts with other nodes: {aborts:,} local transaction{was} aborted and {failures:,} failed "
         f"certification, {commits:,} committed {window_text(window)}.",
         help="write on one node, or change a table on one node only; retry transactions that fail with error 1213",
     )

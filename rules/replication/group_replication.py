@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from advisor.core import NamedTuple
-from advisor.core.model import Confidence, Severity
+from advisor.core.model import Confidence, Origin, Severity
 from rules.core import Docs, Span, rule
-from rules.core.subject import variable_subject
-from rules.durability import writes_binary_log
+from rules.core.subject import variable_subject, written_name
+from rules.durability import log_bin_line, switches_off, writes_binary_log
 from rules.durability.crash_safety import CHECKSUM, GROUP, NEEDS_NONE_BEFORE
 from rules.replication import (
     APPLIED_POSITION,
@@ -61,7 +61,9 @@ OUTSIDE = ("OFFLINE", "ERROR")  # states of a member that has left its group or 
 def group_founds_itself_anew(context: RuleContext) -> Iterator[Finding]:
     """Report group_replication_bootstrap_group = ON."""
     if context.is_set(FOUNDS) and context.settings.on(FOUNDS):
-        by_hand = context.settings.on(STARTS) is False
+        setting = context.settings.get(FOUNDS)
+        set_now = setting is not None and setting.origin is Origin.RUNTIME  # a restart of the server loses it
+        by_hand = set_now or context.settings.on(STARTS) is False
         yield group_founds_itself_anew.finding(
             f"The next {'START GROUP_REPLICATION' if by_hand else 'start'} bootstraps a second group of the same name "
             "instead of joining the existing one.",
@@ -120,7 +122,11 @@ def _missing_requirements(context: RuleContext) -> Iterator[Requirement]:
     if (mode := context.text("gtid_mode")) not in {"ON", None}:
         yield Requirement(f"gtid_mode is {mode}", "gtid_mode and enforce_gtid_consistency = ON", ("gtid_mode",))
     if not writes_binary_log(context):
-        yield Requirement("there is no binary log", "log_bin = NAME", ("log_bin",))
+        line = log_bin_line(context)
+        off = written_name(line.placed.line) if line is not None and switches_off(line) else ""
+        yield Requirement(
+            "there is no binary log", f"log_bin = NAME without {off}" if off else "log_bin = NAME", ("log_bin",)
+        )
     if upper_value(context, LOGS_UPDATES) == "OFF" and _is_certain(context, LOGS_UPDATES):
         yield _applier_requirement(context, LOGS_UPDATES, "OFF", "ON")
     if (log := context.text("binlog_format")) not in {"ROW", None}:

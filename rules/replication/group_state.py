@@ -50,6 +50,12 @@ def _own_member(context: RuleContext) -> GroupMember | None:
     return next((member for member in _members(context) if member.own), None)
 
 
+def _queue_text(member: GroupMember | None) -> str:
+    """A sentence, after a space, about the transactions that a member has not applied yet; empty without any."""
+    count = (member.applying if member else None) or 0
+    return f" {count:,} transaction{'s wait' if count > 1 else ' waits'} in its queue." if count else ""
+
+
 def _applier(context: RuleContext) -> ApplierTimes | None:
     part = context.server.replication
     return next((times for times in (part.applier_times if part else ()) if times.channel == APPLIER), None)
@@ -148,7 +154,7 @@ def group_applier_blocked(context: RuleContext) -> Iterator[Finding]:
     own, times = _own_member(context), _applier(context)
     if own is None or times is None or not times.locked or (times.applying or 0) < BLOCKED:
         return
-    waiting = f" {own.applying:,} transactions wait in its queue." if own.applying else ""
+    waiting = _queue_text(own)
     yield group_applier_blocked.finding(
         f"The group's applier on this member waits for a lock. The oldest transaction that waits was committed "
         f"{format_duration(times.applying or 0)} ago.{waiting}",
@@ -408,8 +414,7 @@ def recovering_group_member(context: RuleContext) -> Iterator[Finding]:
     """Report a member that is in state RECOVERING."""
     part = context.server.replication
     if part is not None and part.group_state == RECOVERING:
-        own = _own_member(context)
-        waiting = f" {own.applying:,} transactions wait in its queue." if own is not None and own.applying else ""
+        waiting = _queue_text(_own_member(context))
         yield recovering_group_member.finding(
             "MEMBER_STATE is RECOVERING: this member is fetching missing transactions, and its data is not "
             f"current.{waiting}",

@@ -265,10 +265,15 @@ def _lag_details(context: RuleContext, channel: dict[str, str]) -> str:
         f"Busy workers: {times.busy} of {times.workers}; used since their start: {times.used}."
         if times and times.workers > 1
         else "",
-        f"Received and not yet applied: {format_size(waiting)} bytes of binary log." if waiting else "",
+        f"Received and not yet applied: {_bytes_text(waiting)} of binary log." if waiting else "",
         WAITS if _waits_for_lock(context, channel) else "",
     ]
     return "".join(f" {sentence}" for sentence in sentences if sentence)
+
+
+def _bytes_text(size: int) -> str:
+    """`27.5M`, `100 bytes`, `1 byte`."""
+    return format_size(size) if size >= 1 << 10 else f"{size} byte{'' if size == 1 else 's'}"
 
 
 def _next_step(context: RuleContext, channel: dict[str, str], trend: Trend | None) -> str:

@@ -10,6 +10,7 @@ from rules.core.advice import (
     present,
     replica_keyword,
 )
+from rules.core.context import REMOVE_LINE
 from rules.core.subject import find_line, variable_subject
 from rules.durability import uses_innodb_binary_log, writes_binary_log
 from rules.replication import (
@@ -21,6 +22,7 @@ from rules.replication import (
     WORKERS,
     advise_first,
     advise_while_stopped,
+    available_name,
     explicit_name,
     skips_by_gtid,
     upper_value,
@@ -172,7 +174,8 @@ def unordered_parallel_replica(context: RuleContext) -> Iterator[Finding]:
             variable_subject(context, name),
             severity=None if about_order else Severity.NOTE,
             help=help_line(action)
-            or f"keep the commit order; that also needs {' and '.join(missing_for_commit_order(context))}",
+            or f"set {available_name(context, ORDER)} = ON, which also needs "
+            f"{' and '.join(missing_for_commit_order(context))}",
             actions=present(action),
         )
 
@@ -239,13 +242,18 @@ def replica_position_in_files(context: RuleContext) -> Iterator[Finding]:
     name, chosen = APPLIED_POSITION, context.is_set(APPLIED_POSITION)
     hint = name if chosen else _replica_variable(context)
     if context.text(name) == "FILE" and hint and not skips_by_gtid(context):
+        modern = context.target.since("mysql", 8)  # whose default is TABLE
+        action = advise_while_stopped(context, (name,), "TABLE")
+        if modern and action:
+            action = action._replace(option_line=None, argument=None, place=None) if action.statement else None
         yield replica_position_in_files.finding(
             f"{name} is FILE{'' if chosen else ' by default'}: the replica stores its position after it has applied "
             "the changes. After a crash in between it applies changes twice.",
             variable_subject(context, hint),
             severity=None if chosen else Severity.NOTE,
-            help=f"with the replica stopped, set {name} to TABLE with SET GLOBAL, then write the line",
-            actions=present(advise_while_stopped(context, (name,), "TABLE")),
+            help=f"with the replica stopped, set {name} to TABLE with SET GLOBAL, then "
+            + (REMOVE_LINE if modern else "write the line"),
+            actions=present(action),
         )
 
 
@@ -316,7 +324,7 @@ def tight_relay_log_limit(context: RuleContext) -> Iterator[Finding]:
             f"A limit of {format_size(limit)} holds fewer than two relay logs of {format_size(size)}; the receiver "
             "waits for space while no relay log can be removed, and then exceeds the limit.",
             variable_subject(context, "relay_log_space_limit"),
-            help="set it to several times max_relay_log_size, or make relay logs smaller",
+            help=f"set it to several times {format_size(size)}, the size of a relay log, or lower that",
         )
 
 
@@ -348,7 +356,8 @@ def half_switched_gtid_mode(context: RuleContext) -> Iterator[Finding]:
         number = line.raw if line is not None and (line.raw or "").isdigit() else None  # 1, meant as ON
         is_mode = f"{number} means {mode}, which" if number else mode
         yield half_switched_gtid_mode.finding(
-            f"gtid_mode = {is_mode} is a step of the switch to GTIDs; replicas cannot use auto-positioning.",
+            f"gtid_mode = {is_mode} is a step of the switch to GTIDs; replicas of this server cannot use "
+            "auto-positioning.",
             variable_subject(context, "gtid_mode"),
             severity=Severity.WARNING if number else None,
             help="finish the switch with gtid_mode = ON once every replica has only transactions with GTIDs",

@@ -129,7 +129,7 @@ CAUSES = {
     ),
     2061: Cause(
         "The account uses caching_sha2_password, which needs TLS or the source's public key.",
-        "set {source}_SSL = 1 with CHANGE {change} TO, or GET_{source}_PUBLIC_KEY = 1 in a trusted network",
+        "set {source}_SSL = 1 with CHANGE {change} TO{key}",
     ),
     3032: Cause(
         "The source is in offline mode and refuses the replica's account.",
@@ -377,7 +377,8 @@ def _meaning(cause: Cause | None) -> str:
 
 def _next_step(context: RuleContext, channel: dict[str, str], step: str, cause: Cause | None) -> str:
     source = source_keyword(context)
-    words = {"change": "REPLICATION SOURCE" if source == "SOURCE" else source, "source": source}
+    key = f", or GET_{source}_PUBLIC_KEY = 1 in a trusted network" if context.target.since("mysql", 8, 0, 4) else ""
+    words = {"change": "REPLICATION SOURCE" if source == "SOURCE" else source, "source": source, "key": key}
     details = f"details are in {_details(context, channel, step)}"
     if cause is None:
         return f"{details}; fix the cause, then start the replica"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MYSQL, MARIADB = "mysql-9.7.4", "mariadb-10.11"
 POOL = "thread_handling = pool-of-threads\n"
-METADATA = "Waiting for table metadata lock"
+METADATA, GLOBAL = "Waiting for table metadata lock", "Waiting for global read lock"
 DAY = "in a window of 10 s, server up 1 d"
 AT_START = {
     "small-thread-stack",
@@ -91,7 +91,6 @@ def test_connections_to_allow(peak: int, advised: int, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("cpus", "size", "groups", "says"), [
     (1.0, "1", 16, "16 statements at once, on 1 processor."),
-    (0.4, "1", 1, "1 statement at once, on 0.4 processors."),
     (0.9, "1", 2, "2 statements at once, on 0.9 processors."),
     (2.6, "3", 16, "16 statements at once, on 2.6 processors."),
 ])  # fmt: skip
@@ -173,6 +172,9 @@ def test_a_crowd(cpus: float, says: str, tmp_path: Path) -> None:
     (MARIADB, {METADATA: 9}, 0, "9 waited for a table metadata lock; no more than 3 are active.", "innodb_trx"),
     (MYSQL, {}, 11, "11 waited for a row lock; no more than 1 are active.", "sys.innodb_lock_waits"),
     (MYSQL, {"User lock": 10}, 0, "10 waited for a user-level lock; no more than 2 are active.", "IS_USED_LOCK"),
+    (MYSQL, {GLOBAL: 10}, 0, "10 waited for a global read lock;", "performance_schema.metadata_locks"),
+    ("mysql-5.7.22", {GLOBAL: 10}, 0, "10 waited for a global read lock;", "FLUSH TABLES WITH READ LOCK"),
+    (MYSQL, {"Waiting for table flush": 10}, 0, "10 waited for a table flush;", "the oldest statement"),
     (MYSQL, {METADATA: 2}, 1, "2 waited for a table metadata lock, 1 for a row lock; there are 4", "clients' pools"),
 ])  # fmt: skip
 def test_a_crowd_that_waits(  # noqa: PLR0917 - a row of the table
@@ -187,20 +189,53 @@ def test_a_crowd_that_waits(  # noqa: PLR0917 - a row of the table
     assert helps in found.help
 
 
-@pytest.mark.parametrize(("rises", "ends"), [
-    ({}, f"{DAY}."),
-    ({"access_denied_errors": 7}, f"{DAY}, 7 with access denied."),
+@pytest.mark.parametrize(("rises", "causes"), [
+    ({}, ""),
+    ({"access_denied_errors": 7}, " (7 with access denied)"),
     (
         {"access_denied_errors": 7, "aborted_connects_preauth": 5},
-        f"{DAY}, 7 with access denied and 5 before they named an account.",
+        " (7 with access denied and 5 before they named an account)",
     ),
 ])  # fmt: skip
-def test_why_connects_were_aborted(rises: dict[str, int], ends: str, tmp_path: Path) -> None:
+def test_why_connects_were_aborted(rises: dict[str, int], causes: str, tmp_path: Path) -> None:
     """The causes that the server reports are shown, and nothing else."""
     window = {"rises": {"aborted_connects": 20, "connections": 30, **rises}}
     found = first("aborted-connects", MARIADB, tmp_path, server={}, workload=window)
-    assert found.message.endswith(ends)
-    assert "error log" in found.help
+    failed = "20 connection attempts failed before a session began"
+    assert found.message == f"{failed}{causes} {DAY}, with 30 new connections."
+    assert found.help.endswith(", in the error log")
+
+
+@pytest.mark.parametrize(("target", "variables", "where"), [
+    (MARIADB, {"log_warnings": "1"}, "in the error log with log_warnings = 2"),
+    (MYSQL, {"host_cache_size": "0"}, "log_error_verbosity = 3 (with host_cache_size = 0 the host cache is empty)"),
+    (MYSQL, {"skip_name_resolve": "ON"}, "log_error_verbosity = 3 (with skip_name_resolve the host cache is empty)"),
+    (MYSQL, {}, "(performance_schema.host_cache)"),
+])  # fmt: skip
+def test_where_aborted_connects_are_shown(target: str, variables: dict[str, str], where: str, tmp_path: Path) -> None:
+    """The hosts are looked for where this server, with these settings, shows them."""
+    window = {"rises": {"aborted_connects": 20, "connections": 30}}
+    assert where in first("aborted-connects", target, tmp_path, server=server(**variables), workload=window).help
+
+
+@pytest.mark.parametrize(("target", "line", "refuses"), [
+    ("mysql-8.0.15", "", "logins"),
+    ("mysql-8.0.15", "disconnect_on_expired_password = OFF", "statements"),
+    (MARIADB, "", "statements"),
+    (MARIADB, "disconnect_on_expired_password = ON", "logins"),
+])  # fmt: skip
+def test_what_an_expired_password_ends(target: str, line: str, refuses: str, tmp_path: Path) -> None:
+    """disconnect_on_expired_password decides whether the login or the first statement fails."""
+    found = first("expiring-passwords", target, tmp_path, file=f"default_password_lifetime = 90\n{line}")
+    assert f"the server refuses the {refuses} of its account" in found.message
+
+
+@pytest.mark.parametrize(
+    ("name", "fails"), [("net_read_timeout", "imports"), ("net_write_timeout", "dumps and exports")]
+)
+def test_what_a_short_network_timeout_ends(name: str, fails: str, tmp_path: Path) -> None:
+    """A client that pauses while it sends is ended by one timeout, one that pauses while it reads by the other."""
+    assert first("short-network-timeouts", MYSQL, tmp_path, file=f"{name} = 2").message.endswith(f"; {fails} fail.")
 
 
 @pytest.mark.parametrize(("file", "ends"), [

@@ -160,7 +160,9 @@ def test_a_pod_has_no_arguments_of_a_runtime(tmp_path: Path) -> None:
     threads = remedy("fewer-threads-than-connections", tmp_path, host=few, file=CROWD["file"])
     assert "podPidsLimit to 5500 in the kubelet's configuration" in threads
     queue = remedy("backlog-cut-by-kernel", tmp_path, host={"os": POD | {"listen_backlog_max": 4096}}, **QUEUE)
-    assert queue.startswith("set the sysctl net.core.somaxconn to 5000 in the pod's securityContext, and restart ")
+    assert queue.startswith(
+        "set the sysctl net.core.somaxconn to 5000 in the pod's securityContext, if the kubelet allows it"
+    )
 
 
 def test_a_container_with_an_init_has_units_but_not_its_own_kernel(tmp_path: Path) -> None:
@@ -302,7 +304,8 @@ def test_a_global_lock_that_waits_itself_is_the_one_to_end(tmp_path: Path) -> No
     (finding,) = find_rule("BLK005").check(context_of_case(case, tmp_path))
     assert finding.message.startswith(
         "1 session waits up to 20 s in state Waiting for global read lock. Connection 5 (dump@h) asks for the global "
-        "read lock (FLUSH TABLES WITH READ LOCK) and waits for connection 4 (app@h), in state updating for 1 min"
+        "read lock (FLUSH TABLES WITH READ LOCK) and waits for connection 4 (app@h), running for 1 min (state "
+        "updating)"
     )
     kills = [text for action in finding.actions if "KILL" in (text := action.statement or "")]
     assert kills == ["KILL QUERY 5;"]
@@ -344,7 +347,7 @@ def test_a_global_lock_may_be_waiting_itself(tmp_path: Path) -> None:
     running = {"id": 4, "account": "app@h", "command": "Query", "seconds": 60, "state": "Updating"}
     for sessions, ends in (
         ([waiting], "It is probably a backup."),
-        ([waiting, running], "still waiting itself, for connection 4 (app@h), in state Updating for 1 min."),
+        ([waiting, running], "still waiting itself, for connection 4 (app@h), running for 1 min (state Updating)."),
     ):
         case = Case("", "", "mariadb-11.8", server={"blocking": {"sessions": sessions, "metadata_read": False}})
         (finding,) = find_rule("BLK005").check(context_of_case(case, tmp_path))
@@ -374,8 +377,8 @@ def test_a_session_that_waits_for_a_row_may_hold_the_lock_of_its_table(tmp_path:
     }
     for code, state, says in (
         ("BLK004", "Waiting for table metadata lock", "The lock is probably held by connection 15 (app@h)"),
-        ("BLK005", "Waiting for backup lock", "waiting itself, for connection 15 (app@h), in state Updating for 21 s."),
-        ("BLK006", "Waiting for table flush", "Probably for connection 15 (app@h), in state Updating for 21 s."),
+        ("BLK005", "Waiting for backup lock", "for connection 15 (app@h), running for 21 s (state Updating)."),
+        ("BLK006", "Waiting for table flush", "Probably for connection 15 (app@h), running for 21 s (state Updating)."),
     ):
         waiter = {"id": 16, "account": "dba@h", "command": "Query", "seconds": 12, "state": state}
         blocking = {"sessions": [update, waiter], "metadata_read": False}
@@ -404,5 +407,42 @@ def test_of_several_old_statements_the_oldest_is_named_as_one_of_them(tmp_path: 
         case = Case("", "", "mysql-5.7", server={"blocking": {"sessions": sessions, "metadata_read": False}})
         (finding,) = find_rule(code).check(context_of_case(case, tmp_path))
         assert finding.message.endswith(
-            "Probably for connection 5 (app@h), in state Sending data for 2 min, or another that began before."
+            "Probably for connection 5 (app@h), running for 2 min (state Sending data), or another that began before."
         )
+
+
+IDLE = {"id": 4, "account": "app@h", "command": "Sleep", "seconds": 60}
+WAITER = {"id": 5, "account": "app@h", "command": "Query", "seconds": 70}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "says"),
+    [
+        ("EXCLUSIVE", "end the waiting DDL, or"),
+        ("SHARED_READ", "let the session that holds the lock finish, or end it"),
+    ],
+)
+def test_only_waiting_ddl_is_to_be_ended(wanted: str, says: str, tmp_path: Path) -> None:
+    """Behind LOCK TABLES or a running ALTER TABLE, ordinary statements wait, and no DDL."""
+    held = {"held": "SHARED_NO_READ_WRITE" if wanted == "SHARED_READ" else "SHARED_READ", "wanted": wanted}
+    waits = [{"waiter": 5, "blocker": 4, "lock": "TABLE", "name": "a.t", **held}]
+    sessions = [IDLE, WAITER | {"state": "Waiting for table metadata lock"}]
+    server = {"blocking": {"sessions": sessions, "waits": waits}}
+    assert remedy("metadata-lock-queue", tmp_path, server=server).startswith(says)
+
+
+def test_a_named_lock_whose_holder_is_not_shown_is_asked_for(tmp_path: Path) -> None:
+    """Servers without performance_schema's locks return the holder of a lock by its name."""
+    sessions = [WAITER | {"id": number, "state": "User lock"} for number in range(10, 20)]
+    server = {"blocking": {"sessions": sessions, "metadata_read": False}}
+    assert "IS_USED_LOCK" in remedy("named-lock-queue", tmp_path, server=server)
+
+
+@pytest.mark.parametrize(("count", "says"), [(1, ""), (2, " There is one more."), (3, " There are 2 more.")])
+def test_transactions_without_a_session_are_counted(count: int, says: str, tmp_path: Path) -> None:
+    """One more takes the singular."""
+    left = [{"state": "RUNNING", "age": 900, "rows_locked": 1}] * count
+    (finding,) = find_rule("BLK010").check(
+        context_of_case(Case("", "", "mysql-8.4", server={"blocking": {"detached": left}}), tmp_path)
+    )
+    assert finding.message.endswith(f"It is probably a prepared XA transaction.{says}")

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+MEMBER = "plugin_load_add = group_replication.so\ngroup_replication_group_name = aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa\n"
 HALTED = {"Slave_IO_Running": "No", "Slave_SQL_Running": "No"}
 SERIAL = {"variables": {"slave_parallel_workers": "1"}}
 QUOTA_AT_ANY_QUEUE = {"mode": "QUOTA", "applier_threshold": "0"}
@@ -196,3 +197,38 @@ def test_one_of_several_channels_is_started_alone(tmp_path: Path) -> None:
     ]
     (finding,) = found("stopped-replica", "mysql-9.7.4", tmp_path, "", {"replication": {"replica_rows": rows}})
     assert "start it with START REPLICA FOR CHANNEL '' unless" in finding.help
+
+
+@pytest.mark.parametrize(
+    ("origin", "starts", "says"),
+    [
+        ("GLOBAL", "ON", "The next start "),
+        ("DYNAMIC", "ON", "The next START GROUP_REPLICATION "),
+        ("GLOBAL", "OFF", "The next START"),
+    ],
+)
+def test_which_start_bootstraps(origin: str, starts: str, says: str, tmp_path: Path) -> None:
+    """A variable that was set at run time is OFF again after a restart of the server."""
+    names = {"group_replication_bootstrap_group": "ON", "group_replication_start_on_boot": starts}
+    server = {"variables": names, "origins": {"group_replication_bootstrap_group": origin}}
+    (finding,) = found("group-founds-itself-anew", "mysql-8.0.43", tmp_path, server=server)
+    assert finding.message.startswith(says)
+
+
+def test_a_member_without_a_binary_log_is_told_which_line_disables_it(tmp_path: Path) -> None:
+    """skip_log_bin after log_bin switches it off again."""
+    (finding,) = found("group-needs-unmet", "mysql-9.7.4", tmp_path, f"{MEMBER}skip_log_bin")
+    assert finding.help == "set log_bin = NAME without skip_log_bin"
+
+
+def test_two_sources_take_the_plural(tmp_path: Path) -> None:
+    """What the replica has and both of its sources lack is reported of both."""
+    source = {"executed": "00000001-e8dd-11f1-af45-02fc00000001:1-9", "read_at": "2026-11-25T12:00:09+00:00"}
+    own = {
+        "executed": "00000000-e8dd-11f1-af45-02fc00000001:1",
+        "sources": [1, 2],
+        "read_at": "2026-11-25T12:00:05+00:00",
+    }
+    server = {"replication": {"replica_rows": [{"Channel_Name": ""}]}, "chain": {"servers": [own, source, source]}}
+    (finding,) = found("errant-transactions", "mysql-8.0.15", tmp_path, server=server)
+    assert "that its sources db1 and db2 do not have" in finding.message

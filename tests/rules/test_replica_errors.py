@@ -131,3 +131,12 @@ def test_a_receiver_that_gives_up(tmp_path: Path) -> None:
     assert "then start the replica" in stopped("mysql-9.7.4", tmp_path, Slave_IO_Running="No", **down).help
     patient = down | {"Source_Retry_Count": "86400"}
     assert "gives up" not in stopped("mysql-8.0.15", tmp_path, Slave_IO_Running="Connecting", **patient).message
+
+
+def test_the_public_key_is_fetched_by_mysql_8_alone(tmp_path: Path) -> None:
+    """GET_SOURCE_PUBLIC_KEY is an option of MySQL 8.0.4 and later, not of 5.7 and MariaDB."""
+    offered = {"mysql-5.7.22": "", "mariadb-11.8": "", "mysql-8.0.15": "MASTER", "mysql-9.7.4": "SOURCE"}
+    for target, word in offered.items():
+        help_text = stopped(target, tmp_path, Slave_IO_Running="No", Last_IO_Errno="2061").help
+        assert (f"GET_{word}_PUBLIC_KEY" if word else "_SSL = 1 with CHANGE") in help_text
+        assert ("PUBLIC_KEY" in help_text) is bool(word)

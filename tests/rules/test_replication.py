@@ -27,9 +27,18 @@ AT_A_POSITION = {"Replica_SQL_Running": "Yes", "Auto_Position": "0"}
     ("case", "says"),
     [
         (Case("filter-list-in-one-name", "", "mysql-9.7.4", "binlog_do_db = a,b,c"), "none of the 3"),
-        (Case("filtered-binary-log", "", "mysql-9.7.4", "binlog_do_db = a\nbinlog_do_db = b"), "only changes of a, b;"),
-        (Case("filtered-binary-log", "", "mysql-9.7.4", "binlog_ignore_db = a\nbinlog_do_db = b"), "no changes of a;"),
-        (Case("filtered-binary-log", "", "mysql-9.7.4", MANY.format(4)), "no changes of a, b, c, 4;"),
+        (
+            Case("filtered-binary-log", "", "mysql-9.7.4", "binlog_do_db = a\nbinlog_do_db = b"),
+            "only changes of a, b; other changes reach no replica",
+        ),
+        (
+            Case("filtered-binary-log", "", "mysql-9.7.4", "binlog_ignore_db = a\nbinlog_do_db = b"),
+            "only changes of b;",
+        ),
+        (
+            Case("filtered-binary-log", "", "mysql-9.7.4", MANY.format(4)),
+            "no changes of a, b, c, 4; these reach no replica",
+        ),
         (Case("filtered-binary-log", "", "mysql-9.7.4", MANY.format("4\nbinlog_ignore_db = 5")), "a and 4 other"),
         (
             Case("short-binary-log", "", "mysql-9.7.4", "binlog_expire_logs_seconds = 43200"),
@@ -333,18 +342,23 @@ def test_sure_of_what_was_asked(target: str, sure: Confidence, tmp_path: Path) -
             PLUGIN + "rpl_semi_sync_source_wait_point = AFTER_COMMIT",
             "AFTER_SYNC",
         ),
-        ("galera-local-schema-changes", "mariadb-11.4", "wsrep_on = ON\nwsrep_OSU_method = RSU", "remove the line"),
+        (
+            "galera-local-schema-changes",
+            "mariadb-11.4",
+            "wsrep_on = ON\nwsrep_OSU_method = RSU",
+            "write wsrep_OSU_method",
+        ),
         (
             "galera-local-schema-changes",
             "mariadb-11.8",
             "wsrep_on = ON\nwsrep_OSU_method = RSU",
-            "write wsrep_osu_method",
+            "write wsrep_OSU_method",
         ),
         ("unordered-parallel-replica", "mysql-9.7.4", "replica_preserve_commit_order = OFF", "write replica_preserve"),
     ],
 )
 def test_help_where_nothing_can_be_advised(rule: str, target: str, file: str, says: str, tmp_path: Path) -> None:
-    """An option of a plugin, or one whose name minds its capitals, is helped with in words."""
+    """An option of a plugin is helped with in words, and one whose name has capitals keeps them."""
     assert says in found(rule, target, tmp_path, file)[0].help
 
 
@@ -420,5 +434,5 @@ def test_who_waits_for_no_replica(variables: dict[str, str], says: str, tmp_path
 def test_a_filter_of_one_channel(target: str, database: str, pattern: str, tmp_path: Path) -> None:
     """From 8.0 on a name before a colon is the channel, which the better filter needs too; before, it is the name."""
     (finding,) = found("filter-by-default-database", target, tmp_path, "replicate_do_db = eu:db1")
-    assert f"to a table of {database} from a session" in finding.message
+    assert f"changes a table of {database} from a session" in finding.message
     assert pattern in finding.help
