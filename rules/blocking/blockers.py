@@ -59,9 +59,9 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def sessions_wait(count: int) -> str:
-    """`1 session waits`, `3 sessions wait`."""
-    return "1 session waits" if count == 1 else f"{count:,} sessions wait"
+def sessions_wait(count: int, longest: int) -> str:
+    """`1 session has waited up to 8 s`; a statement may have worked before it waited."""
+    return f"{'1 session has waited' if count == 1 else f'{count:,} sessions wait'} up to {format_duration(longest)}"
 
 
 def doing(session: ServerSession) -> str:
@@ -203,7 +203,7 @@ def _waits(context: RuleContext, root: RootBlocker) -> str:
     waits = {wait.waiter for wait in blocking_of(context).waits if wait.for_rows}
     behind = (context.server.counter(CURRENT_WAITS) or 0) > len(waits)
     least = "At least " if behind else ""
-    return f"{least}{sessions_wait(len(root.waiters))} up to {format_duration(root.longest)}"
+    return f"{least}{sessions_wait(len(root.waiters), root.longest)}"
 
 
 @rule(

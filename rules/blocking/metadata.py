@@ -144,7 +144,7 @@ def metadata_lock_queue(context: RuleContext) -> Iterator[Finding]:
             changes = root.wait.wanted in CHANGING
             count = max(len(root.waiters), len(waiting) if len(roots) == 1 else 0)
             yield metadata_lock_queue.finding(
-                f"{sessions_wait(count)} up to {format_duration(root.longest)} for a metadata lock on "
+                f"{sessions_wait(count, root.longest)} for a metadata lock on "
                 f"{root.wait.name or 'an object'}. {sentence(session_name(root.session))} holds it"
                 f"{_comma(doing(root.session))}.{held_text(root.session)}",
                 help="end the waiting DDL, or the session that holds the lock"
@@ -178,7 +178,7 @@ def _likely_queue(context: RuleContext, waiting: list[ServerSession]) -> Finding
     look, locks = look_action(context, named) if named else None, _show_locks(context)
     recover = LIST_PREPARED if prepared else None
     return metadata_lock_queue.finding(
-        f"{sessions_wait(len(waiting))} up to {format_duration(waiting[0].seconds)} for a metadata lock on a table. "
+        f"{sessions_wait(len(waiting), waiting[0].seconds)} for a metadata lock on a table. "
         f"{_likely_holder_text(blocking, holders, prepared)}{_younger_text(blocking, holders)}",
         help="end the DDL if one waits, or commit or roll back the prepared transaction"
         if prepared and not holders
@@ -234,7 +234,7 @@ def _engine_queue(context: RuleContext, waiting: list[ServerSession]) -> Finding
     """The finding about a table whose engine locks it as a whole; audits do not read by which session."""
     running = [one for one in _older_statements(blocking_of(context), waiting[0]) if one.waiting is None]
     return metadata_lock_queue.finding(
-        f"{sessions_wait(len(waiting))} up to {format_duration(waiting[0].seconds)} for a table of MyISAM, MEMORY or "
+        f"{sessions_wait(len(waiting), waiting[0].seconds)} for a table of MyISAM, MEMORY or "
         f"another engine that locks whole tables.{_probably_for(running)}",
         help="let the statement that uses the table finish, or end it; InnoDB tables lock rows instead",
         confidence=Confidence.LIKELY,
@@ -324,8 +324,7 @@ def global_lock_blocks_sessions(context: RuleContext) -> Iterator[Finding]:
     name = f"{session_name(running)}{_comma(doing(running))}" if running else ""
     guess = "It is probably a backup" + (f"; or the lock is still waiting itself, for {name}." if name else ".")
     yield global_lock_blocks_sessions.finding(
-        f"{sessions_wait(len(waiting))} up to {format_duration(waiting[0].seconds)} in state {waiting[0].state}. "
-        f"{who} {guess}",
+        f"{sessions_wait(len(waiting), waiting[0].seconds)} in state {waiting[0].state}. {who} {guess}",
         help="let a running backup finish; if none is running, end the session that holds the lock"
         + (", or with KILL that of the FLUSH TABLES that waits itself" if name else ""),
         severity=Severity.ERROR if len(waiting) >= MANY_WAITERS else None,
@@ -341,7 +340,7 @@ def _delayed_lock(context: RuleContext, waiting: list[ServerSession], roots: lis
     lock = HELD.get((first.wait.lock, first.wait.wanted), f"a lock ({first.wait.lock})")
     others = f" and {len(roots) - 1:,} more" if len(roots) > 1 else ""
     return global_lock_blocks_sessions.finding(
-        f"{sessions_wait(len(waiting))} up to {format_duration(waiting[0].seconds)} in state {waiting[0].state}. "
+        f"{sessions_wait(len(waiting), waiting[0].seconds)} in state {waiting[0].state}. "
         f"{sentence(session_name(waiter))} asks for {lock} and waits for {session_name(first.session)}"
         f"{_comma(doing(first.session))}{others}; later statements wait behind it.",
         help="let what it waits for finish, or end the statement that asks for the lock: those behind it continue",
@@ -396,8 +395,7 @@ def flush_waits_for_statement(context: RuleContext) -> Iterator[Finding]:
         return
     running = _older_statements(blocking_of(context), waiting[0])
     yield flush_waits_for_statement.finding(
-        f"{sessions_wait(len(waiting))} up to {format_duration(waiting[0].seconds)} for a table flush."
-        f"{_probably_for(running)}",
+        f"{sessions_wait(len(waiting), waiting[0].seconds)} for a table flush.{_probably_for(running)}",
         help="let the oldest statement finish, or end it; do not flush tables while it runs",
         severity=Severity.ERROR if len(waiting) >= MANY_WAITERS else None,
         actions=(look_action(context, running[0]),) if running else (),
@@ -431,7 +429,7 @@ def named_lock_queue(context: RuleContext) -> Iterator[Finding]:
     roots = _roots(context, frozenset({NAMED_SCOPE}))
     who = f" {sentence(session_name(roots[0].session))} holds it{_comma(doing(roots[0].session))}." if roots else ""
     yield named_lock_queue.finding(
-        f"{sessions_wait(len(waiting))} up to {format_duration(waiting[0].seconds)} for a GET_LOCK lock.{who}",
+        f"{sessions_wait(len(waiting), waiting[0].seconds)} for a GET_LOCK lock.{who}",
         help="look at the session that holds the lock"
         if roots
         else "SELECT IS_USED_LOCK('name of the lock') returns the connection that holds it; look what it does",

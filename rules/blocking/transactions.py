@@ -179,7 +179,7 @@ def prepared_transaction_left(context: RuleContext) -> Iterator[Finding]:
         oldest = max(left, key=lambda one: one.age or 0)
         more = len(left) - 1
         others = f" There are {more:,} more." if more > 1 else " There is one more." if more else ""
-        behind = f"{sessions_wait(len(stuck))} up to {format_duration(longest)} for rows, probably behind it."
+        behind = f"{sessions_wait(len(stuck), longest)} for rows, probably behind it."
         others += f" {behind}" if longest >= WAITED else ""
         yield prepared_transaction_left.finding(
             f"A transaction without a session has been open for {format_duration(oldest.age or 0)} and locks "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from advisor.core import NamedTuple
-from advisor.core.model import Location, Severity
+from advisor.core.model import Location, Severity, exact_size
 from advisor.optionfile import groups_read
 from advisor.optionfile.lines import LineKind
 from advisor.redaction import redact_value
@@ -246,12 +246,21 @@ def _violation(
     advice: Action | None,
 ) -> Finding:
     name = value.about.canonical or broken.option
-    shown = redact_value(name, as_variable(asked.option, value.text) or "") or "not set"
+    shown = redact_value(name, _as_written(asked.option, broken, as_variable(asked.option, value.text))) or "not set"
     message = f"{name} is {shown}, and {limit}."
     todo = help_line(advice) or _help_without_action(asked, broken)
     finding = _house_message(reporter, broken, message, value.about, help=todo, action=advice)
     new = (advice.option_line or "").partition(" = ")[2] if advice else ""
     return finding._replace(fix=replace_value(value.line.placed.line, new, UNSAFE)) if value.line and new else finding
+
+
+def _as_written(option: Option, broken: HouseRule, text: str | None) -> str:
+    """The value as text; a number of bytes has a unit if the house rule's values have one."""
+    bounds = (broken.minimum, broken.maximum, *broken.allowed)
+    sized = option.kind in INTEGER_KINDS and any(
+        bound and bound[:-1].isdecimal() and bound[-1].isalpha() for bound in bounds
+    )
+    return exact_size(int(text)) if text and text.isdecimal() and sized else text or ""
 
 
 def _help_without_action(asked: OptionHouseRules, broken: HouseRule) -> str:

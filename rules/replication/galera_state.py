@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from advisor.core.model import Action, Confidence, Severity, format_duration, format_percent
 from rules.core import Docs, rule
-from rules.core.advice import advise, present
+from rules.core.advice import advise, help_line, present
 from rules.core.context import MissingFact
 from rules.core.counters import MINIMUM_EVENTS, MINIMUM_WINDOW, window_text
 from rules.core.subject import variable_subject
@@ -335,7 +335,7 @@ def galera_slow_applier(context: RuleContext) -> Iterator[Finding]:
         f"The node applies more slowly than the cluster writes: {long}it asked for {asked:,} "
         f"pause{'' if asked == 1 else 's'} {window_text(window)}.",
         variable_subject(context, APPLIERS) if action else None,
-        help=f"{action.statement or action.option_line}".rstrip(";")
+        help=(f"run {action.statement}".rstrip(";") if action.statement else help_line(action))
         if action
         else "look for slow disks, large transactions and tables without a primary key",
         actions=present(action),

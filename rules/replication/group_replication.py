@@ -312,9 +312,10 @@ def group_that_survives_nothing(context: RuleContext) -> Iterator[Finding]:
         )
     elif members > 0 and (reached - 1) * 2 <= members:
         lost = members - reached
+        more = "more " if lost else ""
         yield group_that_survives_nothing.finding(
-            f"The group has {_member_counts(members, states)}. The loss of one {'more ' if lost else ''}stops all "
-            "writes.",
+            f"The group has {_member_counts(members, states)}"
+            + (": no other server has its data." if members == 1 else f". The loss of one {more}stops all writes."),
             variable_subject(context, GROUP),
             severity=Severity.WARNING if lost else None,
             help="bring the unreachable members back" if lost else f"add members: {SURVIVING} survive the loss of one",

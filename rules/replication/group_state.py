@@ -192,7 +192,7 @@ def group_member_behind(context: RuleContext) -> Iterator[Finding]:
             if waiting is not None and waiting > (limit or THRESHOLD):  # with 0 every queue is above it
                 slows = " Flow control slows down writers." if context.text(FLOW) == "QUOTA" else ""
                 yield group_member_behind.finding(
-                    f"{waiting:,} transactions wait for {queue} on {'this' if member.own else 'another'} member, the "
+                    f"{waiting:,} transactions wait for {queue} on {'this' if member.own else 'another'} member; the "
                     f"threshold of flow control is {limit:,}.{slows}",
                     help=_look_for_cause(member),
                 )

@@ -44,6 +44,18 @@ def test_house_rules_have_their_own_words(tmp_path: Path) -> None:
     assert found.message.endswith("the maximum of the house rules is 500. Ask the platform team.")
     assert found.severity == "error"
     assert found.help == "write max_connections = 500"
+    asked["max_connections"]["message"] = "Why so many?"
+    assert of(findings("max_connections = 5000", asked, tmp_path), "HOU004").message.endswith("500. Why so many?")
+
+
+@pytest.mark.parametrize(
+    ("line", "minimum", "says"),
+    [("64K", "128K", "is 64K, and the minimum of the house rules is 128K."), ("65536", "131072", "is 65536, and")],
+)
+def test_a_size_has_the_unit_of_the_house_rule(line: str, minimum: str, says: str, tmp_path: Path) -> None:
+    """The value and its limit can be compared at a glance."""
+    found = of(findings(f"sort_buffer_size = {line}", {"sort_buffer_size": {"minimum": minimum}}, tmp_path), "HOU003")
+    assert says in found.message
 
 
 @pytest.mark.parametrize(

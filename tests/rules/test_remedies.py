@@ -303,8 +303,8 @@ def test_a_global_lock_that_waits_itself_is_the_one_to_end(tmp_path: Path) -> No
     case = Case("", "", "mysql-8.4", server={"blocking": {"sessions": sessions, "waits": waits}})
     (finding,) = find_rule("BLK005").check(context_of_case(case, tmp_path))
     assert finding.message.startswith(
-        "1 session waits up to 20 s in state Waiting for global read lock. Connection 5 (dump@h) asks for the global "
-        "read lock (FLUSH TABLES WITH READ LOCK) and waits for connection 4 (app@h), running for 1 min (state "
+        "1 session has waited up to 20 s in state Waiting for global read lock. Connection 5 (dump@h) asks for the "
+        "global read lock (FLUSH TABLES WITH READ LOCK) and waits for connection 4 (app@h), running for 1 min (state "
         "updating)"
     )
     kills = [text for action in finding.actions if "KILL" in (text := action.statement or "")]

@@ -232,3 +232,14 @@ def test_two_sources_take_the_plural(tmp_path: Path) -> None:
     server = {"replication": {"replica_rows": [{"Channel_Name": ""}]}, "chain": {"servers": [own, source, source]}}
     (finding,) = found("errant-transactions", "mysql-8.0.15", tmp_path, server=server)
     assert "that its sources db1 and db2 do not have" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("members", "says"),
+    [(1, "The group has 1 member: no other server has its data."), (2, "The loss of one stops all writes.")],
+)
+def test_what_a_small_group_lacks(members: int, says: str, tmp_path: Path) -> None:
+    """A single member has no other that could be lost."""
+    server = {"replication": {"group_members": members}}
+    (finding,) = found("group-that-survives-nothing", "mysql-9.7.4", tmp_path, server=server)
+    assert finding.message.endswith(says)
