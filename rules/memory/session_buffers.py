@@ -99,7 +99,7 @@ def _oversized_finding(
         "and so does one of an Aria table with ROW_FORMAT FIXED or DYNAMIC. Aria's default, PAGE, is read page by "
         "page through the page cache. In a published test of 2007 128K was fastest; 2M took 52 percent longer from "
         "disk and 9 percent longer from cache. In mycnf's own runs on a virtual disk 2M was as fast as 128K within "
-        "the noise, and 32M took 53 to 88 percent longer. The cause is not confirmed; it may be the processor's "
+        "the noise, and 32M took 31 to 69 percent longer. The cause is not confirmed; it may be the processor's "
         "cache, the size from which malloc maps fresh pages, or the stripe of the disks. On MySQL 5.7 the value at "
         "start-up also sets how much a small MEMORY table takes. The finding is a warning above 2M, and a note where "
         "nothing shows MyISAM tables: the default engine, a line that sizes their caches, 10,000 requests to the key "
@@ -123,7 +123,7 @@ def oversized_read_buffer(context: RuleContext) -> Iterator[Finding]:
             context,
             "read_buffer_size",
             f"MyISAM tables are scanned {format_size(value)} at a time. No size above 128K was faster in "
-            "tests, and 32M took 53 to 88 % longer in mycnf's own.",
+            "tests, and 32M took 31 to 69 % longer in mycnf's own.",
             Severity.WARNING if value > SLOW_READ and _has_file_tables(context) else Severity.NOTE,
         )
 

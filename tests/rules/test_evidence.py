@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from probes.registry import load_all
+from rules import find_rule
 from rules.core import areas
 from rules.core.areas import Evidence, all_evidence, find_evidence
 
@@ -49,6 +50,20 @@ def test_a_table_fits_its_points(entry: Evidence) -> None:
 def test_the_founding_articles_are_there() -> None:
     """The five articles that the project began with are in the store."""
     assert [identity for identity in FOUNDING if find_evidence(identity) is None] == []
+
+
+@pytest.mark.parametrize("code", ["BUF001", "INN004"])
+def test_figures_of_own_runs_are_those_of_the_evidence(code: str) -> None:
+    """A rule that says what mycnf's own runs found has the figures of the evidence that it cites, and no older ones."""
+    rule = find_rule(code)
+    assert rule is not None
+    own = [source for i in rule.evidence if (source := find_evidence(i)) and "docs/experiments/" in source.title]
+    known = " ".join(source.conclusion for source in own)
+    text = f"{rule.docs.why} {rule.docs.risk}"
+    sentences = [s for s in re.split(r"(?<=[.;]) ", text) if re.search("own run|virtual disk", s)]
+    figures = [figure for sentence in sentences for figure in re.findall(r"[\d.]+ to [\d.]+\b", sentence)]
+    assert figures
+    assert [figure for figure in figures if figure not in known] == []
 
 
 def test_probes_cite_what_is_there() -> None:
