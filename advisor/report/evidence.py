@@ -80,7 +80,7 @@ def passage(e: Evidence, finding: Finding | None = None, local: ProbeResult | No
 
 def _numbers(e: Evidence, t: Table, finding: Finding | None, local: ProbeResult | None) -> tuple[Block, ...]:
     """The published numbers as a curve, where there are enough, and as a table."""
-    heads = [f"{name}, {t.unit}" if len(t.series) == 1 else name for name in t.series]
+    heads = [series_head(name, t) if len(t.series) == 1 else name for name in t.series]
     rows = [(label, *(number(ys[at]) for ys in t.series.values())) for at, label in enumerate(t.labels)]
     more = f"in {t.unit}" if len(t.series) > 1 and t.unit else ""
     table = TableBlock((t.x, *heads), tuple(rows), tuple(range(1, len(heads) + 1)), more, name=f"Numbers of {e.id}")
@@ -88,6 +88,11 @@ def _numbers(e: Evidence, t: Table, finding: Finding | None, local: ProbeResult 
         return (table,)
     chart = (_beside(e, local) if local else None) or _chart(e, t)
     return table, chart._replace(marks=axis_marks(finding, t.x) if finding and chart.joined else ())
+
+
+def series_head(name: str, table: Table) -> str:
+    """The name of a series with its unit, once where the unit says it all."""
+    return table.unit if name in table.unit else f"{name}, {table.unit}"
 
 
 def number(value: float | None) -> str:

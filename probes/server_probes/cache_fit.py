@@ -443,7 +443,7 @@ def steepest_step(steps: list[tuple[int, float]]) -> str:
     """The step with the largest drop in the rate."""
     pairs = itertools.pairwise(steps)
     (before, fast), (after, slow) = max(pairs, key=lambda pair: pair[0][1] / max(pair[1][1], 1e-9))
-    return f"{before} to {after} keys: {fast:.0f} to {slow:.0f} qps"
+    return f"{before} to {after} keys: {fast:.0f} to {slow:.0f} qps at the median"
 
 
 EXPERIMENT = CacheFit()

@@ -153,11 +153,14 @@ def _drift_over_rounds(arms: tuple[Arm, ...], metric: Metric, baseline: str) -> 
     if table is None or not table.logs or table.rounds < MINIMUM_ROUNDS or len(table.rows) < MINIMUM_VARIANTS:
         return ""
     half = table.rounds // 2
-    change = _change_text([statistics.fmean(row[-half:]) - statistics.fmean(row[:half]) for row in table.rows])
+    changes = [statistics.fmean(row[-half:]) - statistics.fmean(row[:half]) for row in table.rows]
+    change = _change_text(changes)
     if not change:
         return ""
+    alike = all(value > 0 for value in changes) or all(value < 0 for value in changes)
+    where = "in all variants" if alike else "on average over the variants"
     return (
-        f"From the first half of the run to the second, {metric.name} {change} in all variants: the machine, or "
+        f"From the first half of the run to the second, {metric.name} {change} {where}: the machine, or "
         "its other load, changed. Comparisons within rounds stay valid; the absolute figures "
         "may differ at another time."
     )

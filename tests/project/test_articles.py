@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -34,3 +35,22 @@ def test_comparison_with_the_published_result(
     """A published gain of 25 % is reproduced, contradicted, or neither, as the run has it."""
     effect = articles.PublishedEffect("XFS was 25 % faster", 1.25, ("xfs",))
     assert expected in articles.judge_difference(effect, difference and articles.Difference(*difference))
+
+
+def test_pages_quote_the_evidence_as_it_is(articles: ModuleType, checkout: Path) -> None:
+    """A page does not go on quoting a conclusion that was corrected since the run."""
+    outdated = []
+    for name, paper in articles.PAPERS.items():
+        page = (checkout / "docs/experiments" / f"{name}.md").read_text().replace("`", "")
+        for identity in articles.load(paper.runs[0].probe).evidence:
+            source = articles.source(identity)
+            if not re.search(rf"^- {identity} \(.*\): {re.escape(source.conclusion)}", page, re.MULTILINE):
+                outdated.append(f"{name}: {identity}")
+    assert outdated == []
+
+
+def test_runs_of_one_page_have_names_of_their_own(articles: ModuleType) -> None:
+    """Two runs on one server differ in engine or readers, and their verdicts say so."""
+    for paper in articles.PAPERS.values():
+        words = [run.words for run in paper.runs]
+        assert len(set(words)) == len(words)

@@ -30,7 +30,7 @@ from advisor.report.probe.figures import (
     span,
 )
 from advisor.report.probe.result import render, sheets
-from advisor.report.probe.words import answer, claims
+from advisor.report.probe.words import answer, claims, end_words, fact_words
 from advisor.report.render import terminal_chart
 from advisor.report.render.curves import Curve, Point, axes, most
 from rules.core.areas import find_evidence
@@ -83,6 +83,54 @@ def test_published_times_stay_beside_times() -> None:
     _, published = curves(scan(TIME))
     assert {p.label: p.value for p in published.points}["2M"] == pytest.approx(65.2 / 43.0)
     assert "are inverted" not in render(scan(TIME), "text", Paper())
+
+
+@pytest.mark.parametrize(
+    ("metric", "evidence", "drawn"),
+    [
+        (Metric("tps", "transactions/s"), "BPI-03", 0),  # how much the seconds vary, no throughput
+        (Metric("tps", "transactions/s"), "IOC-01", 0),  # pages that an idle server flushes
+        (Metric("p99", "ms", "less"), "IOC-04", 0),  # throughput, which is no inverse of a p99
+        (Metric("tps", "transactions/s"), "IOC-04", 1),
+        (Metric("time", "s/scan", "less"), "RBS-01", 1),
+        (Metric("read", "MB/s"), "RBS-01", 1),
+    ],
+)
+def test_published_numbers_of_something_else_are_not_drawn(metric: Metric, evidence: str, drawn: int) -> None:
+    """A published variation is no column of transactions: 0.16 times as many would be a false reading."""
+    table = find_evidence(evidence).table
+    arms = [
+        arm(label, (100.0, 101.0, 99.0), place, metric.name)
+        for label, place in zip(table.labels, table.values, strict=True)
+    ]
+    made = result(*arms, metric=metric, baseline=table.labels[0], axis=table.x, evidence=(evidence,))
+    assert sum(not curve.here for curve in curves(made)) == drawn * len(table.series)
+    assert (evidence in str([plain_text(head) for head in columns_of(made)])) is bool(drawn)
+
+
+def columns_of(made: ProbeResult) -> tuple[object, ...]:
+    """The heads of the first table."""
+    return next(block.heads for block in sheets(made)[0].blocks if isinstance(block, Table))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(98.4, "98 s"), (599.7, "10 min"), (659.2, "11 min"), (1799.0, "30 min"), (7140.0, "119 min"), (9000, "2.5 h")],
+)
+def test_the_time_of_a_run_is_rounded(seconds: float, text: str) -> None:
+    """A run of 1,799 s took 30 minutes and not 29, and one of two hours and a half not two."""
+    assert end_words(scan(seconds=seconds)).startswith(f"7 rounds in {text}")
+
+
+def test_facts_have_units() -> None:
+    """A latency is in µs and a size in bytes as people write it; text stays."""
+    found = {"one_read": 119.9, "file size": float(192 << 20), "enough_direct_1": 131072.0, "sort": "no moving parts"}
+    assert fact_words(scan(facts=found)) == [
+        "one read: 119.9 µs",
+        "file size: 192M",
+        "enough direct 1: 128K",
+        "kind of device: no moving parts",
+    ]
 
 
 def test_a_table_without_the_baseline_is_not_drawn() -> None:

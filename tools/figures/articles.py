@@ -29,6 +29,7 @@ from real_servers import provisioned
 from advisor.collect.host import open_root, read_host
 from advisor.facts.probes import ANSWER, ProbeResult
 from advisor.report import output
+from advisor.report.evidence import series_head
 from advisor.report.probe.result import CLAIMS, render
 from probes.conclusion import conclude, format_interval
 from probes.experiment import Environment, ProbeRequest
@@ -60,7 +61,7 @@ def main() -> int:
         for order, run_ in enumerate(paper.runs):
             result, prepared, took = _measure_run(run_)
             parts += _part(f"{name}-{order + 1}.svg", run_, result, prepared, took)
-            verdicts += (f"- {run_.servers[-1]}: {_verdict(result, effect)}" for effect in paper.effects)
+            verdicts += (f"- {run_.words}: {_verdict(result, effect)}" for effect in paper.effects)
         parts = [*head, *_verdicts(verdicts), *parts, *_published_section(paper)]
         with open(os.path.join(FOLDER, f"{name}.md"), "w", encoding="utf-8") as page:
             page.write("\n".join(parts).rstrip() + "\n")
@@ -199,14 +200,15 @@ def _published_section(paper: Paper) -> Iterator[str]:
         yield "# What was published\n"
     for evidence in tabled:
         yield f"## {evidence.id}, {evidence.date[:4]}: {evidence.title}\n"
-        yield f"{evidence.conclusion} On {evidence.hardware or 'unknown hardware'}, {evidence.versions}.\n"
+        hardware = evidence.hardware or "unknown"
+        yield f"{evidence.conclusion} Hardware: {hardware}. Version: {evidence.versions}.\n"
         if evidence.table:
             yield from _table(evidence.table)
         yield f"\n{evidence.caveats}\n" if evidence.caveats else ""
 
 
 def _table(table: Table) -> Iterator[str]:
-    yield f"| {table.x} | " + " | ".join(f"{name}, {table.unit}" for name in table.series) + " |"
+    yield f"| {table.x} | " + " | ".join(series_head(name, table) for name in table.series) + " |"
     yield "|:--|" + "--:|" * len(table.series)
     for place, label in enumerate(table.labels):
         numbers = (series[place] for series in table.series.values())

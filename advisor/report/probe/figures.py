@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 # Units of durations: less is better for any metric in them.
 DURATIONS = frozenset({"s", "ms", "us", "µs", "ns", "seconds", "min"})
+# Words in the units of throughput.
+WORK = ("transactions", "queries", "requests", "orders", "tps", "qps", "reads/s", "writes/s")
 BEYOND = 100.0  # times; an interval as wide as this says nothing
 Share = tuple[float, float, float]  # of the baseline: the value, and an interval
 NO_SERVER: Mapping[str, str] = {}  # variables where no server was audited
@@ -214,6 +216,17 @@ def is_turned(metric: Metric, table: Table) -> bool:
     return (table.unit in DURATIONS) != (metric.better == "less")
 
 
+def is_comparable(metric: Metric, table: Table) -> bool:
+    """Whether published numbers are of what the metric measures: work done, or the time that it takes.
+
+    A rate compares with throughput and with durations; a duration only with durations, because no throughput is the
+    inverse of a p99. How much throughput varies, or the pages that an idle server flushes, compare with neither.
+    """
+    if table.unit in DURATIONS:
+        return metric.better in ("more", "less")
+    return metric.better == "more" and any(word in table.unit for word in WORK)
+
+
 def match_rows(result: ProbeResult, table: Table) -> dict[str, int]:
     """Which row of a published table stands for which variant, by its point on the axis or by its name."""
     by_value = {value: i for i, value in enumerate(table.values)}
@@ -240,7 +253,7 @@ def _local(result: ProbeResult, shares: Mapping[str, Share]) -> list[Curve]:
 
 def _published_curves(result: ProbeResult, metric: Metric, source: Evidence, table: Table) -> list[Curve]:
     match = match_rows(result, table)
-    if len(match) < ENOUGH or result.baseline not in match:
+    if len(match) < ENOUGH or result.baseline not in match or not is_comparable(metric, table):
         return []
     by_number = numeric(result) and bool(table.values)
     order = {name: float(i) for i, name in enumerate(arm.name for arm in result.arms)}

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from advisor.core.errors import MycnfError
-from advisor.core.model import format_duration, format_size
+from advisor.core.model import format_size
 from advisor.facts.snapshot import to_plain
 from advisor.report import plural
 from advisor.report.document import Code, Document, Facts, Paragraph, Section, Table
@@ -14,7 +14,7 @@ from advisor.report.evidence import passage
 from advisor.report.findings_json import dumps
 from advisor.report.formats import render
 from advisor.report.probe.result import VERSION, finite, titled_list
-from advisor.report.probe.words import answer
+from advisor.report.probe.words import answer, run_time
 from rules.core.areas import find_evidence
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 HEADS = ("probe", "kind", "takes", "evidence", "question")
 MOST_IDS = 5  # in a row of the text; with more, the question would not stand in its column
-COUNTED = 180  # seconds; a longer time is shown in minutes
+COUNTED = 181  # seconds; this time and longer ones are shown in minutes
 WORDS = {"host": "measures this host; no server is started", "server": "starts its own throwaway server"}
 
 
@@ -102,7 +102,7 @@ def _render_document(document: Document, form: str, page: Paper, json: Callable[
 
 def lasts(seconds: float) -> str:
     """A plan's time: seconds to the second as long as people count in them."""
-    return f"{seconds:.0f} s" if seconds <= COUNTED else format_duration(seconds)
+    return run_time(seconds, COUNTED)
 
 
 def _plan(e: ProbeEntry) -> Section:

@@ -6,7 +6,7 @@ import statistics
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from advisor.core.model import exact_size, format_duration, format_percent, format_size
+from advisor.core.model import exact_size, format_percent, format_size
 from advisor.facts.probes import ANSWER, OTHER_PROCESSES, baselines
 from advisor.facts.server import DIGITS
 from advisor.report import plural
@@ -27,8 +27,26 @@ if TYPE_CHECKING:
 
 
 SHORT = 600  # seconds up to which a run's time is shown in seconds
+KIB = 1024
+LONG = 120  # minutes from which on it is shown in hours
 MANY = 3  # claims that are read one by one
 SIZE = 1 << 20  # a parameter that is a whole number of units from here on is a size
+
+# Units of facts that are numbers, then the beginnings of the names of sizes in bytes, and names that say more.
+FACT_UNITS = {
+    "one_read": "µs",
+    "quickest_latency": "µs",
+    "most_reads": "per second",
+    "most_writes": "per second",
+    "io_capacity_bound": "pages per second",
+    "nearest_ns": "ns",
+    "farthest_ns": "ns",
+}
+FACT_SIZES = (
+    *("file size", "data files", "read size at ", "read_ahead", "largest_request", "chunk", "stripe", "enough_"),
+    *("falls_above_", "allocation_cliff", "boundary", "share_of_last_cache", "sysfs_"),
+)
+FACT_NAMES = {"sort": "kind of device", "nearest_ns": "fastest load", "farthest_ns": "slowest load"}
 
 ENDS = {
     "finished": "",
@@ -58,9 +76,17 @@ def headline(result: ProbeResult) -> str:
 
 def end_words(result: ProbeResult) -> str:
     """`5 rounds in 98 s; ended at its time limit`."""
-    took = f"{result.seconds:.0f} s" if result.seconds < SHORT else format_duration(result.seconds)
-    rounds = f"{plural(result.rounds, 'round')} in {took}"
+    rounds = f"{plural(result.rounds, 'round')} in {run_time(result.seconds)}"
     return "; ".join(part for part in (rounds, ENDS.get(result.ended, result.ended)) if part)
+
+
+def run_time(seconds: float, short: float = SHORT) -> str:
+    """The time of a run, rounded: 98 s, 30 min, 2.5 h; seconds up to `short`."""
+    whole = round(seconds)
+    if whole < short:
+        return f"{whole} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < LONG else f"{seconds / 3600:.3g} h"
 
 
 def relation(result: ProbeResult, shown: Sequence[Curve] | None = None) -> str:
@@ -160,7 +186,16 @@ def answers(result: ProbeResult) -> tuple[str, ...]:
 def fact_words(result: ProbeResult) -> list[str]:
     """What was found beside the samples, a line each."""
     rest = ((name, value) for name, value in result.facts.items() if name != ANSWER)
-    return [f"{name.replace('_', ' ')}: {v if isinstance(v, str) else number(v)}" for name, v in rest]
+    return [f"{FACT_NAMES.get(name, name.replace('_', ' '))}: {_fact_value(name, value)}" for name, value in rest]
+
+
+def _fact_value(name: str, value: float | str) -> str:
+    """A fact with its unit; a size as people write it."""
+    if isinstance(value, str):
+        return value
+    if name.startswith(FACT_SIZES):
+        return format_size(round(value)) if value >= KIB else f"{value:.0f} bytes"
+    return " ".join(part for part in (number(value), FACT_UNITS.get(name, "")) if part)
 
 
 def claims(result: ProbeResult) -> list[str]:

@@ -250,7 +250,7 @@ def test_keys_are_held_up_to_the_first_step_that_falls_short() -> None:
     assert most_held(published, 2000) == 9216
     assert most_held([(10, 3000.0), (12, 1000.0), (14, 3000.0)], 2000) == 10
     assert most_held([(10, 100.0)], 2000) == 0
-    assert steepest_step(published) == "9216 to 11059 keys: 7630 to 580 qps"
+    assert steepest_step(published) == "9216 to 11059 keys: 7630 to 580 qps at the median"
 
 
 def arm_of(name: str, point: float, metric: str, *values: float | None) -> Arm:

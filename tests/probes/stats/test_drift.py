@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from simulated_experiment import METRIC, Noise, Simulated, simulate
 
-from advisor.facts.probes import Arm, Block
+from advisor.facts.probes import Arm, Block, Metric
 from probes.stats.table import drift_notes
 
 CALM = Noise(spread=0.01, seconds=0.02, stalls=0, drift=0)
@@ -17,6 +17,19 @@ def test_tiring_machine() -> None:
     (sentence,) = drift_notes(tired.arms, METRIC, "v0")
     assert "fell by" in sentence
     assert drift_notes(simulate(Simulated(CALM, 1)).arms, METRIC, "v0") == ()
+
+
+@pytest.mark.parametrize(
+    ("steps", "where"), [((0.7, 0.75, 0.8, 0.72), "in all variants"), ((0.7, 0.75, 1.01, 0.72), "on average")]
+)
+def test_a_change_of_most_variants_is_not_called_one_of_all(steps: tuple[float, ...], where: str) -> None:
+    """What only some variants did is the average's."""
+    arms = tuple(
+        Arm(f"v{n}", {}, tuple(Block(k, 0, 1, {"tps": 100.0 * (step if k > 10 else 1)}) for k in range(1, 21)))
+        for n, step in enumerate((*steps, *([0.74] * 12)))
+    )
+    (sentence,) = drift_notes(arms, Metric("tps", ""), "v0")
+    assert where in sentence
 
 
 @pytest.mark.parametrize(("last", "word"), [(50, "fell by 4"), (150, "rose by 5")])
