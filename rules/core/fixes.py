@@ -267,7 +267,7 @@ def fix_invalid(line: LineVerdict, context: RuleContext) -> Fix | None:
         or accepted_parts(line.canonical or "", value, context.catalog)
     )
     text = text or (_intended_switch(value) if line.canonical != "log_bin" else None) or None  # it takes a file name
-    text, comment = (text, "") if text is not None else split_comment(value)
+    text, comment = (text, "") if text is not None or set(";/-#").isdisjoint(value) else split_comment(value)
     if not text or judge_value(placed.name or "", text, context.catalog).outcome is not Outcome.ACCEPTED:
         return None
     return replace_value(placed, f"{text}{comment}", UNSAFE)

@@ -336,22 +336,22 @@ def named_time_zone(context: RuleContext) -> Iterator[Finding]:
 
 def _nearest_value(line: LineVerdict) -> str:
     """A suggestion for an unknown value; empty if the verdict does not list the valid values."""
-    from advisor.core.errors import nearest_word
-
     _, listed, values = line.reason.partition(" is none of ")
     if not listed:
         return ""
-    written = line.placed.line.value or ""
+    from advisor.catalog.presence import nearest_name  # without re, which nearest_word loads
+    from advisor.core.errors import nearest_word
+
+    written, by_key = (line.placed.line.value or "").lower(), {v.lower(): v for v in values.rstrip(".").split(", ")}
     # The word nearest to ON is NONE, the opposite of what is meant.
-    nearest = None if written.lower() == "on" else nearest_word(written, values.rstrip(".").split(", "))
-    return f"did you mean {nearest}?" if nearest else "write one of these"
+    near = None if written == "on" else nearest_name(written, by_key) or nearest_word(written, by_key)
+    return f"did you mean {by_key[near]}?" if near else "write one of these"
 
 
 def _value_help(line: LineVerdict, context: RuleContext) -> str:
     from rules.core.fixes import number_help
 
-    placed = line.placed.line
-    if judge_value(placed.name or "", placed.value, context.catalog).outcome not in REFUSED:
+    if judge_value(line.placed.line.name or "", line.placed.line.value, context.catalog).outcome not in REFUSED:
         return help_at_start(line.canonical or "", context.target) or "also set what it needs, or remove the line"
     values = line.option.values if line.option is not None else ()
     if values and line.value not in values:

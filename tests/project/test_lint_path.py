@@ -85,6 +85,16 @@ def test_a_file_with_many_findings_needs_a_hundred_modules() -> None:
     assert len(modules - bare_modules()) <= WITH_FINDINGS
 
 
+@pytest.mark.parametrize("line", ["max_connections = abc", "innodb_flush_method = O_DIRECTT", "sort_bufer_size = 1M"])
+def test_misspelt_lines_load_no_patterns(line: str, tmp_path: Path) -> None:
+    """What is suggested for a mistyped name, word or number is found without re, and within a hundred modules."""
+    file = tmp_path / "my.cnf"
+    file.write_text(f"[mysqld]\n{line}\n")
+    modules = modules_after(["lint", "--isolated", "--target", "mysql-8.0", str(file)])
+    assert not PATTERNS & modules
+    assert len(modules - bare_modules()) <= WITH_FINDINGS
+
+
 @pytest.mark.parametrize("form", ["text", "json", "concise", "github"])
 def test_lint_wakes_the_families_that_a_file_gives_reason_to(form: str, tmp_path: Path) -> None:
     """A family of rules is imported where the file sets one of its options, and no other."""
