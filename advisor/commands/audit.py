@@ -84,8 +84,8 @@ def _report(args: argparse.Namespace) -> int:
         facts = _facts(args)  # without the configuration, whose host counts only where none was read
     except errors.NoListenerError as error:
         end = "" if str(error).endswith("?") else "."
-        lint = "mycnf lint FILE checks the option file of a stopped server"
-        raise errors.NoListenerError(f"{error}{end} {lint}") from error
+        without = "mycnf lint FILE checks the option file of a stopped server, mycnf audit --demo audits a recorded one"
+        raise errors.NoListenerError(f"{error}{end} {without}") from error
     args = asked.args
     if earlier is not None:
         warn_uncompared([args.format or "text"])

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 RESULTS = "results"
 PROVE = "prove"
+OVERRIDABLE = ("full", "little", "busy", "neighbour")  # refusals, and the end of a run, that --force overrides
 
 
 def run(args: argparse.Namespace) -> int:
@@ -181,9 +182,18 @@ def make_probe_request(args: argparse.Namespace, experiment: Experiment, directo
         seconds=_seconds(args.time) if args.time is not None else None,
         rounds=args.rounds,
         choices=_choices(args, experiment),
-        force=frozenset(name for words in args.force for name in words.split(",")),
+        force=_overridden(args.force),
         seed=random.randrange(1 << 31) if args.seed is None else args.seed,  # noqa: S311 - an order, not a secret
     )
+
+
+def _overridden(given: Sequence[str]) -> frozenset[str]:
+    """Return the refusals named by --force, which may be lists."""
+    names = frozenset(name.strip() for words in given for name in words.split(","))
+    for name in sorted(names.difference(OVERRIDABLE)):
+        hint = did_you_mean(name, OVERRIDABLE, f"it takes {', '.join(OVERRIDABLE)}")
+        raise MycnfError(f"--force {name} overrides no refusal{hint}")
+    return names
 
 
 def _seconds(written: str) -> float:

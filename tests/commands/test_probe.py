@@ -212,6 +212,8 @@ def test_choices_reach_the_experiment(probe: Any, scan: Steered) -> None:
     (("scan", "--time", "soon"), "60s, 10m or 3h"),
     (("scan", "--time", "0s"), "60s, 10m or 3h"),
     (("scan", "--rounds", "0"), "write 1 or more"),
+    (("scan", "--force", "bussy"), "--force bussy overrides no refusal; did you mean busy?"),
+    (("scan", "--force", "full,data-directory"), "--force data-directory overrides no refusal; it takes full, little"),
     (("scan", "--option", "reader=2"), "did you mean readers?"),
     (("scan", "--option", "readers"), "NAME=VALUE"),
     (("scan", "--option", "readers=many"), "readers=many"),
