@@ -38,7 +38,7 @@ def _schema() -> dict[str, Any]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "snapshot.schema.json",
         "title": "what mycnf collect writes",
-        "description": f"Schema {SCHEMA}. A later {major}.x adds fields, which readers pass over, and takes none away.",
+        "description": f"Schema {SCHEMA}. A later {major}.x adds fields, which readers ignore, and removes none.",
         "$ref": "#/$defs/Facts",
         "$defs": {name: _described_part(part) for name, part in sorted(defs.items())},
     }

@@ -90,6 +90,7 @@ ALLOWED: dict[str, int] = {
     "docs/fleet.md": 1,  # the status `unasked` is part of the JSON
     "docs/sample.md": 1,  # the rule threads-made-anew keeps its name
     "docs/texts.md": 1,  # "there is no server to ask"
+    "schemas/fleet.schema.json": 1,  # the status `unasked`
 }
 
 
@@ -102,12 +103,17 @@ class Text(NamedTuple):
 
 
 def user_texts(checkout: Path) -> list[Text]:
-    """String constants of the product (docstrings left out), its evidence, its descriptions of options, and pages."""
+    """String constants of the product (docstrings left out), its evidence, descriptions of options, schemas and pages.
+
+    docs/rules has the texts of the rules again, with names of rules, which stay.
+    """
     texts: list[Text] = []
     for package in ("advisor", "rules", "probes"):
         for path in sorted((checkout / package).rglob("*.py")):
             texts += string_constants(path.read_text(), path.relative_to(checkout).as_posix())
-    pages = [checkout / "README.md", *(checkout / "docs").glob("*.md"), *(checkout / "rules/evidence").glob("*.toml")]
+    pages = [checkout / "README.md", checkout / "CONTRIBUTING.md", *(checkout / "examples").rglob("README.md")]
+    pages += [page for page in (checkout / "docs").rglob("*.md") if page.parent.name != "rules"]
+    pages += [*(checkout / "rules/evidence").glob("*.toml"), *(checkout / "schemas").glob("*.json")]
     pages += (checkout / "advisor/catalog/data/descriptions").glob("*.toml")
     for path in sorted(pages):
         name = path.relative_to(checkout).as_posix()

@@ -15,7 +15,7 @@ MIB = 1 << 20
 CALM = "read a row"  # the step with all sessions connected and idle, and the pool warm
 HEAD = f"""# Memory, measured
 
-What real servers have resident under load, and what an audit reckons at the same time.
+What real servers have resident under load, and what an audit estimates at the same time.
 Written by `python tools/figures/memory.py`; run it to have the page of your own machine.
 
 Each server was started twice on empty data: with its defaults, and with larger buffers
@@ -33,8 +33,8 @@ TAIL = """
   sooner or later; the key buffer and Aria's page cache as full as they have ever been; a part for each connection of
   the peak; and for each session at work just now the buffers of sorts and joins, if the counters show any, with one
   temporary table in memory at its limit. So it is two to three times too high while sessions only sort or join, and
-  near once they fill temporary tables. In an audit it is never less than the most that the process has ever had; here
-  it stands without that, as it is where the process can't be seen, to put it to a test.
+  near once they fill temporary tables. In an audit it is never less than the process's
+  peak so far; here that is left out, as where the process can't be seen, so that the estimate alone is tested.
 - **ceiling**: the same with each cache full, and every allowed connection with its whole stack, one buffer of each kind
   and two temporary tables (a grouped derived table that is joined takes two). MySQL 8.0 and later keep the temporary
   tables of all sessions within `temptable_max_ram`, and MariaDB the join buffers of a statement within
@@ -110,10 +110,10 @@ def likely_memory(step: Step) -> int:
 
 
 def _table(runs: list[Run]) -> Iterator[str]:
-    yield "## Measured beside reckoned, MiB"
+    yield "## Measured and estimated, MiB"
     yield ""
     yield f"*Calm*: the pool is warm, {SESSIONS} sessions are connected and have read a row, none is at work."
-    yield "*Likely* is reckoned at the same moment as the figure before it, by settings and counters alone."
+    yield "*Likely* is estimated at the same moment as the figure before it, from settings and counters alone."
     yield ""
     yield (
         "| server | setting | at rest | calm | likely | calm / likely | peak | in files | likely | peak / likely "

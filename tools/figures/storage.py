@@ -31,7 +31,7 @@ HEAD = """# Storage, measured
 
 What the storage probes found on one machine, and how far their driver agrees with fio on the same file in the same run.
 Written by `python tools/figures/storage.py`; run it to have the page of your own machine.
-The figures are those of the project's own driver; fio only stands beside it.
+The figures are those of the project's own driver; fio is there to compare.
 This is one run; [storage-agreement.md](storage-agreement.md) keeps those before it, and what noise alone makes.
 """
 
@@ -70,7 +70,7 @@ def _beside(pairs: list[disk.Pairs]) -> Iterator[str]:
     yield "The ratio is the median of the pairs' ratios; the last column says how far single pairs lie apart."
     yield "Both read into ordinary memory. How scattered that is decides in how many parts a request of"
     yield "128K or more is sent, which made the same read up to twice as fast or slow here, for fio as for us."
-    yield "The same of fio beside fio says what this machine's noise makes of two equal drivers."
+    yield "The same comparison of fio with fio shows how far noise alone separates two equal drivers."
     yield ""
     yield "| request | ours | fio | | ours / fio | pairs | fio / fio | pairs |"
     yield "|---|--:|--:|---|--:|---|--:|---|"
