@@ -35,9 +35,7 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
     from rules.innodb.redo_log_size import Rate
 
-
-MIB = 1 << 20
-WEEK = 7 * 86400
+MIB, WEEK = 1 << 20, 7 * 86400
 SHORT = 600  # seconds; a redo log that is filled in less time is far too small
 FULL_PERCENT = 80
 SPACE_WAITS = "log_on_file_space_waits"  # of MySQL 8.0 and later, disabled by default
@@ -93,6 +91,7 @@ def log_buffer_waits(context: RuleContext) -> Iterator[Finding]:
     needs=("server",),
     options=("innodb_redo_log_capacity", "innodb_log_file_size"),
     evidence=("REDO-01", "REDO-02", "REDO-03", "REDO-04", "REDO-05", "REDO-06", "REDO-07", "REDO-08", "REDO-11"),
+    probe="redo-capacity",
     docs=Docs(
         why="When the redo log is nearly full, dirty pages must be written before sessions can continue, and pages "
         "that change often are written again and again. In a published test a log seven times as large gave 30 percent "
@@ -198,6 +197,7 @@ def _require_busy_hour(context: RuleContext) -> None:
     needs=("server",),
     options=("innodb_redo_log_capacity", "innodb_log_file_size", "innodb_io_capacity"),
     evidence=("REDO-01", "REDO-04", "REDO-05", "ASK-11", "INNA-33", "INNA-41"),
+    probe="redo-capacity",
     docs=Docs(
         why="Near the limit the server writes pages as fast as it can and makes sessions wait for them.",
         fix="Enlarge the redo log to an hour of writes, as measured in the busiest hour, in the window or since the "

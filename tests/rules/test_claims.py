@@ -46,7 +46,6 @@ ON_THEIR_OWN = {
     "memory-bandwidth": "it shows what the memory itself allows, which no option sets",
     "malloc": "the allocator is chosen where the server is started, by none of its options",
     "file-system": "the file system is chosen before there is a server to audit",
-    "redo-capacity": "the size at which writes wait depends on the load, and no rule gives one for all loads",
     "range-scan": "no setting changes it: what it shows is a reason for or against an upgrade",
 }  # fmt: skip
 
