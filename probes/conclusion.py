@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from advisor.core.model import format_percent
 from advisor.facts.probes import baselines
+from probes.experiment import list_names
 from probes.stats import VariantComparison, compare, compare_in_groups, compare_variation, row_differences
 from probes.stats.estimate import NORMAL_FREEDOM, estimate_differences, family_alpha, t_quantile
 from probes.stats.table import drift_notes, round_table
@@ -175,7 +176,7 @@ def _answers(result: ProbeResult, comparisons: tuple[VariantComparison, ...]) ->
         groups_by_answer.setdefault(answer, []).append(group)
     if len(groups_by_answer) == 1:
         return tuple(groups_by_answer)
-    return tuple(f"{_join_names(tuple(groups))}: {answer}" for answer, groups in groups_by_answer.items())
+    return tuple(f"{list_names(groups, 'and')}: {answer}" for answer, groups in groups_by_answer.items())
 
 
 def _verdict(
@@ -213,7 +214,7 @@ def _verdict_sentence(
     result: ProbeResult, comparisons: tuple[VariantComparison, ...], verdict: str, best: str | None, baseline: str
 ) -> str:
     metric, alike = result.metrics[0], _tied_variants(result, result.metrics[0], best)
-    same = f" {_join_names(alike)} cannot be distinguished from it." if alike else ""
+    same = f" {list_names(alike, 'and')} cannot be distinguished from it." if alike else ""
     if verdict == "better":
         best_comparison = next(comparison for comparison in comparisons if comparison.arm == best)
         risk = next(crash_risk(arm.settings) for arm in result.arms if arm.name == best)
@@ -236,7 +237,7 @@ def _baseline_sentence(metric: Metric, comparisons: tuple[VariantComparison, ...
     unclear = [comparison for comparison in comparisons if comparison.claim == "none"]
     if not unclear:
         return f"No variant beats {baseline} in {metric.name}."
-    names = _join_names(tuple(comparison.arm for comparison in unclear))
+    names = list_names((comparison.arm for comparison in unclear), "and")
     hidden = _hidden_difference(max(comparison.bound for comparison in unclear))
     return (
         f"No variant is significantly better than {baseline} in {metric.name}. {names} cannot be distinguished from "
@@ -359,7 +360,3 @@ def _invalid_block_sentences(result: ProbeResult) -> Iterator[str]:
 
 def _comparison_notes(comparisons: tuple[VariantComparison, ...]) -> tuple[str, ...]:
     return tuple(f"{comparison.arm}: {comparison.note}" for comparison in comparisons if comparison.note)
-
-
-def _join_names(names: tuple[str, ...]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

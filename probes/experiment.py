@@ -10,7 +10,7 @@ from advisor.core.errors import MycnfError
 from advisor.core.model import UNITS, exact_size
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from contextlib import AbstractContextManager
     from typing import TypeVar
 
@@ -222,6 +222,15 @@ class ProbeEntry(NamedTuple):
     why: str
     plan: RunPlan | None
     refused: tuple[str, ...] = ()
+
+
+def list_names(names: Iterable[str], last: str = "") -> str:
+    """The names of variants in a row, with `last` before the last one; with semicolons where a name has a comma."""
+    listed = list(names)
+    separator = "; " if any(", " in name for name in listed) else ", "
+    if not last or len(listed) == 1:
+        return separator.join(listed)
+    return f"{separator.join(listed[:-1])} {last} {listed[-1]}"
 
 
 SIZE_FACTORS = {letter: step for step, letter in UNITS} | {"": 1}

@@ -17,6 +17,8 @@ EPILOG = (
     "exit codes: 0 nothing at or above --fail-on, 1 findings, 2 usage, configuration or unreadable input, "
     "3 could not connect, 130 interrupted"
 )
+# Of commands whose codes mean something else.
+EPILOGS = {"probe": "exit codes: 0 a result, 2 refused, failed or stopped to protect a server, 130 cancelled"}
 # Prefixes of argparse's messages, and hints on passwords, which all users of the host could read on a command line.
 _UNKNOWN_ARGUMENT = "unrecognized arguments: "
 _INVALID_CHOICE = ": invalid choice: "
@@ -47,7 +49,9 @@ def build_parser(only: str | None = None) -> argparse.ArgumentParser:
     for name, words in COMMANDS.items():
         if only in COMMANDS and only != name:
             continue
-        command = commands.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.", epilog=EPILOG)
+        command = commands.add_parser(
+            name, help=words, description=f"{words[0].upper()}{words[1:]}.", epilog=EPILOGS.get(name, EPILOG)
+        )
         if only in (None, name):
             _add_arguments(name, command)
     return parser

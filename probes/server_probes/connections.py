@@ -152,7 +152,7 @@ class Connections:
             driver=choose_driver(chosen.word("driver")),
             server=str(binary.target),
             parameters={"compare": compare, "rows": str(SHAPE.rows), "pool": str(POOL)},
-            limits=_limits(compare),
+            limits=_limits(compare, tls=any(TLS in variant.name for variant in variants)),
             notes=notes,
         )
 
@@ -330,9 +330,9 @@ def _tls_notes(binary: Binary, compare: str, request: ProbeRequest) -> tuple[str
     return (f"TLS is skipped: {why}.",) if why else ()
 
 
-def _limits(compare: str) -> tuple[str, ...]:
+def _limits(compare: str, *, tls: bool) -> tuple[str, ...]:
     if compare == TRANSPORT:
-        return LOOPBACK_LIMIT, HANDSHAKE_LIMIT
+        return (LOOPBACK_LIMIT, HANDSHAKE_LIMIT) if tls else (LOOPBACK_LIMIT,)
     return (STACKS_LIMIT,) if compare == CACHE else (NO_WAITS_LIMIT, FEW_SESSIONS_LIMIT)
 
 

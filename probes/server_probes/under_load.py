@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.facts.probes import Metric
-from probes.experiment import BlockMeasurement
+from probes.experiment import BlockMeasurement, list_names
 from probes.server_probes import variant_server
 from probes.server_probes.mechanism import RECORDED, BlockActivity, check_preconditions, row_preconditions
 from probes.workload.load import Access, Task
@@ -199,7 +199,7 @@ class WorkloadBench:
             f"{what} was requested, but the server runs with {running}." for what, running in self._differing.items()
         ]
         if self._cold_variants:
-            cold = ", ".join(dict.fromkeys(self._cold_variants))
+            cold = list_names(dict.fromkeys(self._cold_variants))
             notes.append(f"The warm-up ended before the rate was stable: {cold}. The first blocks may be cold.")
         if self._driver_share > DRIVER_LIMIT:
             notes.append(
@@ -208,7 +208,7 @@ class WorkloadBench:
             )
         if self._short:
             notes.append(
-                f"Blocks of fewer than {P99_TRANSACTIONS} transactions: {', '.join(self._short)}. Their p99 is the "
+                f"Blocks of fewer than {P99_TRANSACTIONS} transactions: {list_names(self._short)}. Their p99 is the "
                 "latency of the slowest transaction."
             )
         if self._repeated:

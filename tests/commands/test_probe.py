@@ -231,6 +231,14 @@ def test_mistakes_are_one_line(probe: Any, scan: Steered, words: tuple[str, ...]
     assert scan.opened == 0
 
 
+def test_help_has_the_exit_codes_of_probes(capsys: pytest.CaptureFixture[str]) -> None:
+    """A probe has no findings and no --fail-on: its help names what its own codes mean."""
+    with pytest.raises(SystemExit):
+        main(["probe", "--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    assert text.endswith("exit codes: 0 a result, 2 refused, failed or stopped to protect a server, 130 cancelled")
+
+
 def test_a_directory_that_is_not_there_is_refused(scan: Steered, capsys: pytest.CaptureFixture[str]) -> None:
     """It isn't made, and the line says so."""
     assert main(["probe", "scan", "--dir", "/nowhere/at/all"]) == 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from probes.experiment import Choice, ChosenOptions, ProbeError, ProbeRequest
+from probes.experiment import Choice, ChosenOptions, ProbeError, ProbeRequest, list_names
 
 OFFERED = (
     Choice("sizes", "sizes", "8200,128K,1.5M", "sizes"),
@@ -56,3 +56,17 @@ def read_all(**choices: str) -> None:
     it.sizes("sizes")
     it.number("threads", 1)
     it.word("word", "one", "two")
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [
+        (("a",), "a"),
+        (("a", "b", "c"), "a, b and c"),
+        (("storm, TCP", "storm, TLS", "kept, TLS"), "storm, TCP; storm, TLS and kept, TLS"),
+    ],
+)
+def test_names_with_commas_are_separated_by_semicolons(names: tuple[str, ...], text: str) -> None:
+    """Four parts with commas could be two variants or four."""
+    assert list_names(names, "and") == text
+    assert list_names(names) == text.replace(" and ", "; " if ";" in text else ", ")

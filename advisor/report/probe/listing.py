@@ -15,6 +15,7 @@ from advisor.report.findings_json import dumps
 from advisor.report.formats import render
 from advisor.report.probe.result import VERSION, finite, titled_list
 from advisor.report.probe.words import answer, run_time
+from probes.experiment import list_names
 from rules.core.areas import find_evidence
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def _plan(e: ProbeEntry) -> Section:
     plan, cost = e.plan, e.plan.cost
     names = [variant.name for variant in plan.variants]
     rows = (
-        ("compares", ", ".join(names) + (f" (baseline {plan.baseline})" if len(names) > 1 else "")),
+        ("compares", list_names(names) + (f" (baseline {plan.baseline})" if len(names) > 1 else "")),
         ("measures", ", ".join(f"{m.name} ({m.unit})" if m.unit else m.name for m in plan.metrics)),
         ("server", plan.server or ""),
         ("load by", plan.driver),

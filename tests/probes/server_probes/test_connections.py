@@ -228,6 +228,7 @@ def test_tls_that_clients_refuse_is_left_out_by_name(binary: Binary, tmp_path: P
     ground, connections = ground_of(tmp_path, tmp_path, binary), load("connections")
     plan = connections.plan(ground, ProbeRequest(str(tmp_path)))
     assert plan.notes == ("TLS is skipped: mysql-5.7 does not support TLSv1.2, which clients require.",)
+    assert "TLS" not in " ".join(plan.limits)
     with pytest.raises(ProbeError, match="choose transports=socket,tcp"):
         connections.plan(ground, ProbeRequest(str(tmp_path), choices={"transports": "socket,tls"}))
 
