@@ -209,7 +209,7 @@ class WorkloadBench:
         if self._short:
             notes.append(
                 f"Blocks of fewer than {P99_TRANSACTIONS} transactions: {list_names(self._short)}. Their p99 is the "
-                "latency of the slowest transaction."
+                "latency of the slowest transaction, with fewer than 20 their p95 too."
             )
         if self._repeated:
             notes.append(f"{self._repeated} transactions had a deadlock or a lock wait timeout and are not counted.")

@@ -55,6 +55,7 @@ class Timed:
     now: float = 1000.0
     at: dict[int, Callable[[], object]] = field(default_factory=dict)
     order: list[str] = field(default_factory=list)
+    turns: list[Turn] = field(default_factory=list)
     closed: bool = False
     silent: bool = False
 
@@ -85,6 +86,7 @@ class Timed:
         """A rate that is too unsteady to end the run early."""
         block = len(self.order)
         self.order.append(variant.name)
+        self.turns.append(turn)
         self.now += turn.seconds * self.late + self.extra
         if block in self.at:
             self.at[block]()
@@ -189,6 +191,16 @@ def test_every_variant_has_its_turn_in_every_round() -> None:
     assert all(sorted(one) == ["a", "b", "c", "d"] for one in rounds)
     assert len(set(rounds)) > 1
     assert timed.order == again.order != other.order
+
+
+def test_no_block_repeats_the_draws_of_another() -> None:
+    """A repeated load finds its pages cached and its updates done: variants share draws within a round alone."""
+    timed = Timed()
+    ran(timed, rounds=6, seed=3)
+    rounds = [timed.turns[i : i + 4] for i in range(0, 24, 4)]
+    assert [{turn.round_seed for turn in turns} for turns in rounds] == [{turns[0].round_seed} for turns in rounds]
+    assert len({turns[0].round_seed for turns in rounds}) == len(rounds)
+    assert len({turn.block_seed for turn in timed.turns} | {turn.round_seed for turn in timed.turns}) == 24 + 6
 
 
 @pytest.mark.parametrize("seed", range(8))

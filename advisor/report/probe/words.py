@@ -46,7 +46,12 @@ FACT_SIZES = (
     *("file size", "data files", "read size at ", "read_ahead", "largest_request", "chunk", "stripe", "enough_"),
     *("falls_above_", "allocation_cliff", "boundary", "share_of_last_cache", "sysfs_"),
 )
-FACT_NAMES = {"sort": "kind of device", "nearest_ns": "fastest load", "farthest_ns": "slowest load"}
+FACT_NAMES = {
+    "sort": "kind of device",
+    "nearest_ns": "fastest load",
+    "farthest_ns": "slowest load",
+    "at_least": "limited by processors, not by the device",
+}
 
 ENDS = {
     "finished": "",

@@ -13,7 +13,7 @@ from real_servers import Binaries
 from probes.experiment import ProbeError, ProbeRequest, Turn
 from probes.registry import load
 from probes.sandbox import Binary
-from probes.server_probes.buffer_pool_instances import LIMITS, SHORT_RUN, evenness_metrics
+from probes.server_probes.buffer_pool_instances import LEAST_DEPTH, LIMITS, SHORT_RUN, _variant, evenness_metrics
 from probes.server_probes.range_scan import gains_over_control
 from probes.stop import StopSignal
 
@@ -43,6 +43,12 @@ def test_pool_instances_are_refused_where_they_can_not_be(binary: Binary, templa
     if binary.target.is_mysql:
         assert SHORT_RUN in experiment.plan(ground, ProbeRequest(str(tmp_path))).limits
         assert experiment.plan(ground, ProbeRequest(str(tmp_path), seconds=4 * 3600.0)).limits == LIMITS[1:]
+
+
+def test_all_numbers_of_instances_keep_as_many_pages_free() -> None:
+    """innodb_lru_scan_depth is per instance: 64 instances with that of one kept three quarters of the pool free."""
+    kept = {count: int(_variant(count, 64).settings["innodb_lru_scan_depth"]) * count for count in (1, 8, 64)}
+    assert set(kept.values()) == {LEAST_DEPTH * 64}
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from advisor.facts.probes import Arm, Block, Metric
 from probes.stats import compare, compare_variation
+from probes.stats.estimate import estimate_differences
 
 RATE = Metric("rate", "1/s")
 Made = Callable[..., tuple[Arm, ...]]
@@ -111,3 +112,13 @@ def _with_series(name: str, cycle: Sequence[float]) -> Arm:
         return Block(number, 0.0, 9.0, {"rate": 100.0}, {"rate": tuple(value + number for value in cycle) * 3})
 
     return Arm(name, {}, tuple(block(number) for number in range(1, 5)))
+
+
+@pytest.mark.parametrize(("rounds", "wider"), [(9, False), (10, True)])
+def test_autocorrelation_counts_from_ten_rounds_on(rounds: int, wider: bool) -> None:
+    """Of fewer it is noise: differences that persist from round to round widen the interval of longer runs alone."""
+    row = [math.sin(place / 2) for place in range(rounds)]
+    (estimate,) = estimate_differences([row])
+    plain = math.sqrt(sum((value - sum(row) / rounds) ** 2 for value in row) / (rounds - 1) / rounds)
+    assert (estimate.error > 1.2 * plain) is wider
+    assert wider or estimate.error == pytest.approx(plain)
