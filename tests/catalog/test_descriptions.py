@@ -15,11 +15,13 @@ from advisor.catalog import load, presence
 from advisor.catalog.presence import all_descriptions, describe_option, find_presence
 from advisor.catalog.targets import SERIES
 from advisor.core.model import Target
+from rules import all_rules
 from rules._index import BY_OPTION
 
 CATALOGS = [load(Target(flavour, patch)) for flavour, series in SERIES.items() for patch in series.values()]
 KNOWN = {name for catalog in CATALOGS for name in catalog.options}
 OPTIONS = sorted({name for names in BY_OPTION.values() for name in names} & KNOWN)
+OPTIONS_OF_RULES = sorted({name for rule in all_rules() for name in rule.options})
 MOST_USED = 150
 SETTING = re.compile(r"(?:loose[-_])?([A-Za-z][\w-]*)\s*(?:=|$)")
 SERVER_GROUP = re.compile(r"\[(mysqld|mariadbd?|server|galera|mariadb|mysqld-\S+|mariadb-\S+)\]")
@@ -29,6 +31,11 @@ SERVER_GROUP = re.compile(r"\[(mysqld|mariadbd?|server|galera|mariadb|mysqld-\S+
 def test_an_option_of_a_rule_is_described(name: str) -> None:
     """Every option that is advised to be changed has a description of what it does."""
     assert describe_option(name), f"add {name} to a file of advisor/catalog/data/descriptions"
+
+
+def test_every_option_of_a_rule_is_described() -> None:
+    """Those that only an audit reads, of plugins and of other builds too."""
+    assert [name for name in OPTIONS_OF_RULES if not any(describe_option(name, c.get(name)) for c in CATALOGS)] == []
 
 
 def test_the_most_used_options_are_described(shared: Path) -> None:
@@ -54,7 +61,7 @@ def _options_set(path: Path) -> set[str]:
 def test_a_description_is_a_short_paragraph_of_an_option_that_exists(name: str) -> None:
     """One to four sentences that fit a screen of 80 by 24, about an option that some version knows."""
     text = describe_option(name)
-    assert name in KNOWN or find_presence(name) is not None
+    assert name in KNOWN or name in OPTIONS_OF_RULES or find_presence(name) is not None
     assert text == " ".join(text.split())
     assert text.endswith(".")
     assert 6 <= len(text.split()) <= 90
