@@ -237,7 +237,8 @@ def _shared_sentence(share: Boundary, virtual: bool) -> str:
     return (
         f"Not resolved: the size of the last-level cache. From about {format_size(share.size)} on, "
         "loads wait for memory"
-        f" ({share.above:.3g} ns), but {others} may use that cache too, so this is one thread's share."
+        f" ({share.above:.3g} ns), but {others} may use that cache too, so this is one thread's share of it, or the "
+        "end of the cache before it."
     )
 
 
