@@ -240,10 +240,10 @@ def test_one_report_has_one_file(mycnf: Mycnf, tmp_path: Path) -> None:
         ended = mycnf(*words, "-o", "a", "--o=b")
         assert (ended.code, ended.out) == (2, ""), words
         assert one_line(ended.err) == f"mycnf: -o can be given once: mycnf {words[0]} writes one report"
-    for words in (("show", "my.cnf"), ("rules",), ("audit", "--demo"), ("diff", "my.cnf", "mysql-8.4")):
-        ended = mycnf(*words, "--format", "json", "--form=text")
-        assert (ended.code, ended.out) == (2, ""), words
-        assert one_line(ended.err) == f"mycnf: --format can be given once: mycnf {words[0]} writes one report"
+    for command in (("show", "my.cnf"), ("rules",), ("audit", "--demo"), ("diff", "my.cnf", "mysql-8.4")):
+        ended = mycnf(*command, "--format", "json", "--form=text")
+        assert (ended.code, ended.out) == (2, ""), command
+        assert one_line(ended.err) == f"mycnf: --format can be given once: mycnf {command[0]} writes one report"
     assert mycnf("lint", "my.cnf", "--isolated", "--format", "json", "-o", "a", "--format", "csv", "-o", "b").code == 0
     assert {path.name for path in tmp_path.iterdir()} == {"my.cnf", "home", "a", "b"}
 
