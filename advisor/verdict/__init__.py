@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from advisor.verdict.outcome import NameMatch
 
 __all__ = [
-    "FIRST_WINS", "LISTS", "OF_INDEX", "REFUSED", "FileVerdict", "LineVerdict", "Outcome", "accepted_parts",
+    "FIRST_WINS", "LISTS", "REFUSED", "FileVerdict", "LineVerdict", "Outcome", "accepted_parts",
     "judge_file", "judge_value",
 ]  # fmt: skip
 
@@ -163,7 +163,7 @@ def _value_after(taken: TakenValue, option: Option, values: dict[str, str]) -> T
     if not option.ignored:
         return taken
     if taken.outcome is Outcome.ADJUSTED:  # the server warns about the adjustment only
-        return taken._replace(reason=f"{taken.reason} It has no effect with {option.name}.")
+        return taken._replace(reason=f"{taken.reason} The server then ignores {option.name}.")
     return TakenValue(Outcome.IGNORED, taken.value, f"The server accepts {option.name} but ignores it.")
 
 

@@ -73,9 +73,8 @@ def _port(case: ValueContext) -> TakenValue | None:
     taken = parse_number(case.text or "", case.option, case.target)
     if taken.value != "0" or taken.outcome is Outcome.INVALID:
         return taken
-    return TakenValue(
-        Outcome.ADJUSTED, PORT, f"The server takes {PORT}, its default: {quote_value(case.text)} counts as 0."
-    )
+    counts = "0 stands for it" if case.text == "0" else f"{quote_value(case.text)} counts as 0"
+    return TakenValue(Outcome.ADJUSTED, PORT, f"The server takes {PORT}, its default: {counts}.")
 
 
 def _relay_log(case: ValueContext) -> TakenValue | None:

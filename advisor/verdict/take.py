@@ -134,7 +134,8 @@ def _apply_prefix(prefix: str, value: str | None) -> Argument:
 def _read_by_kind(argument: Argument, option: Option, target: Target, before: str | None) -> TakenValue:
     """Read the value as options of that kind do."""
     if option.arg == "none" and option.kind != "bool" and argument.text is not None:
-        return TakenValue(Outcome.UNEXPECTED_ARGUMENT, None, f"{option.name} takes no value.")
+        why = ", and a prefix counts as one" if argument.implied else ""
+        return TakenValue(Outcome.UNEXPECTED_ARGUMENT, None, f"{option.name} takes no value{why}.")
     if option.kind == "string":
         return _take_text(argument.text, target)
     if option.kind == "bool":

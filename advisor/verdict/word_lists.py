@@ -92,7 +92,8 @@ def _parse_engines(case: ValueContext) -> TakenValue | None:
     if not lost:
         return None
     words, uses = ", ".join(quote_value(word) for word in lost), f"uses {','.join(used)}" if used else "uses none"
-    why = f"The server drops {words} without a message and {uses}: it has no engine of this name."
+    names = "these names" if len(lost) > 1 else "this name"
+    why = f"The server drops {words} without a message and {uses}: it has no engine of {names}."
     return TakenValue(Outcome.ADJUSTED, case.text, why, likely=True)
 
 

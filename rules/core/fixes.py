@@ -16,6 +16,7 @@ from rules.core.subject import (
     UNSAFE,
     drop_value,
     is_unused_port,
+    number_help,
     remove_line,
     rename_option,
     replace_value,
@@ -63,7 +64,7 @@ CONVERTIBLE = frozenset(
     )
 )
 KEEPS_TLS_OFF = "remove the line to offer TLS, or write {} to leave it off"
-NUMBERS = ("int", "uint", "double")
+WORDS = ("enum", "set")
 _UNQUOTED = frozenset("_.:/+-")  # besides letters and digits, what needs no quotes in an option file
 
 
@@ -182,6 +183,8 @@ def fix_adjusted(line: LineVerdict, context: RuleContext) -> Fix | None:
     option, placed = line.option, line.placed.line
     if option is None or line.value is None or placed.raw is None or not sets_value(line, context.catalog):
         return None
+    if option.ignored:
+        return remove_line(placed, SAFE)
     if is_switch(line):
         return _fix_switch(line, context.catalog)
     if is_misread(line) or option.name in DECIDED_ELSEWHERE or unit_help(line) or is_unused_port(line):
@@ -200,7 +203,7 @@ def help_adjusted(line: LineVerdict, fix: Fix | None) -> str:
     if is_misread(line) and not is_switch(line):
         return number_help(line.option)
     if fix is not None and not text:
-        return "remove the line to leave it off"
+        return "remove the line" if line.option and line.option.ignored else "remove the line to leave it off"
     if is_misread(line) or (text and is_switch(line) and text != BOOLEANS.get(line.value or "")):
         word = _intended_switch(line.placed.line.value or "")
         return f"did you mean {word}? write ON or OFF" if word and word == text else "write ON or OFF"
@@ -239,16 +242,6 @@ def _intended_switch(text: str) -> str:
     return "OFF" if word in MEANS_OFF else ""
 
 
-def number_help(option: Option | None) -> str:
-    """The option's range as help text."""
-    if option is None or option.kind not in NUMBERS:
-        return ""
-    what = "a number" if option.kind == "double" else "a whole number"
-    if option.min is not None and option.max:
-        return f"write {what} from {option.min} to {option.max}"
-    return f"write {what}" + (f", such as {option.default}, the default" if option.default else "")
-
-
 def fix_invalid(line: LineVerdict, context: RuleContext) -> Fix | None:
     """Correct an invalid value: a fractional size, utf8, yes for a switch, refused parts, or a comment after `;`.
 
@@ -266,11 +259,18 @@ def fix_invalid(line: LineVerdict, context: RuleContext) -> Fix | None:
         or (_without_obsolete_mode(value) if line.canonical == "sql_mode" else None)
         or accepted_parts(line.canonical or "", value, context.catalog)
     )
-    text = text or (_intended_switch(value) if line.canonical != "log_bin" else None) or None  # it takes a file name
+    text = text or _switch_of_values(line, value) or None
     text, comment = (text, "") if text is not None or set(";/-#").isdisjoint(value) else split_comment(value)
     if not text or judge_value(placed.name or "", text, context.catalog).outcome is not Outcome.ACCEPTED:
         return None
     return replace_value(placed, f"{text}{comment}", UNSAFE)
+
+
+def _switch_of_values(line: LineVerdict, value: str) -> str:
+    """ON or OFF for a word that stands for it, where the option has it: thread_handling would read ON as short."""
+    word, option = _intended_switch(value), line.option
+    words = {member.upper() for member in option.values} if option is not None and option.kind in WORDS else set()
+    return "" if line.canonical == "log_bin" or (words and word not in words) else word  # log_bin takes a file name
 
 
 def split_comment(value: str) -> tuple[str, str]:

@@ -33,6 +33,9 @@ SIZES = (
     "_table_size",
     "_capacity",
 )
+NUMBERS = ("int", "uint", "double")
+# Limits within those that the servers print: 0 is the default port, and 2 is not for the file systems of Linux.
+NARROWER = {"lower_case_table_names": ("0", "1"), "port": ("1", "65535"), "table_cache": ("10", "524288")}
 NOT_IN_BYTES = ("thread_cache_size", "host_cache_size", "metadata_locks_cache_size", "innodb_io_capacity")
 # Options that set the same thing in different units; the later line wins.
 LINKED = {
@@ -295,3 +298,16 @@ def unit_help(line: LineVerdict) -> str:
     return (
         f"write the size with its unit, such as {text}M: {text} is a number of bytes, and the server uses {line.value}"
     )
+
+
+def number_help(option: Option | None) -> str:
+    """The option's range as help text."""
+    if option is None or option.kind not in NUMBERS:
+        return ""
+    what = "a number" if option.kind == "double" else "a whole number"
+    if option.min is not None and option.max:
+        least, most = NARROWER.get(option.name, (option.min, option.max))
+        if option.block > 1:
+            most = str(int(most) // option.block * option.block)
+        return f"write {what} from {least} to {most}"
+    return f"write {what}" + (f", such as {option.default}, the default" if option.default else "")

@@ -68,7 +68,7 @@ def _when(context: RuleContext, event: LogEvent) -> str:
     first, last = event.first[:MINUTE], event.last[:MINUTE]
     times = f"{last} {zone}" if event.count == 1 or first == last else f"first {first}, last {last} {zone}"
     since = f"; started again {log.last_start[:MINUTE]}" if event.last < log.last_start else ""
-    return f"{times}{since}"
+    return f"{times}{since}{'; older messages were not read' if at_least(context) else ''}"
 
 
 def at_least(context: RuleContext) -> str:

@@ -180,7 +180,7 @@ def replication_error_logged(context: RuleContext) -> Iterator[Finding]:
     event = recent_event(context, "replication")
     if event and not _is_of_cluster(context):
         codes = tuple(dict.fromkeys(CLIENT_CODES.get(code, code) for code in event.details))
-        listed = f" (error {', '.join(codes)})" if codes else ""
+        listed = f" (error{'s' if len(codes) > 1 else ''} {', '.join(codes)})" if codes else ""
         yield event_finding(
             context,
             replication_error_logged,

@@ -298,7 +298,7 @@ def table_full_logged(context: RuleContext) -> Iterator[Finding]:
             context,
             table_full_logged,
             event,
-            f"Tables were full{in_brackets(event)}, {messages(event)}",
+            f"Tables were full{in_brackets(event).replace('(temporary)', 'temporary')}, {messages(event)}",
             "see what kind of table it is: MEMORY (max_heap_table_size), temporary (tmpdir, limits of temporary "
             "tables), or InnoDB (free disk space, a maximum in innodb_data_file_path)",
         )

@@ -16,6 +16,8 @@ HELP_AT_START = {
     "innodb_buffer_pool_size": "write a larger pool, or remove the line",
     "innodb_page_size": "write one of these sizes; a server with data can only use the size that it was created with",
     "innodb_thread_concurrency": "write 0, which is no limit, or enlarge the redo log",
+    "enforce_gtid_consistency": "write ON, or remove the line",
+    "gtid_mode": "also write enforce_gtid_consistency = ON, or remove the line",
     "log_bin_index": "write the name of a file", "relay_log": "write another name",
     "max_session_mem_used": "write a larger value, or remove the line", "memlock": "remove the line",
     "proxy_protocol_networks": "correct the list, or remove the line",
@@ -28,7 +30,7 @@ HELP_AT_START = {
     **dict.fromkeys(("innodb_data_file_path", "innodb_temp_data_file_path"), "correct the list of files"),
     **dict.fromkeys(("admin_port", "extra_port", "port"), "write another number, or remove the line"),
 }  # fmt: skip
-ADVICE = ("use ", "give ", "set ", "write ", "remove ")  # how a reason asks for something at its end
+ADVICE = ("add ", "use ", "give ", "load ", "set ", "write ", "remove ")  # how a reason asks for something at its end
 HELP_ON_WINDOWS = {
     "innodb_flush_method": "write unbuffered or normal, or remove the line",
     "lower_case_table_names": "write 1, the default on Windows, or remove the line",

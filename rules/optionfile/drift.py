@@ -135,7 +135,8 @@ def _how_to_keep(line: LineVerdict, setting: Setting, decided: ValueSource) -> s
     if decided.origin is Origin.COMMAND_LINE and outranked:
         return "write it there instead"
     if decided.origin is Origin.PERSISTED and outranked:
-        return "persist it with SET PERSIST"
+        option = line.option
+        return f"persist it with SET {'PERSIST' if option is None or option.dynamic else 'PERSIST_ONLY'}"
     return f"write it to {_line_place(line)}"
 
 

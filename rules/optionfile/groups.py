@@ -47,6 +47,7 @@ MYSQLD_MULTI = r"(?:mysqld|mariadbd|mariadb)\d+"
 TYPOGRAPHIC = "\u201c\u201d\u201e\u2018\u2019"  # quotes of word processors and web pages
 CLOSE = "close the quote, or remove it"
 CONTINUES = (" ", "\t", ",", ";")  # before a backslash at the end; elsewhere it may end a directory of Windows
+ADDRESS = "bind_address"
 PLACES = ("datadir", "port", "socket")  # of which each server needs its own
 VERSIONED_GROUP = r"(?:mysqld|mariadbd|mariadb|mysql|server|client)[-_.]\d+(?:[._]\d+)*"
 SERIES_GROUP = r"(?:mysqld|mariadbd|mariadb)-(\d+)\.\d+"  # groups that the servers of one series read
@@ -128,13 +129,17 @@ def _describe_series(header: Line, options: int, target: Target) -> LikelyServer
 
 
 def shared_places(file: OptionFile) -> list[tuple[Line, str]]:
-    """The places that servers of mysqld_multi share, each with a line of the later group and a message."""
+    """The places that servers of mysqld_multi share, each with a line of the later group and a message.
+
+    Servers with different bind_address may have the same port.
+    """
     options = [line for line in file.lines if line.kind is LineKind.OPTION]
+    addresses = [line for line in options if written_name(line) == ADDRESS]
     places = [line for line in options if written_name(line) in PLACES]
     common = {written_name(line): line.value for line in places if (line.group or "").lower() in SERVERS}
     local = {(line.group or "").lower() for line in options if written_name(line) == "skip_networking"}
     headers = {(line.name or "").lower(): line for line in file.lines if line.kind is LineKind.GROUP and line.name}
-    used: dict[tuple[str, str | None], str] = {}
+    used: dict[tuple[str, str | None, str], str] = {}
     shared_lines = []
     for group, header in headers.items():
         if not is_started_by_multi(group):
@@ -144,10 +149,17 @@ def shared_places(file: OptionFile) -> list[tuple[Line, str]]:
             if (name == "port" and not local.isdisjoint((group, *SERVERS))) or (name in own and own[name].templated):
                 continue
             value = own[name].value if name in own else common.get(name)
-            first = used.setdefault((name, (value or "").rstrip("/") or None), header.name or "")
+            at = _address_of(group, addresses) if name == "port" else ""
+            first = used.setdefault((name, (value or "").rstrip("/") or None, at), header.name or "")
             if first != header.name:
                 shared_lines.append((own.get(name, header), _describe_shared(name, value, first, header.name or "")))
     return shared_lines
+
+
+def _address_of(group: str, addresses: list[Line]) -> str:
+    """The bind_address of a group, or of the servers' own groups; empty without one."""
+    of_group = {(line.group or "").lower(): line.value or "" for line in addresses}
+    return next((of_group[name] for name in (group, *SERVERS) if name in of_group), "")
 
 
 def _describe_shared(name: str, value: str | None, first: str, second: str) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity
 from advisor.redaction import quote_value
-from advisor.verdict import OF_INDEX, REFUSED, Outcome, judge_value
+from advisor.verdict import REFUSED, Outcome, judge_value
 from advisor.verdict.names import NOT_LOADED, is_component_option
 from advisor.verdict.words import MAX_SHOWN, named_members
 from rules.core import Docs, rule
-from rules.core.subject import UNSAFE, remove_line, verdict_subject, written_name
+from rules.core.subject import UNSAFE, number_help, remove_line, verdict_subject, written_name
 from rules.optionfile import help_at_start, split_advice
 
 TYPE_CHECKING = False
@@ -171,12 +171,12 @@ def _unexamined_findings(speaker: Rule, context: RuleContext, *, of_value: bool)
             verdict_subject(line),
             severity=Severity.WARNING if by_documents else Severity.NOTE,
             confidence=Confidence.LIKELY,
-            help=f"did you mean {meant}?" if meant else _unexamined_help(context, line.canonical),
+            help=f"did you mean {meant}?" if meant else _unexamined_help(context, line.reason),
         )
 
 
-def _unexamined_help(context: RuleContext, name: str | None = None) -> str:
-    if name in OF_INDEX:
+def _unexamined_help(context: RuleContext, reason: str = "") -> str:
+    if "Index.xml" in reason:
         return "make sure that the Index.xml in character_sets_dir defines it"
     if not context.catalog.whole:
         return f"check it in the manual of {context.target.label}"
@@ -349,9 +349,8 @@ def _nearest_value(line: LineVerdict) -> str:
 
 
 def _value_help(line: LineVerdict, context: RuleContext) -> str:
-    from rules.core.fixes import number_help
-
-    if judge_value(line.placed.line.name or "", line.placed.line.value, context.catalog).outcome not in REFUSED:
+    placed = line.placed.line
+    if judge_value(placed.name or "", placed.value, context.catalog).outcome not in REFUSED:
         return help_at_start(line.canonical or "", context.target) or "also set what it needs, or remove the line"
     values = line.option.values if line.option is not None else ()
     if values and line.value not in values:
@@ -411,7 +410,9 @@ def unexpected_argument(context: RuleContext) -> Iterator[Finding]:
     for line in lines_with(context, Outcome.UNEXPECTED_ARGUMENT):
         from rules.core import fixes
 
+        prefixed = line.placed.line.value is None  # skip_ counts as a value
         words = "remove the value to switch the option on, or the line to leave it off"
+        words = "remove the line: without it the option is off" if prefixed else words
         yield _refusal(unexpected_argument, context, line, words, fixes.fix_unexpected_argument(line))
 
 

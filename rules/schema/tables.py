@@ -110,12 +110,24 @@ def _column_words(column: AutoIncrement) -> str:
     days = days_left(column)
     rate = ""
     if column.per_day is not None:
-        rate = f" and {column.per_day:,.0f} values are used a day" if column.per_day else " and none was used since"
-    left = f", which leaves {days:,.0f} days" if days is not None else ""
+        rate = f" and {_values_a_day(column.per_day)}" if column.per_day else " and none was used since"
+    left = f", which leaves {_whole_days(days)}" if days is not None else ""
     return (
         f"{name} ({column.type}) has used {percent} %: the next value is {column.next:,} of "
         f"{column.greatest:,}{rate}{left}."
     )
+
+
+def _values_a_day(number: float) -> str:
+    if number < 1:
+        return "less than one value is used a day"
+    return "1 value is used a day" if round(number) == 1 else f"{number:,.0f} values are used a day"
+
+
+def _whole_days(days: float) -> str:
+    if days < 1:
+        return "less than a day"
+    return "1 day" if round(days) == 1 else f"{days:,.0f} days"
 
 
 def quoted_name(*parts: str) -> str:
@@ -272,8 +284,9 @@ def unkeyed_table_in_row_log(context: RuleContext) -> Iterator[Finding]:
         return
     known_large = [table for table in large if table.rows is not None]
     severe = bool(known_large) and (is_replica or has_replicas)
+    scan = "Replicas scan" if is_replica or has_replicas else "A replica would scan"
     yield unkeyed_table_in_row_log.finding(
-        f"Replicas scan {_list_tables(known_large or large or tables)} for changed rows: there is no primary key.",
+        f"{scan} {_list_tables(known_large or large or tables)} for changed rows: there is no primary key.",
         help=f"add a primary key to each{_prevention(context)}",
         severity=Severity.WARNING if severe else Severity.NOTE,
     )
@@ -340,10 +353,11 @@ def tables_without_transactions(context: RuleContext) -> Iterator[Finding]:
     tables = [table for table in _engines(context) if table.engine.upper() in LOCAL]
     if not tables or _in_group(context) or (context.target.is_mariadb and uses_galera(context)):
         return
-    kinds = ", ".join(sorted({table.engine for table in tables}))
+    kinds = sorted({table.engine for table in tables})
+    engines = f"the engines are {', '.join(kinds)}" if len(kinds) > 1 else f"the engine is {kinds[0]}"
     yield tables_without_transactions.finding(
-        f"There are no transactions in {_list_tables(tables)}: the engine is {kinds}.",
-        help="ALTER TABLE … ENGINE = InnoDB where rows must survive a crash or a rollback",
+        f"There are no transactions in {_list_tables(tables)}: {engines}.",
+        help="ALTER TABLE … ENGINE = InnoDB where changes must be rolled back, or survive a crash",
     )
 
 

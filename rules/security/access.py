@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 READ_BY_OTHERS = 0o004
 READERS = "every account on the host can read it"
 OLD_TLS = frozenset({"TLSV1", "TLSV1.0", "TLSV1.1"})
+WITHOUT_OLD_TLS = (8, 0, 28)  # by its manual (SSL-02)
 WITHOUT_YASSL = (5, 7, 28)  # before, the maker's builds have yaSSL, without TLS 1.2 (SSL-09)
 
 
@@ -296,11 +297,13 @@ def _has_remote_accounts(context: RuleContext) -> bool:
     ),
 )
 def old_tls(context: RuleContext) -> Iterator[Finding]:
-    """Report explicitly allowed TLS versions 1.0 and 1.1."""
+    """Report explicitly allowed TLS versions 1.0 and 1.1, on versions that still have them."""
+    if context.target.since("mysql", *WITHOUT_OLD_TLS):
+        return
     old = [v for v in (context.text("tls_version") or "").replace(" ", "").split(",") if v in OLD_TLS]
     if old and context.is_set("tls_version"):
         yield old_tls.finding(
-            f"The server accepts {' and '.join(old).replace('TLSV', 'TLSv')}, which can be attacked, from clients that "
+            f"tls_version allows {' and '.join(old).replace('TLSV', 'TLSv')}, which can be attacked, to clients that "
             "support nothing newer.",
             variable_subject(context, "tls_version"),
             help="update first: with TLSv1.2 alone a build with yaSSL runs without TLS"

@@ -34,9 +34,11 @@ def accounts_of_kind(context: RuleContext, wanted: Callable[[Accounts], bool]) -
 
 def account_list(kinds: list[Accounts]) -> str:
     """The number of accounts and the known names: `3 accounts (a@%, b@% and 1 more)`."""
-    count, names = sum(kind.count for kind in kinds), [name for kind in kinds for name in kind.names.split(", ")]
+    count = sum(kind.count for kind in kinds)
+    names = [name for kind in kinds for name in kind.names.split(", ") if name]
     more = f" and {count - len(names)} more" if count > len(names) else ""
-    return f"{count} account{'s' if count > 1 else ''} ({', '.join(names)}{more})"
+    listed = f" ({', '.join(names)}{more})" if names else ""
+    return f"{count} account{'s' if count > 1 else ''}{listed}"
 
 
 def have_verb(kinds: list[Accounts]) -> str:
@@ -196,11 +198,23 @@ def locked_out_account(context: RuleContext) -> Iterator[Finding]:
     # On MariaDB an account may have several plugins, any of which lets it in.
     kinds = accounts_of_kind(context, lambda kind: active.isdisjoint(kind.plugin.lower().split(" or ")))
     if kinds and active:
-        names = sorted({kind.plugin or "without a name" for kind in kinds})
+        names = sorted({kind.plugin for kind in kinds if kind.plugin})
+        missing = [f"the plugin {' and '.join(names)} is not active"] if len(names) == 1 else []
+        missing += [f"the plugins {' and '.join(names)} are not active"] if len(names) > 1 else []
+        missing += ["no plugin is named for them"] if any(not kind.plugin for kind in kinds) else []
         yield locked_out_account.finding(
-            f"{account_list(kinds)} cannot log in: the server has no plugin {' and '.join(names)}.",
-            help="load the plugin, or move the accounts to another",
+            f"{account_list(kinds)} cannot log in: {', or '.join(missing)}.",
+            help=_plugin_help(context, names),
         )
+
+
+def _plugin_help(context: RuleContext, names: list[str]) -> str:
+    """How accounts can log in again; no server from MySQL 9.0 on has mysql_native_password, and 8.4 has it off."""
+    move = "move the accounts to another: ALTER USER … IDENTIFIED WITH …"
+    if names == [NATIVE] and context.target.since("mysql", 8, 4):
+        first = "" if context.target.since("mysql", 9) else "write mysql_native_password = ON, or "
+        return first + move.replace("another", "caching_sha2_password")
+    return f"load the plugin, or {move}" if names else "name a plugin: ALTER USER … IDENTIFIED WITH …"
 
 
 @rule(
@@ -228,9 +242,10 @@ def native_password_account(context: RuleContext) -> Iterator[Finding]:
     active = {plugin.name.lower() for plugin in context.server.plugins if plugin.status == "ACTIVE"}
     kinds = accounts_of_kind(context, lambda kind: kind.plugin == NATIVE)
     if kinds and NATIVE in active:
+        gone = "was removed in 9.0"
         yield native_password_account.finding(
-            f"{account_list(kinds)} cannot log in after an upgrade of MySQL ({NATIVE} is off in 8.4, and was removed "
-            "in 9.0).",
+            f"{account_list(kinds)} cannot log in after an upgrade of MySQL: {NATIVE} "
+            f"{gone if context.target.since('mysql', 8, 4) else f'is off in 8.4, and {gone}'}.",
             help="move them to caching_sha2_password before the upgrade",
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 
 from advisor.core.model import Confidence, Severity
+from advisor.verdict import Outcome
 from rules.core import Docs, Span, rule
 from rules.core.advice import advise, help_line, present
 from rules.core.network import is_switched_on
@@ -65,8 +66,8 @@ def half_encrypted(context: RuleContext) -> Iterator[Finding]:
     plain = [n for n in BESIDE[context.target.flavour] if context.settings.on(n) is False and _is_written(context, n)]
     if name and plain:
         yield half_encrypted.finding(
-            f"Tables are encrypted, but {', '.join(plain)} {'are' if len(plain) > 1 else 'is'} off, so their rows "
-            "can be read there.",
+            f"{'New tables' if context.target.is_mysql else 'Tables'} are encrypted, but {', '.join(plain)} "
+            f"{'are' if len(plain) > 1 else 'is'} off, so their rows are also written unencrypted.",
             variable_subject(context, name),
             help=f"switch {', '.join(plain)} on" + (", once a keyring is loaded" if context.target.is_mysql else ""),
         )
@@ -116,7 +117,8 @@ def encryption_without_keyring(context: RuleContext) -> Iterator[Finding]:
         help=(
             "make sure that mysqld.my loads a keyring component"
             if context.target.since("mysql", 8, 4)
-            else "load a keyring plugin by early_plugin_load, or a component by mysqld.my"
+            else "load a keyring plugin by early_plugin_load"
+            + (", or a component by mysqld.my" if context.target.since("mysql", 8, 0, 24) else "")
         )
         + f", or remove the line{'' if len(asked) == 1 else 's'}",
     )
@@ -236,7 +238,9 @@ def _is_inside(path: str, folder: str) -> bool:
 def pool_in_core(context: RuleContext) -> Iterator[Finding]:
     """Report core files that include the buffer pool."""
     line = context.file_verdict.effective.get("core_file")
-    if line is not None and context.settings.on("innodb_buffer_pool_in_core_file"):
+    if line is None or line.outcome is Outcome.ADJUSTED:  # gdb disables core files
+        return
+    if context.settings.on("innodb_buffer_pool_in_core_file"):
         action = advise(context, "innodb_buffer_pool_in_core_file", "OFF")
         yield pool_in_core.finding(
             "A core file of this server holds the whole buffer pool: rows in plain text.",

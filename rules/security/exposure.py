@@ -45,9 +45,7 @@ SUPERUSER = frozenset({"root", "0"})
 )
 def native_passwords_kept(context: RuleContext) -> Iterator[Finding]:
     """Report mysql_native_password as the explicit default, or explicitly enabled."""
-    names = [
-        n for n in NEW_ACCOUNTS if context.is_set(n) and (context.text(n) or "").partition(",")[0].strip() == NATIVE
-    ]
+    names = [n for n in NEW_ACCOUNTS if context.is_set(n) and _default_plugin(context.text(n) or "") == NATIVE]
     names += ["mysql_native_password"] if is_switched_on(context, "mysql_native_password") else []
     if names:
         yield native_passwords_kept.finding(
@@ -56,6 +54,11 @@ def native_passwords_kept(context: RuleContext) -> Iterator[Finding]:
             variable_subject(context, names[0]),
             help="move the accounts to caching_sha2_password and remove the line",
         )
+
+
+def _default_plugin(text: str) -> str:
+    """The plugin of new accounts: the first factor of a policy, or what follows its `*:`."""
+    return text.partition(",")[0].rpartition(":")[2].strip()
 
 
 @rule(
@@ -147,7 +150,7 @@ def followed_symlinks(context: RuleContext) -> Iterator[Finding]:
         yield followed_symlinks.finding(
             "Tables may be symbolic links that lead out of the data directory.",
             variable_subject(context, "symbolic_links"),
-            help="remove the line" if context.target.since("mysql", 8, 0) else "write skip_symbolic_links",
+            help="remove the line" if context.target.since("mysql", 8, 0) else "write skip_symbolic_links in its place",
         )
 
 
@@ -235,7 +238,8 @@ def any_proxy(context: RuleContext) -> Iterator[Finding]:
     networks = (context.text("proxy_protocol_networks") or "").replace(" ", "").split(",")
     if "*" in networks and context.is_set("proxy_protocol_networks"):
         yield any_proxy.finding(
-            "Any client may claim to come from any address, so accounts bound to a host are open to all.",
+            "Any client may claim to come from any address, so the host in an account's name no longer limits who can "
+            "use the account.",
             variable_subject(context, "proxy_protocol_networks"),
             help="name the proxies' addresses instead of *",
         )
@@ -304,7 +308,8 @@ def _disable_x_action(context: RuleContext) -> bool:
     docs=Docs(
         why="Every account with the FILE privilege can then write files as root wherever secure_file_priv allows it, "
         "and a bug in the server runs with root's privileges. Servers of both vendors refuse to start as root unless "
-        "the option allows it.",
+        "the option allows it. A server that another account starts, as units of packages do, runs under that account "
+        "and does not mention the line.",
         fix="Stop the server, give the data directory (chown -R) and the log files to a dedicated account, such as "
         "mysql, write user = mysql, and start it.",
         risk="A file that still belongs to root, such as a log that was created meanwhile, can stop the start.",
@@ -320,7 +325,7 @@ def server_as_root(context: RuleContext) -> Iterator[Finding]:
     uid = process.uid if process is not None else None
     if uid == ROOT:
         yield server_as_root.finding(
-            "The server's process runs as root, and accounts with the FILE privilege write files as root.",
+            "The server's process runs as root, and accounts with the FILE privilege may write files as root.",
             verdict_subject(line) if line is not None else None,
             help="stop the server, give its data directory and log files to mysql, write user = mysql and start it",
         )
@@ -332,7 +337,7 @@ def server_as_root(context: RuleContext) -> Iterator[Finding]:
         )
     elif line is not None and line.placed.line.value in SUPERUSER:
         yield server_as_root.finding(
-            "The server runs as root, and accounts with the FILE privilege write files as root.",
+            "If root starts the server, it runs as root, and accounts with the FILE privilege may write files as root.",
             verdict_subject(line),
             help="with the server stopped, give its data directory and log files to mysql, and write user = mysql",
         )

@@ -80,7 +80,7 @@ def tls_switched_off(context: RuleContext) -> Iterator[Finding]:
             if is_socket_only(context)
             else "TLS is switched off, and other hosts can reach the server: their traffic can be read on the network.",
             variable_subject(context, name),
-            help="remove the line and restart",
+            help=f"remove the line{_certificate_help(context)} and restart",
         )
     elif name is None and _is_beyond_yassl(context) and listens_to_other_hosts(context):
         off = context.has("server") and offers_tls(context) is False
@@ -90,6 +90,13 @@ def tls_switched_off(context: RuleContext) -> Iterator[Finding]:
             confidence=None if off else Confidence.LIKELY,
             help="update to MySQL 5.7.28 or later, which the vendor builds with OpenSSL",
         )
+
+
+def _certificate_help(context: RuleContext) -> str:
+    """What MariaDB also needs to offer TLS where it does not make a certificate."""
+    named = any(names_file(context, name) for name in ("ssl_cert", "ssl_key"))
+    bare = context.target.is_mariadb and context.target.version < MAKES_ITS_OWN and not named
+    return ", set ssl_cert and ssl_key," if bare else ""
 
 
 def _is_beyond_yassl(context: RuleContext) -> bool:
@@ -156,7 +163,7 @@ def certificate_without_key(context: RuleContext) -> Iterator[Finding]:
 )
 def weak_cipher(context: RuleContext) -> Iterator[Finding]:
     """Report explicitly allowed weak ciphers."""
-    names = (context.text("ssl_cipher") or "").replace(",", ":").replace(" ", ":").split(":")
+    names = (context.settings.text("ssl_cipher") or "").replace(",", ":").replace(" ", ":").split(":")
     weak = [name for name in names if name[:1] not in ("!", "-") and not WEAK.isdisjoint(_cipher_parts(name))]
     if weak and context.is_set("ssl_cipher"):
         yield weak_cipher.finding(
@@ -167,7 +174,7 @@ def weak_cipher(context: RuleContext) -> Iterator[Finding]:
 
 
 def _cipher_parts(name: str) -> list[str]:
-    return name.replace("+", "-").split("-")
+    return name.upper().replace("+", "-").split("-")
 
 
 @rule(
@@ -226,8 +233,8 @@ def unproved_certificate(context: RuleContext) -> Iterator[Finding]:
     own = any(names_file(context, name) for name in ("ssl_cert", "ssl_key", "ssl_ca"))
     if asked and not own and tls_switch(context) is None and listens_to_other_hosts(context):
         yield unproved_certificate.finding(
-            "TLS is required with the certificate that the server generated itself: clients cannot verify the server's "
-            "identity.",
+            "TLS is required, and no certificate is configured: clients cannot verify one that the server generated "
+            "itself.",
             variable_subject(context, "require_secure_transport"),
             help="set ssl_cert, ssl_key and ssl_ca, or give ca.pem to the clients",
         )

@@ -69,7 +69,8 @@ def degraded_array(context: RuleContext) -> Iterator[Finding]:
         if raid.degraded:
             what = "wait until the rebuild has finished" if raid.action == REBUILT else "replace the disk"
             yield degraded_array.finding(
-                f"{device.name} ({raid.level}) runs without {raid.degraded} of its {raid.disks or 'several'} disks.",
+                f"{device.name} ({raid.level}) runs without {raid.degraded} of its "
+                f"{f'{raid.disks} disks' if raid.disks else 'disks'}.",
                 help=f"{what}, and make sure that the backup is recent",
             )
 

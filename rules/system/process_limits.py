@@ -62,7 +62,8 @@ def throttled_processors(context: RuleContext) -> Iterator[Finding]:
         return
     if group.throttled * 100 >= group.periods * THROTTLED_PERCENT:
         yield throttled_processors.finding(
-            f"The control group may use {group.cpus:g} processors and ran out of its share in {group.throttled:,} of "
+            f"The control group may use {group.cpus:g} processor{'' if group.cpus == 1 else 's'} and ran out of its "
+            f"share in {group.throttled:,} of "
             f"{group.periods:,} periods since it was created.",
             help=f"raise {_quota_place(context, group)}; watch nr_throttled in the group's cpu.stat",
         )
@@ -277,7 +278,8 @@ def first_to_be_killed(context: RuleContext) -> Iterator[Finding]:
     process = context.host.process
     if process is not None and process.oom_score_adj is not None and process.oom_score_adj > 0:
         yield first_to_be_killed.finding(
-            f"oom_score_adj of the server is {process.oom_score_adj}: when memory runs out it is killed before others.",
+            f"oom_score_adj of the server is {process.oom_score_adj}: when memory runs out, the kernel is more likely "
+            "to kill it.",
             help=f"{service_setting_help(context, 'OOMScoreAdjust=0')}, and restart"
             + ("" if is_in_image(context) else f"; echo 0 > /proc/{process.pid}/oom_score_adj changes it now"),
         )

@@ -168,7 +168,7 @@ def test_a_persisted_value_that_needs_another_option(
     sandbox = start(server_name, option_file=written(tmp_path / "my.cnf", QUICKLY), small=True)
     run(sandbox, "SET PERSIST_ONLY gtid_mode = ON")
     (refused,) = (i for i in items(preflight(mycnf, sandbox, "--format", "json")) if i["kind"] == "refused")
-    assert refused["help"] == "also set what it needs, or run RESET PERSIST gtid_mode"
+    assert refused["help"] == "also write enforce_gtid_consistency = ON, or run RESET PERSIST gtid_mode"
     run(sandbox, "RESET PERSIST gtid_mode")
     sandbox.restart()
 

@@ -37,7 +37,7 @@ def test_what_a_small_write_costs(level: str, cost: int, tmp_path: Path) -> None
 
 def test_disks_of_an_array(tmp_path: Path) -> None:
     """The number of an array's disks is shown where it is known."""
-    for disks, words in ((4, "its 4 disks"), (None, "its several disks")):
+    for disks, words in ((4, "its 4 disks"), (None, "of its disks.")):
         host = {"disks": [{"kernel_name": "md0", "raid": {"level": "raid1", "disks": disks, "degraded": 1}}]}
         assert words in first("degraded-array", host, tmp_path).message
 
@@ -92,3 +92,10 @@ def test_a_host_of_which_nothing_was_read(tmp_path: Path) -> None:
     known.parts["host"] = Host()
     alone = [rule for rule in all_rules() if rule.needs == ("host",) and rule.concerns(known.target)]
     assert [finding for rule in alone for finding in rule.check(known)] == []
+
+
+@pytest.mark.parametrize(("processors", "words"), [(1.0, "1 processor and"), (0.5, "0.5 processors and")])
+def test_one_processor(processors: float, words: str, tmp_path: Path) -> None:
+    """A quota of one processor is not plural."""
+    group = {"cpus": processors, "periods": 10000, "throttled": 5000}
+    assert words in first("throttled-processors", {"cgroup": group}, tmp_path).message

@@ -419,3 +419,49 @@ def test_no_line_is_to_be_removed_where_none_is(words: dict[str, Any], says: str
     assert rule is not None
     (finding,) = run_rules(known("mysql-8.0.15", tmp_path, **(words | {"server": server})), [rule]).findings
     assert finding.help.startswith(says)
+
+
+COLUMN = {"schema": "a", "table": "b", "column": "c", "type": "int", "next": 2147483000}
+LOG_EVENT = {"count": 2, "first": "2026-11-25 11:00:00", "last": "2026-11-25 11:00:00"}
+AT_END = "2026-11-25T12:00:00+00:00"
+
+
+@pytest.mark.parametrize(
+    ("a_day", "words"),
+    [
+        (0.4, "less than one value is used a day, which leaves 1,618 days."),
+        (1.0, "1 value is used a day, which leaves 647 days."),
+        (431.0, "431 values are used a day, which leaves 2 days."),
+        (647.0, "647 values are used a day, which leaves 1 day."),
+        (9000.0, "9,000 values are used a day, which leaves less than a day."),
+    ],
+)
+def test_rates_of_auto_increment_columns(a_day: float, words: str, tmp_path: Path) -> None:
+    """One and less than one are not plural, and no rate or time is said to be 0."""
+    schema = {"auto_increments": [COLUMN | {"per_day": a_day}]}
+    finding = first("auto-increment-near-end", known("mysql-8.0.15", tmp_path, server={}, schema=schema))
+    assert finding.message.endswith(words)
+
+
+@pytest.mark.parametrize(("connected", "words"), [(1, "Replicas scan"), (0, "A replica would scan")])
+def test_only_connected_replicas_scan(connected: int, words: str, tmp_path: Path) -> None:
+    """A server that writes a binary log without replicas has none that scans now."""
+    server = {"variables": {"log_bin": "ON"}, "replication": {"replicas_connected": connected}}
+    schema = {"without_key": [{"schema": "a", "table": "b", "rows": 20000}]}
+    finding = first("unkeyed-table-in-row-log", known("mysql-8.0.15", tmp_path, server=server, schema=schema))
+    assert finding.message.startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("rule", "kind", "details", "words"),
+    [
+        ("table-full-logged", "table_full", ["(temporary)"], "Tables were full (temporary), 2 messages"),
+        ("replication-error-logged", "replication", ["1032", "1062"], "The replica logged errors (errors 1032, 1062)"),
+        ("replication-error-logged", "replication", ["1062"], "The replica logged errors (error 1062)"),
+    ],
+)
+def test_details_in_brackets(rule: str, kind: str, details: list[str], words: str, tmp_path: Path) -> None:
+    """Brackets are not doubled, and several errors are plural."""
+    log = {"events": {kind: LOG_EVENT | {"details": details}}}
+    finding = first(rule, known("mysql-9.7.4", tmp_path, server={"taken_at": AT_END, "error_log": log}))
+    assert finding.message.startswith(words)

@@ -100,6 +100,7 @@ def test_cures_that_need_a_restart() -> None:
     [
         ([(1, "root@%")], "1 account (root@%) has SUPER"),
         ([(2, "a@%, b@%")], "2 accounts (a@%, b@%) have SUPER"),
+        ([(2, "")], "2 accounts have SUPER"),
         ([(5, "a@%, b@%, c@%"), (1, "z@10.%")], "6 accounts (a@%, b@%, c@%, z@10.% and 2 more) have SUPER"),
     ],
 )
@@ -109,7 +110,9 @@ def test_accounts_in_words(kinds: list[tuple[int, str]], says: str, tmp_path: Pa
     assert finding.message.startswith(says)
 
 
-@pytest.mark.parametrize(("plugin", "says"), [("ed25519", "no plugin ed25519."), ("", "no plugin without a name.")])
+@pytest.mark.parametrize(
+    ("plugin", "says"), [("ed25519", "the plugin ed25519 is not active."), ("", "no plugin is named for them.")]
+)
 def test_plugins_that_are_missing(plugin: str, says: str, tmp_path: Path) -> None:
     """The plugin is named; accounts of old servers may have none."""
     server = accounts((1, "old@%"), plugin=plugin) | {"plugins": ["mysql_native_password"]}
@@ -321,3 +324,15 @@ def test_the_port_of_the_x_protocol(line: str, says: str, tmp_path: Path) -> Non
     """The port that is open is the one that the file sets."""
     (finding,) = found("second-port-open", known("mysql-8.0.15", tmp_path, file=f"bind_address = 127.0.0.1\n{line}"))
     assert says in finding.message
+
+
+def test_the_account_of_a_server_that_root_may_start(tmp_path: Path) -> None:
+    """A line alone does not show who starts the server: under another account it has no effect."""
+    (finding,) = found("server-as-root", known("mysql-9.7.4", tmp_path, file="user = root"))
+    assert finding.message.startswith("If root starts the server")
+
+
+def test_ciphers_are_named_as_written(tmp_path: Path) -> None:
+    """OpenSSL distinguishes upper and lower case."""
+    (finding,) = found("weak-cipher", known("mysql-5.7.22", tmp_path, file="ssl_cipher = HIGH:eNULL:kRSA+3DES"))
+    assert finding.message.endswith("eNULL, kRSA+3DES.")

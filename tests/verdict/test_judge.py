@@ -47,7 +47,7 @@ def judged(target: str, lines: str) -> FileVerdict:
         ("mysql-8.0", "maximum-sort_buffer_size", None, Outcome.MISSING_ARGUMENT, "needs a value"),
         ("mysql-9.7", "maximum-eq_range_index_dive_limit", "4294967301", Outcome.ADJUSTED, "takes 5"),
         ("mysql-9.7", "maximum-innodb_log_spin_cpu_pct_hwm", "4294967301", Outcome.ADJUSTED, "above the maximum"),
-        ("mariadb-11.8", "loose-alter_algorithm", "x", Outcome.ADJUSTED, "has no effect with"),
+        ("mariadb-11.8", "loose-alter_algorithm", "x", Outcome.ADJUSTED, "then ignores alter_algorithm"),
         ("mariadb-11.8", "alter_algorithm", "COPY", Outcome.IGNORED, "but ignores it"),
         ("mariadb-10.11", "autoset-back_log", None, Outcome.ACCEPTED, ""),
         ("mariadb-10.11", "autoset-back_log", "5", Outcome.UNEXPECTED_ARGUMENT, "takes no value"),

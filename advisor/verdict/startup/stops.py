@@ -335,7 +335,7 @@ def _without_keys(values: Values, loaded: frozenset[str]) -> dict[str, StartupSt
     if any(KEYS in name for name in loaded):
         return {}
     logged = values.get("log_bin", NO_DEFAULT) not in ("0", NO_DEFAULT)
-    why = "Encryption needs keys from a plugin, and this file loads none: load one, such as file_key_management."
+    why = "Encryption needs keys from a plugin, and this file loads none: load a plugin such as file_key_management."
     return {
         name: StartupStop(why, certain=False)
         for name in ENCRYPTED
