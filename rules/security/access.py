@@ -35,7 +35,8 @@ WITHOUT_YASSL = (5, 7, 28)  # before, the maker's builds have yaSSL, without TLS
     evidence=("ASK-16", "ASK-SEC-12"),
     docs=Docs(
         why="skip_grant_tables is meant only for resetting a lost password. With it the server checks no accounts or "
-        "privileges. MySQL 8.0 and later then disable TCP; MySQL 5.7 and MariaDB still listen on their port.",
+        "privileges. MySQL 8.0 and later then disable TCP; MySQL 5.7 and MariaDB still listen on their port. MariaDB "
+        "shows the variable, which is OFF again after FLUSH PRIVILEGES.",
         fix="Remove the line and restart. Until then FLUSH PRIVILEGES makes the running server check accounts and "
         "passwords again.",
         risk="Clients that relied on it need accounts.",
@@ -48,12 +49,24 @@ def no_access_control(context: RuleContext) -> Iterator[Finding]:
     """Report skip_grant_tables."""
     line = context.file_verdict.effective.get("skip_grant_tables")
     if (line is not None and line.value == "TRUE") or context.settings.on("skip_grant_tables"):
+        checks = _checks_accounts(context)
         yield no_access_control.finding(
-            f"No account is checked: anyone who can reach the server{_reachability_text(context)} can read and change "
-            "everything.",
+            f"{'After the next start no' if checks else 'No'} account is checked: anyone who can reach the server"
+            f"{_reachability_text(context)} can read and change everything.",
             verdict_subject(line) if line is not None else variable_subject(context, "skip_grant_tables"),
-            help="remove the line and restart",
+            help="remove the line" if checks else "remove the line and restart",
         )
+
+
+def _checks_accounts(context: RuleContext) -> bool:
+    """Whether a running server is known to check accounts: since its start, or since FLUSH PRIVILEGES.
+
+    MariaDB shows it; MySQL 8.0 and later that accept TCP connections were started without the line.
+    """
+    if not context.has("server"):
+        return False
+    checked = context.settings.on("skip_grant_tables") is False
+    return checked or (context.target.since("mysql", 8, 0) and context.settings.on("skip_networking") is False)
 
 
 def _reachability_text(context: RuleContext) -> str:
@@ -287,7 +300,9 @@ def _has_remote_accounts(context: RuleContext) -> bool:
     docs=Docs(
         why="TLS 1.0 and 1.1 are withdrawn standards with known attacks. MySQL removed them in 8.0.28, where the "
         "server refuses or ignores them. MySQL 5.7 before 5.7.28 is usually built with yaSSL, which supports TLS 1.1 "
-        "at most: with TLSv1.2 alone 5.7.22 ran without TLS.",
+        "at most: with TLSv1.2 alone 5.7.22 ran without TLS. Where the library's security level forbids old versions, "
+        "as in OpenSSL 3, the server refuses them in spite of the line: MariaDB 11.8 did, 8.0.15 with its own library "
+        "did not.",
         fix="Allow only TLSv1.2 and TLSv1.3, as far as this version supports them. From MySQL 8.0.16 on, SET GLOBAL "
         "and ALTER INSTANCE RELOAD TLS apply this at run time; other versions need a restart.",
         risk="Clients without TLS 1.2 cannot connect with TLS: those of MySQL before 5.7.28 that have yaSSL, and "

@@ -240,6 +240,8 @@ def pool_in_core(context: RuleContext) -> Iterator[Finding]:
     line = context.file_verdict.effective.get("core_file")
     if line is None or line.outcome is Outcome.ADJUSTED:  # gdb disables core files
         return
+    if context.has("server") and context.settings.on("core_file") is False:
+        return
     if context.settings.on("innodb_buffer_pool_in_core_file"):
         action = advise(context, "innodb_buffer_pool_in_core_file", "OFF")
         yield pool_in_core.finding(

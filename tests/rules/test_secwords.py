@@ -336,3 +336,20 @@ def test_ciphers_are_named_as_written(tmp_path: Path) -> None:
     """OpenSSL distinguishes upper and lower case."""
     (finding,) = found("weak-cipher", known("mysql-5.7.22", tmp_path, file="ssl_cipher = HIGH:eNULL:kRSA+3DES"))
     assert finding.message.endswith("eNULL, kRSA+3DES.")
+
+
+@pytest.mark.parametrize(
+    ("target", "variables", "words"),
+    [
+        ("mariadb-11.8", {"skip_grant_tables": "ON"}, "No account is checked"),
+        ("mariadb-11.8", {"skip_grant_tables": "OFF"}, "After the next start no account is checked"),
+        ("mysql-9.7.4", {"skip_networking": "ON"}, "No account is checked"),
+        ("mysql-9.7.4", {"skip_networking": "OFF"}, "After the next start no account is checked"),
+        ("mysql-5.7.22", {"skip_networking": "OFF"}, "No account is checked"),
+    ],
+)
+def test_accounts_of_a_running_server(target: str, variables: dict[str, str], words: str, tmp_path: Path) -> None:
+    """A line that the server was not started with, or that FLUSH PRIVILEGES ended, counts from the next start on."""
+    running = known(target, tmp_path, file="skip_grant_tables", server={"variables": variables})
+    (finding,) = found("no-access-control", running)
+    assert finding.message.startswith(words)
