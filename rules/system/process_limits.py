@@ -29,6 +29,9 @@ SLOWEST = "powersave"
 CHOOSES = frozenset({"intel_pstate", "amd-pstate-epp", "amd_pstate_epp"})
 YIELDING = frozenset({"batch", "idle"})
 NATIVE, LINUX_AIO = "innodb_use_native_aio", "innodb_linux_aio"
+KEY_BUFFER = "key_buffer_size"
+ALSO_LARGE = (KEY_BUFFER, "aria_pagecache_buffer_size", "innodb_log_buffer_size")  # buffers of MariaDB besides the pool
+USUAL_PAGE, DESCRIPTOR = 16 << 10, 512  # bytes; the descriptor of a page of the pool, rounded up
 RING_MEMORY = 512 << 10  # bytes: the limit that MariaDB's own unit sets (URING-01)
 # Kernels with io_uring whose rings count as locked memory, and on which MariaDB does not switch io_uring off by itself.
 RING_KERNELS = ((5, 1), (5, 11))
@@ -165,11 +168,13 @@ def unused_huge_pages(context: RuleContext) -> Iterator[Finding]:
     summary="The server is configured to use huge pages but got none: it runs with ordinary pages.",
     needs=("server", "host"),
     options=("large_pages",),
-    evidence=("HOST-02", "HOST-07", "LP-01"),
+    evidence=("HOST-02", "HOST-07", "HOST-09", "LP-01"),
     docs=Docs(
         why="If the system has no huge pages left, or does not let the server's account use them, the server falls "
         "back to ordinary pages with a warning in its error log, and still shows large_pages = ON.",
-        fix="Reserve enough for the pool: vm.nr_hugepages in /etc/sysctl.d, loaded with sysctl -p FILE. MySQL before "
+        fix="Reserve enough for the pool and about 3 percent more, on MariaDB and MySQL 5.7 for the key buffer, on "
+        "MariaDB for Aria's page cache and the log buffer too: vm.nr_hugepages in /etc/sysctl.d, loaded with sysctl -p "
+        "FILE. With too few a whole chunk of the pool, 128M by default, is in ordinary pages. MySQL before "
         "8.0.27 also needs the permission: vm.hugetlb_shm_group with the ID of its account's group, or before Linux "
         "5.16 LimitMEMLOCK=infinity in the unit. Later versions and MariaDB need none. Restart the server, or the host "
         "where its memory is too fragmented for so many pages. Or remove the line.",
@@ -193,14 +198,24 @@ def refused_large_pages(context: RuleContext) -> Iterator[Finding]:
 
 
 def _large_pages_help(context: RuleContext) -> str:
-    """How many huge pages the pool takes, and how the account of an older MySQL gets them."""
+    """How many huge pages the server takes, and how the account of an older MySQL gets them."""
     memory, pool = context.host.memory, context.number(POOL)
     permission = _shared_memory_help(context)
     if memory is None or not memory.huge_page or not pool:
         return f"reserve huge pages for the pool (vm.nr_hugepages){permission}"
     taken = memory.huge_pages_total - memory.huge_pages_free + (memory.huge_pages_reserved or 0)
-    pages = taken + -(-pool // memory.huge_page)
+    pages = taken + _pages_of_buffers(context, pool, memory.huge_page)
     return f"{kernel_setting_help(context, 'vm.nr_hugepages', pages)}{permission}"
+
+
+def _pages_of_buffers(context: RuleContext, pool: int, huge: int) -> int:
+    """The huge pages of the pool, in chunks of MySQL with their descriptors, and of other buffers (HOST-09)."""
+    if context.target.is_mariadb:
+        return sum(-(-size // huge) for size in (pool, *(context.number(name) or 0 for name in ALSO_LARGE)))
+    chunk = min(context.number("innodb_buffer_pool_chunk_size") or pool, pool)
+    described = chunk + chunk // (context.number("innodb_page_size") or USUAL_PAGE) * DESCRIPTOR
+    keys = 0 if context.target.since("mysql", 8) else context.number(KEY_BUFFER) or 0
+    return -(-pool // chunk) * -(-described // huge) + -(-keys // huge)
 
 
 def _shared_memory_help(context: RuleContext) -> str:
