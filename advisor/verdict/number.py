@@ -160,7 +160,8 @@ def parse_real(text: str, option: Option, target: Target) -> TakenValue:
     if value == number:
         return TakenValue(Outcome.ACCEPTED, printed)
     side = "above the maximum" if number > value else "below the minimum"
-    return TakenValue(Outcome.ADJUSTED, printed, f"The server takes {printed}: {number:g} is {side}.")
+    why = f"The server takes {value:.10g}: {number:.10g} is {side}."
+    return TakenValue(Outcome.ADJUSTED, printed, why)
 
 
 def _parse_decimal(text: str) -> float | None:

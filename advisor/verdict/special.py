@@ -137,7 +137,8 @@ def _log_warnings(case: ValueContext) -> TakenValue | None:
     aloud = case.target.is_mariadb and taken.outcome is Outcome.ADJUSTED
     if not aloud and (value == taken.value or case.text in (value, "0")):
         return TakenValue(Outcome.ACCEPTED, value)
-    return TakenValue(Outcome.ADJUSTED, value, f"The server takes {value}: it reads only the digits.")
+    why = "it reads only the digits" if case.text[-1:].isalpha() else "it keeps only 32 bits of the number"
+    return TakenValue(Outcome.ADJUSTED, value, f"The server takes {value}: {why}.")
 
 
 def _lower_case(case: ValueContext) -> TakenValue | None:

@@ -209,13 +209,21 @@ def _size_bytes(text: str | None) -> int | None:
 
 
 def whole_size(text: str) -> str | None:
-    """A fractional size as a whole one: 1.5G becomes 1536M; None if it is not a decimal number of whole bytes."""
-    whole, _, rest = text.lower().removesuffix("b").partition(".")
+    """A size as servers read it: 1.5G becomes 1536M, and 10 GB 10G; None where it is not a number of whole bytes."""
+    whole, _, rest = text.lower().removesuffix("b").replace(" ", "").partition(".")
+    if " " in text and whole[:-1].isdecimal() and whole[-1:] in UNITS and not rest:
+        return whole.upper()
     part, unit = rest[:-1], rest[-1:]
     if unit not in UNITS or not whole.isdecimal() or not part.isdecimal() or max(len(whole), len(part)) > MAX_DIGITS:
         return None
     size, left = divmod(int(whole + part) << SUFFIXES[unit], 10 ** len(part))
     return None if left else exact_size(size)
+
+
+def utf8mb3_name(text: str) -> str | None:
+    """The utf8mb3 name of a utf8 character set or collation, for versions without the short name."""
+    name = text.lower()
+    return text[:4] + "mb3" + text[4:] if name == "utf8" or name.startswith("utf8_") else None
 
 
 def _authentication_policy(old: OldLine) -> Successor | None:

@@ -13,6 +13,7 @@ from advisor.verdict.settings import BOOLEANS
 from advisor.verdict.words import OFF, ON, is_misread, is_switch
 from rules.core.subject import (
     SAFE,
+    TIMES,
     UNSAFE,
     drop_value,
     is_unused_port,
@@ -249,13 +250,13 @@ def fix_invalid(line: LineVerdict, context: RuleContext) -> Fix | None:
     and ciphers are left out, and NO_AUTO_CREATE_USER: without it MySQL 8.0 behaves as 5.7 did with it, and GRANT
     creates no account.
     """
-    from advisor.verdict.successors import whole_size
+    from advisor.verdict.successors import utf8mb3_name, whole_size
 
     placed = line.placed.line
     value = placed.value or ""
     text = (
-        whole_size(value)
-        or _utf8mb3_name(value)
+        (whole_size(value) if not (line.canonical or "").endswith(TIMES) else None)
+        or utf8mb3_name(value)
         or (_without_obsolete_mode(value) if line.canonical == "sql_mode" else None)
         or accepted_parts(line.canonical or "", value, context.catalog)
     )
@@ -399,18 +400,12 @@ def _notations(value: str, raw: str, option: Option) -> tuple[str, ...]:
         return (BOOLEANS.get(value, value),)
     if value.isdigit() and not raw.strip("'\"").isdigit() and option.kind in ("int", "uint"):
         return exact_size(int(value)), value
-    return (value,)
+    return (f"{float(value):.10g}", value) if option.kind == "double" else (value,)
 
 
 def _without_obsolete_mode(text: str) -> str | None:
     """The SQL modes without NO_AUTO_CREATE_USER, which MySQL 8.0 removed; None if no other mode is left."""
     return ",".join(mode for mode in text.split(",") if mode.strip().upper() != "NO_AUTO_CREATE_USER") or None
-
-
-def _utf8mb3_name(text: str) -> str | None:
-    """The utf8mb3 name of a utf8 character set or collation, for versions without the short name."""
-    name = text.lower()
-    return text[:4] + "mb3" + text[4:] if name == "utf8" or name.startswith("utf8_") else None
 
 
 GROUP = "mysqld"

@@ -36,6 +36,8 @@ SIZES = (
 NUMBERS = ("int", "uint", "double")
 # Limits within those that the servers print: 0 is the default port, and 2 is not for the file systems of Linux.
 NARROWER = {"lower_case_table_names": ("0", "1"), "port": ("1", "65535"), "table_cache": ("10", "524288")}
+# The ends of names of options that are times: minutes are likely to be meant by m there, and never megabytes.
+TIMES = ("_timeout", "_time", "_seconds", "_days", "_lifetime", "_expiry")
 NOT_IN_BYTES = ("thread_cache_size", "host_cache_size", "metadata_locks_cache_size", "innodb_io_capacity")
 # Options that set the same thing in different units; the later line wins.
 LINKED = {

@@ -9,6 +9,7 @@ from advisor.verdict.names import LOADERS, LOADS_EARLY
 from rules.core import Docs, rule
 from rules.core.subject import (
     SAFE,
+    TIMES,
     UNSAFE,
     is_unused_port,
     line_subject,
@@ -33,8 +34,6 @@ TIMESTAMPS = "explicit_defaults_for_timestamp"
 BYTES = frozenset(
     ("", "b", "ib", "yte", "ytes", "byte", "bytes", "ig", "igs", "eg", "egs", "egabytes", "igabytes", "ilobytes")
 )
-# The ends of names of options that are times: minutes are likely to be meant by m there, and never megabytes.
-TIMES = ("_timeout", "_time", "_seconds", "_days", "_lifetime", "_expiry")
 NUMBER_STARTS = "0123456789+-"
 QUOTES = ("'", '"', *"\u201c\u201d\u201e\u2018\u2019")
 KEEP_ONE = "keep one of the two lines"
