@@ -78,7 +78,7 @@ def test_swap_is_not_changed_before_there_is_room(tmp_path: Path) -> None:
 
 
 def test_huge_pages_by_number(tmp_path: Path) -> None:
-    """What is used stays reserved, and the pages of the pool are added to it."""
+    """What is used stays reserved, and the pages of the pool with its descriptors are added to it."""
     unused = remedy("unused-huge-pages", tmp_path, host={"memory": HUGE})
     assert unused == f"{loaded('vm.nr_hugepages = 24')}; or let the server use them (large_pages)"
     promised = remedy("unused-huge-pages", tmp_path, host={"memory": HUGE | {"huge_pages_reserved": 400}})
@@ -86,7 +86,7 @@ def test_huge_pages_by_number(tmp_path: Path) -> None:
     host = {"memory": HUGE, "process": {"huge_pages": 0}}
     refused = remedy("refused-large-pages", tmp_path, host=host, server=POOL)
     group = "set vm.hugetlb_shm_group to the group ID of the server's account"
-    assert refused.startswith(f"{loaded('vm.nr_hugepages = 4120')}, {group}, {unit('LimitMEMLOCK=infinity')}, or with ")
+    assert refused.startswith(f"{loaded('vm.nr_hugepages = 4248')}, {group}, {unit('LimitMEMLOCK=infinity')}, or with ")
     assert refused.endswith(", and restart; or remove the line")
     unknown = remedy("refused-large-pages", tmp_path, host={"process": {"huge_pages": 0}}, server=POOL)
     assert unknown.startswith(f"reserve huge pages for the pool (vm.nr_hugepages), {group}, set LimitMEMLOCK=")
