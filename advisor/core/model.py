@@ -292,11 +292,19 @@ def beside_limit(taken: int, size: int, where: str) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """Format a duration for display: 41 d, 3 h, 12 min, 8 s."""
+    """Format a duration for display: 41 d, 3 h, 12 min, 8 s, 400 ms."""
     for step, unit in ((86400, "d"), (3600, "h"), (60, "min")):
         if seconds >= step:
             return f"{int(seconds // step)} {unit}"
-    return f"{seconds:.0f} s"
+    return f"{seconds * 1000:.0f} ms" if 0.0005 < seconds < 0.95 else f"{seconds:.0f} s"  # noqa: PLR2004
+
+
+def exact_duration(seconds: int) -> str:
+    """Format a configured duration without rounding it, in the largest unit that suits: 2 d, 36 h, 90 min, 119 s."""
+    for step, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= step and seconds % step == 0:
+            return f"{seconds // step:,} {unit}"
+    return f"{seconds:,} s"
 
 
 def format_percent(share: float) -> str:

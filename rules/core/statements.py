@@ -143,7 +143,9 @@ def _can_change(context: RuleContext, name: str, platform: PlatformParameters) -
 
 
 # MariaDB truncates SET GLOBAL of the first to the second, with a warning; a restart raises the second to the first.
+# MySQL rounds SET GLOBAL to whole chunks in each instance; a start with less makes its chunks smaller.
 POOL, MOST_POOL = "innodb_buffer_pool_size", "innodb_buffer_pool_size_max"
+CHUNK, INSTANCES = "innodb_buffer_pool_chunk_size", "innodb_buffer_pool_instances"
 NUMBERS = frozenset({"int", "uint", "double"})
 
 
@@ -259,12 +261,18 @@ def runtime_effect(context: RuleContext, option: Option, value: str | None) -> R
     running = context.settings.text(option.variable or option.name)
     if running is None:
         return RuntimeEffect(False)
-    most = context.number(MOST_POOL) if option.name == POOL else None
-    if most is not None and value is not None and (parse_digits(value) or 0) > most:
-        return RuntimeEffect(
-            False, f"SET GLOBAL stops at {MOST_POOL} = {exact_size(most)}; a start raises that with the pool"
-        )
+    if option.name == POOL and (limit := _pool_limit(context, parse_digits(value or "") or 0)):
+        return RuntimeEffect(False, limit)
     return set_global_effect(option, context.target, value, running)
+
+
+def _pool_limit(context: RuleContext, size: int) -> str:
+    """Why SET GLOBAL does not give the pool that size, though a start does; empty if it does."""
+    most, step = context.number(MOST_POOL), context.number(CHUNK) or 0
+    if most is not None and size > most:
+        return f"SET GLOBAL stops at {MOST_POOL} = {exact_size(most)}; a start raises that with the pool"
+    step *= context.number(INSTANCES) or 1
+    return f"SET GLOBAL takes only multiples of {exact_size(step)}; a start takes less" if 0 < size < step else ""
 
 
 def set_statement(option: Option, value: str, how: str = "GLOBAL") -> str:
@@ -287,18 +295,10 @@ NEXT_APPLIER = "it takes effect when the replica's threads restart"
 RELOAD = "it takes effect after ALTER INSTANCE RELOAD TLS"
 OFF = frozenset({"OFF", "FALSE", "0"})
 GTID_STEPS = ("OFF", "OFF_PERMISSIVE", "ON_PERMISSIVE", "ON")
-APPLIER = frozenset(
-    (
-        *("replica_parallel_workers", "slave_parallel_workers", "replica_pending_jobs_size_max"),
-        *("slave_pending_jobs_size_max", "replica_transaction_retries", "slave_transaction_retries"),
-    )
-)
-TLS = frozenset(
-    (
-        *("ssl_ca", "ssl_capath", "ssl_cert", "ssl_cipher", "ssl_crl", "ssl_crlpath", "ssl_key"),
-        *("tls_ciphersuites", "tls_version"),
-    )
-)
+APPLIED = ("parallel_workers", "pending_jobs_size_max", "transaction_retries")
+APPLIER = frozenset(f"{role}_{name}" for role in ("replica", "slave") for name in APPLIED)
+FILES_OF_TLS = ("ca", "capath", "cert", "cipher", "crl", "crlpath", "key")
+TLS = frozenset((*(f"ssl_{name}" for name in FILES_OF_TLS), "tls_ciphersuites", "tls_version"))
 WAITS_FOR_WRITES = "it waits for writes and LOCK TABLES that are under way, and later writes wait behind it"
 STALLS = {
     "delay_key_write": "tables that are open keep it until FLUSH TABLES",

@@ -71,14 +71,14 @@ def adapt_help_to_source(context: RuleContext, findings: Iterable[Finding]) -> l
     """The findings with help that matches the source of each value.
 
     Rules write their help for option files. If a persisted value or the command line decides, the help says what to do
-    there.
+    there. A value that was set at run time has no line: the help has the statement that restores the default.
     """
     return [_adapt_finding(context, finding) for finding in findings]
 
 
 def _adapt_finding(context: RuleContext, finding: Finding) -> Finding:
     option = context.catalog.get(finding.canonical) if finding.canonical else None
-    if finding.actions or not finding.help:
+    if not finding.help or (finding.actions and REMOVE_LINE not in finding.help):
         return finding
     decided = find_value_source(context, option) if option else None
     if option is None or decided is None or decided.origin not in OUTRANKING:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from advisor.core.model import Confidence, Severity, format_duration, format_size
+from advisor.core.model import Confidence, Severity, exact_duration, format_size
 from rules.core import MOST, Docs, Span, rule
 from rules.core.advice import advise, help_line, present
 from rules.core.subject import find_line, variable_subject, verdict_subject
 from rules.durability import (
+    is_managed,
     log_bin_line,
     switches_off,
     writes_binary_log,
@@ -47,7 +48,8 @@ INTENDED_OFF = frozenset({"OFF", "0", "FALSE", "NO"})
         "keeps 30 days.",
         risk="Older logs are removed at the next rotation or restart: a disconnected replica, or a restore, that still "
         "needs them fails.",
-        exceptions="Servers whose logs are purged by other means, such as an archiving job.",
+        exceptions="Servers whose logs are purged by other means, such as an archiving job. Managed services, for "
+        "which there is no finding: they purge binary logs themselves, Azure with an expiry of 0 as soon as it can.",
         reconsider_when="A job that purges the logs, and its schedule.",
     ),
 )
@@ -60,6 +62,7 @@ def binary_log_never_expires(context: RuleContext) -> Iterator[Finding]:
         or value is None
         or (value > 0 and purged)
         or any(map(context.number, (*TOTAL_SIZES, MOST_FILES)))
+        or is_managed(context)
     ):
         return
     switch = name if purged else "binlog_expire_logs_auto_purge"
@@ -194,7 +197,8 @@ def short_binary_log(context: RuleContext) -> Iterator[Finding]:
         needed = context.number(PURGE_NEEDS)  # MariaDB purges nothing while its only replica is away
         away = f" {while_connected(needed)}: another one that" if needed else ": a replica that"
         yield short_binary_log.finding(
-            f"Binary logs are removed after {format_duration(value)}{away} is disconnected for longer must be rebuilt.",
+            f"Binary logs are removed after {exact_duration(value)}{away} is disconnected for longer may have to be "
+            "rebuilt.",
             variable_subject(context, name),
             help="keep them longer than the longest lag and the time between backups",
         )
@@ -204,7 +208,7 @@ def short_binary_log(context: RuleContext) -> Iterator[Finding]:
     "BIN005",
     "skipped-replication-errors",
     confidence=Confidence.LIKELY,
-    summary="The replica skips errors, so its data silently diverges from the source.",
+    summary="The replica skips errors, so its data can silently diverge from the source.",
     options=SKIPPED,
     evidence=("ASK-14",),
     docs=Docs(
@@ -222,9 +226,9 @@ def skipped_replication_errors(context: RuleContext) -> Iterator[Finding]:
     # A server that knows both names shows both as set; the name in the file is reported first.
     for name in sorted(SKIPPED, key=lambda name: name not in context.file_verdict.effective):
         value = context.text(name)
-        if value and value != "OFF" and context.is_set(name):
+        if value and value not in ("OFF", "0") and context.is_set(name):  # 0 is the number of no error
             yield skipped_replication_errors.finding(
-                f"{_error_list(value)} skipped while changes are applied; the data silently diverges.",
+                f"{_error_list(value)} skipped while changes are applied: the data can diverge silently.",
                 variable_subject(context, name),
                 help="remove the line, and compare the data with the source's",
             )
@@ -263,7 +267,7 @@ def binary_log_named_off(context: RuleContext) -> Iterator[Finding]:
     name = line.placed.line.value or ""
     if name.upper() in INTENDED_OFF:
         yield binary_log_named_off.finding(
-            f"log_bin takes a file name, so the server writes a binary log to {name}.000001.",
+            f"log_bin takes a file name, so the server writes a binary log, in files from {name}.000001 on.",
             verdict_subject(line),
             help="write skip_log_bin to switch the binary log off",
         )
@@ -296,9 +300,10 @@ def purge_waits_for_replica(context: RuleContext) -> Iterator[Finding]:
     name, expiry = expiry_setting(context)
     limited = any(map(context.number, TOTAL_SIZES)) or (expiry and context.is_set(name))
     if wanted and limited and writes_binary_log(context):
+        now = {0: "none is", 1: "1 is"}.get(connected or 0, f"{connected} are")
         action = _replica_count_action(context)
         yield purge_waits_for_replica.finding(
-            f"Binary logs are purged only {while_connected(wanted)}; now there are {connected}.",
+            f"Binary logs are purged only {while_connected(wanted)}; now {now}.",
             variable_subject(context, PURGE_NEEDS),
             help=help_line(action),
             actions=present(action),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity
 from rules.core import MOST, Docs, Span, rule
-from rules.core.advice import advise, help_line, present, set_default, with_replica_stopped
+from rules.core.advice import advise, set_default, with_replica_stopped
 from rules.core.subject import variable_subject, verdict_subject
 from rules.durability import (
     INNODB_ENGINE,
@@ -156,12 +156,13 @@ def unchecked_functions_in_statement_log(context: RuleContext) -> Iterator[Findi
     """Report log_bin_trust_function_creators with a statement-based binary log."""
     if context.explicit_switch(TRUST) and context.text("binlog_format") == "STATEMENT" and writes_binary_log(context):
         action = advise(context, TRUST, "OFF", risk="functions without a declaration cannot be created any more")
+        advice, actions = set_default(context, TRUST, "OFF", action)
         yield unchecked_functions_in_statement_log.finding(
             "Functions are created without a check, and the binary log holds the statements that call them: a "
-            "nondeterministic function changes other rows on a replica.",
+            "nondeterministic function can change other rows on a replica.",
             variable_subject(context, TRUST),
-            help=help_line(action),
-            actions=present(action),
+            help=advice,
+            actions=actions,
         )
 
 

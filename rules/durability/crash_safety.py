@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.core.model import Confidence, Severity, format_duration
+from advisor.core.model import Confidence, Severity, exact_duration
 from rules.core import Docs, Span, rule
 from rules.core.advice import advise, help_line, kernel_place, present, remount_command
 from rules.core.subject import variable_subject, written_name
@@ -25,6 +25,7 @@ WHOLE_PAGES = frozenset({"rds", "aurora"})
 COPIES = ("innodb_doublewrite_dir", "innodb_parallel_doublewrite_path")
 MEMORY_PLACES = ("/dev/shm/", "/run/", "/var/run/")  # noqa: S108 - none is written
 UNSYNCED_DATA = "O_DIRECT_NO_FSYNC"
+UNSYNCED_LOG = "No commit syncs the binary log"  # a rotation and a shutdown do
 UNSYNCED, FOR_TESTS = "NOSYNC", frozenset({"NOSYNC", "LITTLESYNC"})
 HALF_CHECKED = frozenset({"NONE", "STRICT_NONE"})
 CHECKSUM, GROUP = "binlog_checksum", "group_replication_group_name"
@@ -66,7 +67,7 @@ def lost_commits(context: RuleContext) -> Iterator[Finding]:
     if value in LOST and context.is_set(COMMIT):
         action = advise(context, COMMIT, 1, risk="commits take the time of a sync", watch="Innodb_data_fsyncs")
         seconds = context.number("innodb_flush_log_at_timeout") or 1
-        lost = format_duration(seconds) if seconds > 1 else "a second"
+        lost = exact_duration(seconds) if seconds > 1 else "a second"
         cause = (LOST_BY_ALL if _is_galera_node(context) else LOST)[value]
         logged = " The InnoDB-based binary log loses them too." if uses_innodb_binary_log(context) else ""
         replica, gone = _is_replica(context), ""
@@ -134,11 +135,11 @@ def unsynced_binary_log(context: RuleContext) -> Iterator[Finding]:
         context, "sync_binlog", 1, risk="commits wait for a sync, which can stall sessions on slow storage",
         watch="Binlog_group_commits" if context.target.is_mariadb else None,
     )  # fmt: skip
-    often = "never synced" if value == 0 else f"synced only once in {value:,} groups of commits"
+    often = f"The binary log is synced only once in {value:,} groups of commits" if value else UNSYNCED_LOG
     missing = "that the cluster has, and its replicas too" if _is_galera_node(context) else "that InnoDB has committed"
     weighty = context.is_set("sync_binlog") and not _is_replica(context) and not _is_galera_node(context)
     yield unsynced_binary_log.finding(
-        f"The binary log is {often}; after a crash of the system it can lack transactions {missing}.",
+        f"{often}; after a crash of the system it can lack transactions {missing}.",
         variable_subject(context, "sync_binlog"),
         severity=None if weighty else Severity.NOTE,
         help=help_line(action),

@@ -63,17 +63,23 @@ def delayed_commits(context: RuleContext) -> Iterator[Finding]:
     if delay >= LONG_DELAY or (rate is not None and rate * delay < MICROSECONDS):
         action = advise(context, DELAY, 0, risk="more syncs of the binary log", watch="Com_commit")
         alone = (
-            f"; at {rate:,.0f} commits a second, hardly any other commit arrives meanwhile" if rate is not None else ""
+            ""
+            if rate is None
+            else f"; at {rate:,.0f} commits a second, on average less than one other arrives meanwhile"
         )
         groups = "Each commit" if period == 1 else f"One group of commits in {period:,}"
         yield delayed_commits.finding(
-            f"{groups} may wait up to {delay / 1000:,.{0 if rate is None else 1}f} ms for others before the binary log "
-            f"is synced{alone}.",
+            f"{groups} may wait up to {_milliseconds(delay)} for others before the binary log is synced{alone}.",
             variable_subject(context, DELAY),
             severity=None if rate is None else Severity.NOTE,
             help=help_line(action),
             actions=present(action),
         )
+
+
+def _milliseconds(count: int) -> str:
+    """A number of microseconds as text, `10.5 ms`."""
+    return f"{count / 1000:,.1f}".removesuffix(".0") + " ms"
 
 
 def _commit_rate(context: RuleContext) -> float | None:
@@ -101,7 +107,7 @@ def _idle_waits(context: RuleContext) -> Iterator[Finding]:
         return
     action = advise(context, WAIT_COUNT, 0, risk="more syncs of the binary log", watch="Binlog_group_commits")
     yield delayed_commits.finding(
-        f"{ended:,} of {groups:,} groups of commits waited {wait / 1000:,.1f} ms for {count:,} commits and held "
+        f"{ended:,} of {groups:,} groups of commits waited {_milliseconds(wait)} for {count:,} commits and held "
         f"{commits / groups:.1f} on average {window_text(window)}.",
         variable_subject(context, WAIT_COUNT),
         severity=None if wait >= LONG_DELAY else Severity.NOTE,
@@ -115,7 +121,7 @@ def _long_wait(context: RuleContext, count: int, wait: int) -> Iterator[Finding]
     if count > 1 and wait >= LONG_DELAY and context.is_set(WAIT_COUNT):
         action = advise(context, WAIT_COUNT, 0, risk="more syncs of the binary log", watch="Binlog_group_commits")
         yield delayed_commits.finding(
-            f"Each commit waits up to {wait / 1000:,.0f} ms for a group of {count:,} commits.",
+            f"Each commit waits up to {_milliseconds(wait)} for a group of {count:,} commits.",
             variable_subject(context, WAIT_COUNT),
             help=help_line(action),
             actions=present(action),
@@ -149,8 +155,8 @@ def unlogged_after_write_error(context: RuleContext) -> Iterator[Finding]:
     if context.is_set(ERROR_ACTION) and context.text(ERROR_ACTION) == "IGNORE_ERROR" and writes_binary_log(context):
         action = advise(context, ERROR_ACTION, "ABORT_SERVER", risk="a binary log error stops the server")
         yield unlogged_after_write_error.finding(
-            "If the binary log cannot be written, the server continues without it until a restart: replicas miss all "
-            "later changes.",
+            "After an error of the binary log, such as an I/O error, the server continues without it until a restart: "
+            "replicas miss all later changes.",
             variable_subject(context, ERROR_ACTION),
             help=help_line(action),
             actions=present(action),

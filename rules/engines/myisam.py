@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.core.model import Severity, format_duration
+from advisor.core.model import Severity, exact_duration
 from rules.core import Docs, Span, rule
 from rules.core.advice import advise, help_line, present
 from rules.core.subject import variable_subject
@@ -142,7 +142,7 @@ def periodic_table_close(context: RuleContext) -> Iterator[Finding]:
     if seconds and context.is_set("flush_time"):
         action = advise(context, "flush_time", 0, risk="tables stay open between statements", watch="Opened_tables")
         yield periodic_table_close.finding(
-            f"Every {format_duration(seconds)} all tables are closed, and the next statements open them again.",
+            f"Every {exact_duration(seconds)} all tables are closed, and the next statements open them again.",
             variable_subject(context, "flush_time"),
             help=help_line(action),
             actions=present(action),

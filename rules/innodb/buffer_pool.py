@@ -374,7 +374,7 @@ def scans_displace_the_pool(context: RuleContext) -> Iterator[Finding]:
             risk="pages used only within one second at a time stay in the old sublist",
         )  # fmt: skip
         yield scans_displace_the_pool.finding(
-            "Pages that a scan reads once move to the young sublist at once and evict those in use.",
+            "Pages that only a scan reads move to the young sublist at once and evict those in use.",
             variable_subject(context, name),
             help=help_line(action),
             actions=present(action),
@@ -416,7 +416,10 @@ def cold_pool_after_restart(context: RuleContext) -> Iterator[Finding]:
                 watch="Innodb_buffer_pool_load_status",
             )
             yield cold_pool_after_restart.finding(
-                f"The pool of {format_size(pool)} starts empty, and sessions read its pages from disk one by one.",
+                f"A restart loses which pages the pool of {format_size(pool)} held: unless an older list is loaded, "
+                "sessions read them from disk one by one."
+                if "dump" in name
+                else f"The pool of {format_size(pool)} starts empty, and sessions read its pages from disk one by one.",
                 variable_subject(context, name),
                 help=help_line(action),
                 actions=present(action),

@@ -125,9 +125,9 @@ def starved_flushing(context: RuleContext) -> Iterator[Finding]:
     tiny = bool(log) and _fills_in_a_minute(context, window)
     default = "" if context.is_set(CAPACITY) else ", the default"
     before = "enlarge the redo log first; if it is still full, " if tiny else ""
-    times = f"at the limit of {capacity:,}{default}" if full else f"with a limit of {capacity:,}{default}"
     yield starved_flushing.finding(
-        f"{full or half}, while {written:,.0f} pages a second were written {window_text(window)}, {times}.",
+        f"{full or half}, while {written:,.0f} pages a second were written {window_text(window)}, with {CAPACITY} "
+        f"at {capacity:,}{default}.",
         variable_subject(context, CAPACITY),
         severity=Severity.NOTE if tiny or half else None,
         confidence=Confidence.LIKELY if tiny or half else None,
@@ -208,8 +208,8 @@ def late_flushing(context: RuleContext) -> Iterator[Finding]:
         return
     action = earlier_writes_action(context)
     yield late_flushing.finding(
-        f"{_full_log(context, window)} {window_text(window)}; {LOW_MARK} is 0, so pages are written only near that "
-        "point.",
+        f"{_full_log(context, window)}, {window_text(window)}; {LOW_MARK} is 0, so pages are written only near "
+        "that point.",
         variable_subject(context, LOW_MARK),
         help=f"enlarge the redo log first; if sessions still stall, {help_line(action)}",
         actions=present(action),

@@ -241,7 +241,7 @@ def page_across_stripes(context: RuleContext) -> Iterator[Finding]:
         return
     yield page_across_stripes.finding(
         f"{stripe.device} has chunks of {format_size(stripe.chunk)}, so each page of {format_size(page)} is spread "
-        f"over {-(-page // stripe.chunk)} disks.",
+        f"over {min(-(-page // stripe.chunk), stripe.data_disks or page)} disks.",
         variable_subject(context, PAGE),
         help="use a chunk of a page or more when you rebuild the array",
     )

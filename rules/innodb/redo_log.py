@@ -141,7 +141,8 @@ def _log_was_full(context: RuleContext, capacity: int, waits: str) -> Finding:
     """The finding for a log that the server itself reported as full, with the write rate if one was measured."""
     actions, remedy = _pressure_help(context)
     highest = max(rates_or_none(context), key=lambda rate: rate.minimum, default=None)
-    fast = f" {format_size(highest.minimum)} of redo a second were written {highest.when}." if highest else ""
+    rate = format_size(highest.minimum) if highest else "0"
+    fast = f" {rate} of redo a second were written {highest.when}." if highest and rate != "0" else ""
     return small_redo_log.finding(
         f"The redo log of {format_size(capacity)} was full, and statements waited for space in it: {waits}.{fast}",
         variable_subject(context, size_option(context)),
@@ -226,7 +227,7 @@ def checkpoint_pressure(context: RuleContext) -> Iterator[Finding]:
                 else "near the limit, sessions wait for pages to be written."
             )
             yield checkpoint_pressure.finding(
-                f"The checkpoint age {when} {format_size(ages[0])} of at most {format_size(ages[1])}; {near}"
+                f"The checkpoint age {when} {format_size(ages[0])} against a limit of {format_size(ages[1])}; {near}"
                 f"{_rate_sentence(context)}",
                 variable_subject(context, size_option(context)),
                 severity=Severity.NOTE if usual else Severity.WARNING,
@@ -375,7 +376,7 @@ def tiny_redo_log(context: RuleContext) -> Iterator[Finding]:
         return
     wanted = log_for_pool(context, pool)
     action = larger_log_action(context, wanted) if wanted and wanted > capacity and not meant else None
-    later = "measure the writes with mycnf audit"
+    later = "measure the writes with mycnf " + ("sample" if context.has("server") else "audit")
     yield tiny_redo_log.finding(
         f"The redo log of {format_size(capacity)} is {'tiny' if few or capacity <= DEFAULT_LOG else 'small'} for a "
         f"buffer pool of {format_size(context.number(POOL) or pool)}: writes of {format_size(BUSY)} a second fill it "
@@ -446,5 +447,5 @@ def redo_log_beyond_buffer_pool(context: RuleContext) -> Iterator[Finding]:
         f"The redo log of {format_size(capacity)} is larger than the buffer pool of {format_size(pool)}{fits}; "
         "recovery after a crash may read all of it, which took half a minute to three minutes per gigabyte.",
         variable_subject(context, name),
-        help="measure the writes with mycnf audit, and size it for the busiest hour",
+        help="measure the writes with mycnf sample, and size it for the busiest hour",
     )

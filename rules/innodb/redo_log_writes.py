@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.core.model import Action, Confidence, Severity, format_duration
+from advisor.core.model import Action, Confidence, Severity, exact_duration
 from rules.core import Docs, Span, rule
 from rules.core.advice import advise, help_line, present
 from rules.core.subject import variable_subject
@@ -50,7 +50,7 @@ def narrow_write_ahead(context: RuleContext) -> Iterator[Finding]:
         action = advise(context, name, USUAL, watch="Innodb_os_log_written")
         yield narrow_write_ahead.finding(
             f"Redo is written in units of {size} bytes, less than a block of the page cache ({CACHE_BLOCK} bytes), "
-            "which must then be read first.",
+            "which must then be read first unless it is cached.",
             variable_subject(context, name),
             help=help_line(action),
             actions=present(action),
@@ -83,7 +83,7 @@ def delayed_log_flush(context: RuleContext) -> Iterator[Finding]:
         watch = "Innodb_os_log_fsyncs" if context.target.is_mysql else None  # MariaDB 10.11 and later lack it
         action = advise(context, name, EACH_SECOND, risk="one sync a second", watch=watch)
         yield delayed_log_flush.finding(
-            f"With innodb_flush_log_at_trx_commit = {commit} the redo log is synced every {format_duration(seconds)}; "
+            f"With innodb_flush_log_at_trx_commit = {commit} the redo log is synced every {exact_duration(seconds)}; "
             f"{cause} can lose the commits since the last sync.",
             variable_subject(context, name),
             help=help_line(action),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity
 from rules.core import MOST, Docs, Span, rule
-from rules.core.advice import advise, help_line, present
+from rules.core.advice import advise, help_line, present, set_default
 from rules.core.subject import variable_subject
 
 TYPE_CHECKING = False
@@ -281,11 +281,11 @@ def undo_truncation_without_tablespaces(context: RuleContext) -> Iterator[Findin
     name, spaces = "innodb_undo_log_truncate", context.number("innodb_undo_tablespaces")
     if context.explicit_switch(name) and spaces is not None and spaces < LEAST_UNDO:
         single = spaces == 1 and context.target.is_mysql
-        where = "is one undo tablespace, and it takes two" if single else "are the undo logs in the system tablespace"
+        where = "there is one undo tablespace, and it takes two" if single else "they are in the system tablespace"
         later = " at the start after a shutdown with innodb_fast_shutdown = 0"
         when = later if context.target.since("mariadb", 10, 11) else " for a new data directory"
         yield undo_truncation_without_tablespaces.finding(
-            f"Nothing is truncated: with innodb_undo_tablespaces = {spaces} there {where}.",
+            f"No undo logs are truncated: with innodb_undo_tablespaces = {spaces} {where}.",
             variable_subject(context, name),
             help=f"set innodb_undo_tablespaces to 2 or more{when}, or remove the line",
         )
@@ -354,10 +354,11 @@ def corrupting_change_buffer(context: RuleContext) -> Iterator[Finding]:
         action = advise(
             context, name, "none", risk="inserts may read index pages from disk", watch="Innodb_buffer_pool_reads"
         )
+        advice, actions = set_default(context, name, "none", action)
         yield corrupting_change_buffer.finding(
-            "MariaDB switched the change buffer off because it corrupted secondary indexes; this line switches it on "
+            "MariaDB switched the change buffer off because it corrupted secondary indexes; this value switches it on "
             "again.",
             variable_subject(context, name),
-            help=help_line(action),
-            actions=present(action),
+            help=advice,
+            actions=actions,
         )

@@ -177,7 +177,7 @@ def _long_delay(context: RuleContext, lag: int, delay: int) -> Iterator[Finding]
     """A note on an option file that allows long delays."""
     if context.is_set(LAG) and delay >= LONG_DELAY:
         yield changes_delayed_for_purge.finding(
-            f"Each change may wait up to {delay / 1_000_000:,.0f} s once the history list has more than {lag:,} "
+            f"Each change may wait up to {delay / 1_000_000:g} s once the history list has more than {lag:,} "
             "entries, as happens while a transaction stays open.",
             variable_subject(context, LAG),
             severity=Severity.NOTE,

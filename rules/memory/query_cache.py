@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from advisor.core.model import Confidence, format_size
 from rules.core import Docs, Span, rule
-from rules.core.advice import advise, present
+from rules.core.advice import advise, set_default
+from rules.core.context import REMOVE_LINE
 from rules.core.subject import variable_subject
 
 TYPE_CHECKING = False
@@ -54,16 +55,26 @@ def query_cache(context: RuleContext) -> Iterator[Finding]:
         f"The query cache is {kind} with {format_size(size)}: all sessions share one lock, and every change to a table "
         "removes its results.",
         variable_subject(context, "query_cache_type"),
-        help="write query_cache_type = OFF and query_cache_size = 0",
+        help=_disable_help(context),
         actions=_disable_actions(context),
     )
 
 
+def _disable_help(context: RuleContext) -> str:
+    """MySQL 5.7 deprecates both lines with any value, and has the cache off by default."""
+    if context.target.since("mysql", 5, 7, 20):
+        also = " and that of query_cache_size" if context.is_set("query_cache_size") else ""
+        return f"{REMOVE_LINE}{also}: the cache is off by default"
+    return "write query_cache_type = OFF and query_cache_size = 0"
+
+
 def _disable_actions(context: RuleContext) -> tuple[Action, ...]:
     stall = "can stall statements for a moment while it waits for the cache's lock"
-    return present(
-        advise(context, "query_cache_type", "OFF", risk=stall, watch="Qcache_hits"),
-        advise(context, "query_cache_size", 0, risk=stall),
+    kind = advise(context, "query_cache_type", "OFF", risk=stall, watch="Qcache_hits")
+    size = advise(context, "query_cache_size", 0, risk=stall)
+    return (
+        *set_default(context, "query_cache_type", "OFF", kind)[1],
+        *set_default(context, "query_cache_size", "0", size)[1],
     )
 
 

@@ -63,7 +63,7 @@ def tiny_table_cache(context: RuleContext) -> Iterator[Finding]:
     peak = context.server.counter("max_used_connections") if context.has("server") else None
     action, words_of_it = larger_table_cache(context, value)
     yield tiny_table_cache.finding(
-        f"The server keeps {value:,} tables open"
+        f"The server keeps {value:,} table{'' if value == 1 else 's'} open"
         + (
             f", fewer than one for each of {connections:,} connections."
             if crowded
@@ -159,7 +159,7 @@ NEARLY_ALL_PERCENT = 85  # percent of the open files; other tools begin to warn 
 )
 def overflowing_table_cache(context: RuleContext) -> Iterator[Finding]:
     """Report table cache overflows at a high rate."""
-    from rules.core.counters import busy_rate, steady_window, window_text  # lazily: lint has no counters
+    from rules.core.counters import busy_rate, events_text, steady_window, window_text  # lazily: lint has no counters
 
     window, size = steady_window(context), context.number(CACHE)
     rate = busy_rate(window, OVERFLOWS, OPENED)
@@ -167,8 +167,8 @@ def overflowing_table_cache(context: RuleContext) -> Iterator[Finding]:
         return
     action, remedy = larger_table_cache(context, size)
     yield overflowing_table_cache.finding(
-        f"{rate:,.0f} tables a second are closed to make room for others {window_text(window)}; the cache holds "
-        f"{size:,}{_instance_text(context, size)}.",
+        f"{events_text(rate)} tables a second are closed to make room for others {window_text(window)}; the cache "
+        f"holds {size:,}{_instance_text(context, size)}.",
         variable_subject(context, CACHE),
         help=remedy,
         actions=present(action),
@@ -209,7 +209,7 @@ def _instance_text(context: RuleContext, size: int) -> str:
 )
 def overflowing_definition_cache(context: RuleContext) -> Iterator[Finding]:
     """Report a full table definition cache with many rereads."""
-    from rules.core.counters import busy_rate, steady_window, window_text
+    from rules.core.counters import busy_rate, events_text, steady_window, window_text
 
     window, size = steady_window(context), context.number(DEFINITIONS)
     rate = busy_rate(window, "opened_table_definitions", OPENED)
@@ -224,8 +224,8 @@ def overflowing_definition_cache(context: RuleContext) -> Iterator[Finding]:
             context, DEFINITIONS, twice, risk="memory for each definition", watch="Opened_table_definitions"
         )
     yield overflowing_definition_cache.finding(
-        f"{rate:,.0f} definitions of tables a second are read {window_text(window)}, and the cache of {size:,} is "
-        "full.",
+        f"{events_text(rate)} definitions of tables a second are read {window_text(window)}, and the cache of "
+        f"{size:,} is full.",
         variable_subject(context, DEFINITIONS),
         help=help_line(action) or NO_LARGER,
         actions=present(action),

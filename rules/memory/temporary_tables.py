@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity, format_size
 from rules.core import MOST, Docs, Span, rule
-from rules.core.advice import advise, help_line, present
+from rules.core.advice import advise, help_line, present, set_default
 from rules.core.subject import variable_subject
 from rules.memory import ENGINE, IN_MEMORY, USERS, memory_table_limits
 
@@ -126,11 +126,12 @@ def temporary_tables_forced_to_disk(context: RuleContext) -> Iterator[Finding]:
     action = advise(
         context, "big_tables", "OFF", risk="sessions that are open keep their value", watch="Created_tmp_disk_tables"
     )
+    advice, actions = set_default(context, "big_tables", "OFF", action)
     yield temporary_tables_forced_to_disk.finding(
         "Every internal temporary table is written to disk, even one of a few rows.",
         variable_subject(context, "big_tables"),
-        help=help_line(action),
-        actions=present(action),
+        help=advice,
+        actions=actions,
     )
 
 
@@ -154,11 +155,13 @@ def temporary_tables_forced_to_disk(context: RuleContext) -> Iterator[Finding]:
 )
 def starved_temporary_tables(context: RuleContext) -> Iterator[Finding]:
     """Report an explicitly configured limit for in-memory temporary tables far below the default."""
-    for name in memory_table_limits(context):
+    names = memory_table_limits(context)
+    least = min((size for size in map(context.number, names) if size is not None), default=0)  # the limit that counts
+    for name in names:
         value = context.number(name)
         if value is not None and value < STARVED and context.is_set(name):
             action = default_limit(context, name)
-            when = f"as soon as they hold {format_size(value)}" if value else "at once"
+            when = f"as soon as they hold {format_size(least)}" if least else "at once"
             yield starved_temporary_tables.finding(
                 f"Internal temporary tables go to disk {when}.",
                 variable_subject(context, name),
@@ -250,7 +253,8 @@ def memory_backed_temporary_files(context: RuleContext) -> Iterator[Finding]:
         places = (context.text(name) or "").split(":") if context.is_set(name) else []
         if any(f"{place}/".startswith(f"{root}/") for place in places for root in MEMORY_BACKED):
             yield memory_backed_temporary_files.finding(
-                "Temporary files are kept in memory, in addition to the server's own; when it is full statements fail.",
+                "Temporary files take memory in addition to the server's own, and statements fail when the file system "
+                "is full.",
                 variable_subject(context, name),
                 help="use a directory on a disk with room for the largest sort or index creation",
             )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from advisor.core.model import Confidence, Severity
 from rules.core import Docs, Span, rule
-from rules.core.advice import advise, help_line, present
+from rules.core.advice import advise, help_line, present, set_default
 from rules.core.subject import variable_subject
+from rules.durability import is_managed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def performance_schema_off(context: RuleContext) -> Iterator[Finding]:
     if context.settings.on("performance_schema") is False and context.is_set("performance_schema"):
         action = advise(context, "performance_schema", "ON", risk="it takes additional memory")
         yield performance_schema_off.finding(
-            "Nothing shows which statements take the time or which sessions wait, and only a restart changes that.",
+            "The server keeps no statistics on statements, waits and locks, and only a restart changes that.",
             variable_subject(context, "performance_schema"),
             help=help_line(action),
             actions=present(action),
@@ -119,7 +120,7 @@ def every_statement_in_slow_log(context: RuleContext) -> Iterator[Finding]:
         return
     action = advise(context, name, USUAL_THRESHOLD, risk="statements below are no longer logged", watch="Slow_queries")
     yield every_statement_in_slow_log.finding(
-        "Every statement is written to the slow log with its full text; the log grows without limit.",
+        "Nearly every statement is written to the slow log with its text; the log grows without limit.",
         variable_subject(context, name),
         help=help_line(action),
         actions=present(action),
@@ -256,9 +257,8 @@ def _discarded_files(context: RuleContext) -> Iterator[Finding]:
 
 def _logs_errors_to_system(context: RuleContext) -> bool:
     """Whether the error log goes to the system's log too; its sink there ignores log_error."""
-    return (
-        bool(context.settings.on("log_syslog")) or "syseventlog" in (context.text("log_error_services") or "").lower()
-    )
+    services = (context.text("log_error_services") or "").lower()
+    return bool(context.settings.on("log_syslog")) or "syseventlog" in services
 
 
 @rule(
@@ -333,6 +333,7 @@ def warnings_not_logged(context: RuleContext) -> Iterator[Finding]:
         if value is None or value >= enough or not context.is_set(name):
             continue
         action = advise(context, name, 2, risk="a longer log", watch="Aborted_connects")
+        advice, actions = set_default(context, name, "2", action)
         yield warnings_not_logged.finding(
             f"With {name} = {value} the error log leaves out "
             + (
@@ -341,8 +342,8 @@ def warnings_not_logged(context: RuleContext) -> Iterator[Finding]:
                 else "warnings, such as settings that the server changed."
             ),
             variable_subject(context, name),
-            help=help_line(action),
-            actions=present(action),
+            help=advice,
+            actions=actions,
         )
         return
 
@@ -438,8 +439,7 @@ def logs_in_tables(context: RuleContext) -> Iterator[Finding]:
     """Report an enabled log whose output is a table and no file."""
     outputs = {part.strip() for part in (context.text(OUTPUT) or "").split(",")}
     written = _slow_log_on(context) or context.settings.on("general_log")
-    managed = context.target.is_managed or (context.has("server") and context.server.managed)
-    if outputs != {"TABLE"} or not context.is_set(OUTPUT) or not written or managed:
+    if outputs != {"TABLE"} or not context.is_set(OUTPUT) or not written or is_managed(context):
         return
     action = advise(context, OUTPUT, "FILE", risk="the log goes to a file, which must be rotated", watch="Slow_queries")
     yield logs_in_tables.finding(

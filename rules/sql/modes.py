@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.core.model import Confidence, Severity, format_duration
+from advisor.core.model import Confidence, Severity
 from rules.core import Docs, Span, rule
 from rules.core.advice import advise, default_number, help_line, present, set_default
 from rules.core.subject import variable_subject, verdict_subject
@@ -67,7 +67,7 @@ def substituted_engine(context: RuleContext) -> Iterator[Finding]:
     "MOD002",
     "three-byte-unicode",
     severity=Severity.NOTE,
-    summary="New tables cannot store all of Unicode: four-byte characters are refused or become question marks.",
+    summary="New tables cannot store all of Unicode: four-byte characters are refused or damaged.",
     options=(CHARSET,),
     evidence=("ENG-12",),
     docs=Docs(
@@ -89,8 +89,7 @@ def three_byte_unicode(context: RuleContext) -> Iterator[Finding]:
     if value not in THREE_BYTES or not context.is_set(CHARSET):
         return
     yield three_byte_unicode.finding(
-        f"{CHARSET} = {value.lower()} stores at most three bytes per character; emoji are refused or become question "
-        "marks.",
+        f"{CHARSET} = {value.lower()} stores at most three bytes per character; emoji are refused or damaged.",
         variable_subject(context, CHARSET),
         help=f"write {CHARSET} = utf8mb4, and a {COLLATION} of that set",
         actions=_four_bytes(context),
@@ -135,8 +134,9 @@ def overruled_client_character_set(context: RuleContext) -> Iterator[Finding]:
     if line is None or line.value != "FALSE":
         return
     charset = (context.text(CHARSET) or "").lower()
+    given = charset or f"the character set of {CHARSET}"
     yield overruled_client_character_set.finding(
-        f"Clients get {charset}, whatever character set they request when they connect; text in another one is stored "
+        f"Clients get {given}, whatever character set they request when they connect; text in another one is stored "
         "wrongly.",
         verdict_subject(line),
         severity=Severity.NOTE if charset == "utf8mb4" else None,
@@ -270,12 +270,13 @@ def copying_alter_table(context: RuleContext) -> Iterator[Finding]:
         if context.text(name) in COPIES and context.is_set(name):
             usual = "DEFAULT" if context.target.is_mariadb else "OFF"
             action = advise(context, name, usual, risk="running statements are not affected", watch="Com_alter_table")
+            advice, actions = set_default(context, name, "no needless copy", action)
             yield copying_alter_table.finding(
                 f"Without an ALGORITHM clause ALTER TABLE copies the whole table"
                 f"{'' if context.target.since('mariadb', 11, 2) else BLOCKS}.",
                 variable_subject(context, name),
-                help=help_line(action),
-                actions=present(action),
+                help=advice,
+                actions=actions,
             )
             return
 
@@ -341,7 +342,7 @@ def _short_time_limits(context: RuleContext) -> Iterator[Finding]:
             action = advise(context, name, 0, risk="statements run as long as they need")
             limited = "sessions" if name == SELECT_TIME else "sessions or for the accounts"  # MariaDB alone has those
             yield statements_refused_by_limit.finding(
-                message.format(time=format_duration(seconds)),
+                message.format(time=f"{seconds:g} s"),
                 variable_subject(context, name),
                 severity=Severity.NOTE,
                 confidence=Confidence.LIKELY,

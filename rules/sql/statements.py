@@ -192,10 +192,10 @@ def changes_by_full_scan(context: RuleContext) -> Iterator[Finding]:
     window = steady_window(context)
     rates = [busy_rate(window, name, CHANGED) for name in ("update_scan", "delete_scan")]
     if any(rates):
-        updates, deletes = (rate or 0 for rate in rates)
+        kinds = zip(rates, ("UPDATE", "DELETE"), strict=True)
+        counted = " and ".join(f"{events_text(rate)} {kind}" for rate, kind in kinds if rate)
         yield changes_by_full_scan.finding(
-            f"{updates:,.0f} UPDATE and {deletes:,.0f} DELETE statements a second scan whole tables "
-            f"{window_text(window)}, and lock the rows that they scan.",
+            f"{counted} statements a second scan whole tables {window_text(window)}, and lock the rows that they scan.",
             help=f"find them with {UNINDEXED}, and index the columns that they search by",
         )
 
@@ -228,8 +228,8 @@ def prepared_for_one_execution(context: RuleContext) -> Iterator[Finding]:
     if rate is None or prepared is None or executed is None or executed * 2 >= prepared * 3:
         return
     yield prepared_for_one_execution.finding(
-        f"{rate:,.0f} statements a second are prepared {window_text(window)}, and each is executed "
-        f"{executed / prepared:.1f} times.",
+        f"{rate:,.0f} statements a second are prepared {window_text(window)}, and "
+        f"{f'each is executed {executed / prepared:.1f} times on average' if executed else 'none is executed'}.",
         help="prepare on the client, or keep prepared statements for more than one execution",
     )
 
@@ -261,7 +261,7 @@ def prepared_statements_near_limit(context: RuleContext) -> Iterator[Finding]:
         return
     clients = max(1, context.server.counter("threads_connected") or 0)
     yield prepared_statements_near_limit.finding(
-        f"{held:,} of {limit:,} prepared statements are open, {held / clients:,.0f} for each connection.",
+        f"{held:,} of {limit:,} prepared statements are open, {events_text(held / clients)} for each connection.",
         variable_subject(context, PREPARED),
         help="close statements that are no longer needed, or limit the driver's statement cache",
     )
@@ -305,7 +305,7 @@ def statements_prepared_again(context: RuleContext) -> Iterator[Finding]:
 def _definitions_opened(window: Workload) -> str:
     """The rate of table definitions read in the window as text; empty if it is not counted."""
     rate = window.rate("opened_table_definitions")
-    return f", and {rate:,.0f} definitions a second are read" if rate else ""
+    return f", and {events_text(rate)} definitions a second are read" if rate and rate >= REPREPARED else ""
 
 
 @rule(

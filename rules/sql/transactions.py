@@ -5,7 +5,7 @@ from __future__ import annotations
 from advisor.core.model import Confidence, Severity, format_duration, format_size
 from rules.core import Docs, rule
 from rules.core.advice import advise, help_line, present
-from rules.core.counters import MINIMUM_EVENTS, busy_rate, steady_window, window_text
+from rules.core.counters import MINIMUM_EVENTS, busy_rate, events_text, steady_window, window_text
 from rules.core.subject import variable_subject
 from rules.sizing.memory import MIB
 
@@ -96,7 +96,7 @@ def frequent_deadlocks(context: RuleContext) -> Iterator[Finding]:
         return
     when = f"since the server started {format_duration(seconds)} ago" if inside is None else window_text(window)
     yield frequent_deadlocks.finding(
-        f"{count:,} deadlocks {when}, one every {seconds / count:,.1f} s; each rolled a transaction back.",
+        f"{count:,} deadlocks {when}, {_pace(count, seconds)}; each rolled a transaction back.",
         help="let innodb_print_all_deadlocks log them for an hour, and change rows in the same order everywhere",
     )
 
@@ -154,6 +154,10 @@ def spilling_statement_cache(context: RuleContext) -> Iterator[Finding]:
     )
 
 
+def _pace(count: int, seconds: float) -> str:
+    return f"{events_text(count / seconds)} a second" if count > seconds else f"one every {seconds / count:,.1f} s"
+
+
 def _spill_findings(which: Rule, context: RuleContext, name: str, counter: str, what: str) -> Iterator[Finding]:
     window, size = steady_window(context), context.number(name)
     rate = busy_rate(window, f"{counter}_disk_use".lower(), SPILLS)
@@ -165,10 +169,8 @@ def _spill_findings(which: Rule, context: RuleContext, name: str, counter: str, 
         risk = "as much memory for each session that writes"
         action = advise(context, name, size * 2, size=True, risk=risk, watch=f"{counter}_disk_use")
     yield which.finding(
-        f"{rate:,.0f} {what} a second outgrow the {format_size(size)} for the binary log "
-        f"{window_text(window)}, {spilled:,} "
-        "of "
-        f"{max(used, spilled):,}.",
+        f"{events_text(rate)} {what} a second outgrow the {format_size(size)} for the binary log "
+        f"{window_text(window)}, {spilled:,} of {max(used, spilled):,}.",
         variable_subject(context, name),
         help=help_line(action) or "make the transactions smaller; more memory for each session does not help",
         actions=present(action),

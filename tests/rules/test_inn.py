@@ -8,6 +8,7 @@ import pytest
 from rule_cases import Case, context_of_case
 
 from rules import all_rules, find_rule
+from rules.core.advice import advise
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -264,3 +265,15 @@ def test_no_more_pages_are_evicted_unread_than_were_read_ahead(tmp_path: Path) -
     rises = {"innodb_buffer_pool_read_ahead": 1000, "innodb_buffer_pool_read_ahead_evicted": 3000}
     found = first("wasted-read-ahead", "mysql-9.7.4", tmp_path, server={}, workload={"rises": rises})
     assert found.message.startswith("100 % of 1,000 pages read ahead were evicted unread")
+
+
+@pytest.mark.parametrize(("size", "works"), [("2G", False), ("3G", True)])
+def test_a_pool_of_less_than_its_chunks_needs_a_restart(size: str, works: bool, tmp_path: Path) -> None:
+    """MySQL rounds SET GLOBAL up to a chunk in each instance, so only a start takes less."""
+    variables = {"innodb_buffer_pool_size": str(8 << 30), "innodb_buffer_pool_chunk_size": str(3 << 30)}
+    server = {"variables": variables | {"innodb_buffer_pool_instances": "1"}}
+    context = context_of_case(Case("", "", "mysql-9.7.4", server=server), tmp_path)
+    action = advise(context, "innodb_buffer_pool_size", int(size[0]) << 30, size=True)
+    assert action is not None
+    assert ((action.statement is not None), action.restart) == (works, not works)
+    assert ("only multiples of 3G" in action.risk) is not works

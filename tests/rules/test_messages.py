@@ -9,7 +9,7 @@ from rule_cases import Case, context_of_case
 
 from advisor.analysis import run_rules
 from advisor.facts import Unavailable
-from rules import find_rule
+from rules import all_rules, find_rule
 from rules.core.advice import advised_value
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 RUNTIME = {"read_buffer_size": "DYNAMIC"}
 SETTER = {"account": "app@10.0.0.3", "at": 1795835520}
 LOST = "innodb_flush_log_at_trx_commit"
+SKIP, CHARSET = "skip_character_set_client_handshake", "character_set_server"
+POOL, DUMP = "innodb_buffer_pool_size", "innodb_buffer_pool_dump_at_shutdown"
 SET_BY = "by app@10.0.0.3 at 2026-11-28 03:12 UTC"
 
 
@@ -35,6 +37,56 @@ def first(rule: str, of: RuleContext) -> Finding:
     found = find_rule(rule)
     assert found is not None
     return next(iter(found.check(of)))
+
+
+RESTORES = "run SET GLOBAL {} = DEFAULT"
+PURGED = {"variables": {"innodb_max_purge_lag": "1000"}, "origins": {"innodb_max_purge_lag": "DYNAMIC"}}
+
+
+@pytest.mark.parametrize(
+    ("rule", "target", "file", "words"),
+    [
+        ("statements-refused-by-limit", "mysql-9.7", "max_execution_time = 100", "longer than 0.1 s fails"),
+        ("statements-refused-by-limit", "mysql-9.7", "max_execution_time = 1500", "longer than 1.5 s fails"),
+        ("statements-refused-by-limit", "mariadb-11.4", "max_statement_time = 0.05", "longer than 0.05 s fails"),
+        ("tiny-redo-log", "mariadb-10.11", "innodb_buffer_pool_size=16G\ninnodb_log_file_size=4M", "it in 400 ms"),
+        ("lost-commits", "mysql-9.7", f"{LOST} = 2\ninnodb_flush_log_at_timeout = 119", "up to 119 s of"),
+        ("delayed-log-flush", "mysql-9.7", f"{LOST} = 0\ninnodb_flush_log_at_timeout = 90", "every 90 s;"),
+        ("short-binary-log", "mysql-9.7", "binlog_expire_logs_seconds = 5400", "after 90 min: a replica"),
+        ("periodic-table-close", "mysql-9.7", "flush_time = 119", "Every 119 s all"),
+        (
+            "changes-delayed-for-purge",
+            "mysql-9.7",
+            "innodb_max_purge_lag=9\ninnodb_max_purge_lag_delay=1500000",
+            "1.5 s",
+        ),
+        ("delayed-commits", "mysql-9.7", "binlog_group_commit_sync_delay = 10500", "up to 10.5 ms for"),
+        ("starved-temporary-tables", "mysql-5.7", "tmp_table_size=64K\nmax_heap_table_size=512K", "they hold 64K"),
+        ("starved-temporary-tables", "mysql-5.7", "tmp_table_size=512K\nmax_heap_table_size=64K", "they hold 64K"),
+        ("overruled-client-character-set", "mysql-8.0.43", f"{SKIP}\n{CHARSET} = {{{{ x }}}}", f"set of {CHARSET},"),
+        ("unsynced-binary-log", "mysql-9.7", "sync_binlog = 0", "No commit syncs the binary log;"),
+        ("cold-pool-after-restart", "mysql-9.7", f"{POOL}=1G\n{DUMP}=OFF", "unless an older list is loaded"),
+    ],
+)
+def test_a_message_says_the_number_that_counts(rule: str, target: str, file: str, words: str, tmp_path: Path) -> None:
+    """Limits are not rounded, no time is 0, and of two limits both findings name the lower one."""
+    assert words in first(rule, known(target, tmp_path, file=file)).message
+
+
+@pytest.mark.parametrize(
+    ("target", "server", "file", "words"),
+    [
+        ("mysql-9.7.4", PURGED, "", RESTORES.format("innodb_max_purge_lag")),
+        ("mariadb-11.8.9", PURGED, "", RESTORES.format("innodb_max_purge_lag")),
+        ("mysql-9.7.4", {"variables": {}}, "innodb_max_purge_lag = 1000", "remove the line"),
+    ],
+)
+def test_a_value_set_at_run_time_has_no_line_to_remove(
+    target: str, server: dict[str, object], file: str, words: str, tmp_path: Path
+) -> None:
+    """The statement that restores the default is advised, unless a line sets the value."""
+    context = known(target, tmp_path, file=file, server=server)
+    assert [f.help for f in run_rules(context, all_rules()).findings if f.code == "INN041"] == [words]
 
 
 def test_memory_tables_go_by_the_buffer_at_start_up(tmp_path: Path) -> None:
