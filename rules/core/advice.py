@@ -17,6 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from advisor.catalog import Option
     from advisor.core.model import Finding
     from advisor.facts.storage import Mount
     from rules.core.context import RuleContext
@@ -53,7 +54,7 @@ def advise(
     `size` writes a number of bytes with its suffix; `risk` says what the change may cost, a stall included. `live` is
     False if the variable is dynamic but cannot be given this value at run time.
     """
-    option = context.catalog.find_variable(name) or context.catalog.get(name)
+    option = _find_option(context, name)
     if option is None or judge_value(name_in_file(option), str(value), context.catalog).outcome is not Outcome.ACCEPTED:
         return None
     shown = exact_size(value) if size and isinstance(value, int) else str(value)
@@ -68,6 +69,19 @@ def advise(
     from rules.core.statements import document_action
 
     return document_action(done, context, option, str(value), shown)
+
+
+# Variables of MariaDB before 11.1 whose options have other names.
+VARIABLES = {"transaction_isolation": "tx_isolation", "transaction_read_only": "tx_read_only"}
+
+
+def _find_option(context: RuleContext, name: str) -> Option | None:
+    """The option of a variable or name, with its variable where that has a name of its own."""
+    other = next((option for option, variable in VARIABLES.items() if variable == name), name)
+    option = context.catalog.find_variable(name) or context.catalog.get(name) or context.catalog.get(other)
+    if option is None or option.variable is not None or option.name not in VARIABLES:
+        return option
+    return option._replace(variable=VARIABLES[option.name], dynamic=True, scope="both")
 
 
 def with_replica_stopped(context: RuleContext, action: Action | None) -> Action | None:

@@ -393,6 +393,7 @@ def ignored_auto_increment_offset(context: RuleContext) -> Iterator[Finding]:
 
 
 READ_ONLY, INNODB_READ_ONLY = "transaction_read_only", "innodb_read_only"
+OLD_READ_ONLY = "tx_read_only"  # the variable on MariaDB before 11.1
 
 
 @rule(
@@ -414,11 +415,12 @@ READ_ONLY, INNODB_READ_ONLY = "transaction_read_only", "innodb_read_only"
 )
 def writes_refused_by_default(context: RuleContext) -> Iterator[Finding]:
     """Report an explicitly configured transaction_read_only or innodb_read_only."""
-    if context.explicit_switch(READ_ONLY):
-        action = advise(context, READ_ONLY, "OFF", risk="sessions that are open keep their mode")
+    name = next((name for name in (READ_ONLY, OLD_READ_ONLY) if context.explicit_switch(name)), None)
+    if name is not None:
+        action = advise(context, name, "OFF", risk="sessions that are open keep their mode")
         yield writes_refused_by_default.finding(
             "Each session begins read-only transactions: its writes fail with error 1792.",
-            variable_subject(context, READ_ONLY),
+            variable_subject(context, name),
             help=help_line(action),
             actions=present(action),
         )
