@@ -24,6 +24,7 @@ from advisor.report.document import (
 from rules.core.advice import value_of_actions
 from rules.core.areas import area_of
 from rules.core.statements import action_place, permanent_setting, replaced_name
+from rules.core.subject import leaves_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def restart(f: Finding) -> str:
 def for_terminal(f: Finding) -> Entry:
     """The finding for a terminal: what to do in brief, then the names of its evidence."""
     here = (("" if f.evidence else "evidence", f.local.words),) if f.local else ()
-    help_line = (("help", f.help),) if f.help and not f.actions else ()
+    help_line = (("help", shown_help(f)),) if shown_help(f) else ()
     actions = tuple(row for action in f.actions for row in in_brief(action))
     where = place(f.location) if f.location and f.location.line else ""
     rows = (*help_line, *actions, ("evidence", names_of_evidence(f)), *here)
@@ -132,7 +133,7 @@ def for_ticket(f: Finding, lengths: Lengths) -> Entry:
     set_by = f" {f.set_by}" if f.set_by else ""
     words = tuple(part for part in (*where, message, set_by, here, *_named_in_short(f)) if part)
     does = tuple(row for action in f.actions for row in _ticket_rows(action, f))
-    if f.help and f.help not in title and not any(a.statement or permanent_setting(a) for a in f.actions):
+    if f.help and f.help not in title and (shown_help(f) or not any(map(_is_carried_out, f.actions))):
         does = (("Do: ", f.help), *does)
     return _entry(f, (Paragraph(words), Items(does)))._replace(title=title, sure=f"{f.code}, {confidence_words(f)}")
 
@@ -268,9 +269,20 @@ def to_do(f: Finding) -> list[tuple[str, Words]]:
         if rows and len(f.actions) > 1:
             rows[0] = (f"{rows[0][0]} ({number} of {len(f.actions)})", rows[0][1])
         steps += rows
-    if f.help and not any(a.statement or permanent_setting(a) for a in f.actions):
+    if f.help and not any(map(_is_carried_out, f.actions)):
         steps.insert(0, ("Do", f.help))
+    elif text := shown_help(f):
+        steps.append(("Keep", text))
     return steps
+
+
+def shown_help(f: Finding) -> str:
+    """The help where no action has it; beside statements alone, that the line which they leave has to be removed."""
+    return f.help if not f.actions or leaves_line(f) else ""
+
+
+def _is_carried_out(a: Action) -> bool:
+    return bool(a.statement or permanent_setting(a))
 
 
 def _rows(a: Action) -> Iterator[tuple[str, Words]]:

@@ -156,7 +156,7 @@ def _highest_age(context: RuleContext, window: Workload) -> CheckpointAge | None
 
 
 def _fill_text(age: CheckpointAge) -> str:
-    return f"The redo log was {age.percent} % full of changes whose pages are not written"
+    return f"The redo log was {min(age.percent, 100)} % full of changes whose pages are not written"
 
 
 def _full_log(context: RuleContext, window: Workload) -> str:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from mycnf_command import CHECKOUT
 
 from advisor.__main__ import main
+from advisor.core.model import Action, Confidence, Finding, Severity
 from advisor.facts import Replication
 from advisor.facts.server import GroupMember
 from advisor.report import Page
@@ -120,3 +121,13 @@ def test_the_role_of_a_server_is_among_the_facts(form: str, replication: Replica
     server = replace(server, status=server.status | (NODE if replication.galera else {}))
     text = " ".join(render_audit(form, audited(facts=replace(facts, server=server)), Page()).replace("`", "").split())
     assert all(part in text for part in words)
+
+
+@pytest.mark.parametrize(("option_line", "shown"), [(None, True), ("big_tables = OFF", False)])
+def test_a_line_that_statements_leave_is_to_be_removed(option_line: str | None, shown: bool) -> None:
+    """Beside a statement alone, the text of a finding says that the line has to go; a new line says it itself."""
+    remove = "remove the line, OFF is the default"
+    actions = (Action(statement="SET GLOBAL big_tables = OFF;", option_line=option_line),)
+    finding = Finding("TMP002", "temporary", Severity.WARNING, Confidence.MEASURED, "On disk.", remove, actions=actions)
+    for form in ("text", "markdown", "html"):
+        assert (remove in render_audit(form, audited(finding), Page())) is shown

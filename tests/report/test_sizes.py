@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from advisor.core.model import UNITS, beside_limit, exact_size, format_duration, format_size, size_in_units
+from advisor.core.model import (
+    UNITS,
+    beside_limit,
+    exact_duration,
+    exact_size,
+    format_duration,
+    format_size,
+    size_in_units,
+)
 
 
 @pytest.mark.parametrize(
@@ -81,4 +89,18 @@ def test_about(count: int, text: str) -> None:
 )
 def test_lasted(seconds: float, text: str) -> None:
     """A duration is shown in its largest whole unit."""
+    assert format_duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0, "0 s"), (119, "119 s"), (5400, "90 min"), (129600, "36 h"), (172800, "2 d")]
+)
+def test_a_configured_duration_is_not_rounded(seconds: int, text: str) -> None:
+    """The largest unit of which it is a multiple."""
+    assert exact_duration(seconds) == text
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(0.4, "400 ms"), (0.96, "1 s"), (0.0001, "0 s"), (90, "1 min")])
+def test_less_than_a_second_is_not_none(seconds: float, text: str) -> None:
+    """A time is shown as 0 only if it is none to a person."""
     assert format_duration(seconds) == text

@@ -11,7 +11,7 @@ from advisor.core.model import Confidence
 from advisor.redaction import redact_value
 from advisor.report import wrap
 from advisor.report.evidence import newest_result, passage
-from advisor.report.finding import in_brief
+from advisor.report.finding import in_brief, shown_help
 from advisor.report.output import Paper
 from advisor.report.render.text import block_text
 from advisor.tui.text import SEVERITY_STYLES, fold, join_lines, safe_line, safe_text
@@ -113,7 +113,7 @@ def _file_context(files: OptionFiles | None, at: Location | None, width: int) ->
 
 
 def _help(f: Finding, width: int) -> list[Content]:
-    return [_label_text("help", f.help, width)] if f.help and not f.actions else []
+    return [_label_text("help", shown_help(f), width)] if shown_help(f) else []
 
 
 def _action(a: Action, width: int) -> Content:
