@@ -24,7 +24,6 @@ from advisor.report.document import (
 from rules.core.advice import value_of_actions
 from rules.core.areas import area_of
 from rules.core.statements import action_place, permanent_setting, replaced_name
-from rules.core.subject import leaves_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -278,7 +277,8 @@ def to_do(f: Finding) -> list[tuple[str, Words]]:
 
 def shown_help(f: Finding) -> str:
     """The help where no action has it; beside statements alone, that the line which they leave has to be removed."""
-    return f.help if not f.actions or leaves_line(f) else ""
+    lasting = any(permanent_setting(a) or "SET PERSIST" in (a.statement or "") for a in f.actions)
+    return f.help if not f.actions or (not lasting and f.help.startswith("remove ")) else ""
 
 
 def _is_carried_out(a: Action) -> bool:

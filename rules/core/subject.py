@@ -104,12 +104,6 @@ def _without_missing_line(context: RuleContext, finding: Finding, variable: str)
     )
 
 
-def leaves_line(finding: Finding) -> bool:
-    """Whether the actions end a setting until the next start only, and the help has it removed for good."""
-    lasting = any(a.option_line or a.argument or "SET PERSIST" in (a.statement or "") for a in finding.actions)
-    return not lasting and finding.help.startswith("remove ")
-
-
 def _adapt_help(text: str, decided: ValueSource, option: Option) -> str:
     """The help text adapted to this origin.
 

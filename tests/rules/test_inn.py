@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from rule_cases import Case, context_of_case
 
+from advisor.analysis import run_rules
 from rules import all_rules, find_rule
 from rules.core.advice import advise
 
@@ -277,3 +278,13 @@ def test_a_pool_of_less_than_its_chunks_needs_a_restart(size: str, works: bool, 
     assert action is not None
     assert ((action.statement is not None), action.restart) == (works, not works)
     assert ("only multiples of 3G" in action.risk) is not works
+
+
+def test_a_persisted_value_has_no_line_to_remove(tmp_path: Path) -> None:
+    """The help beside SET PERSIST names RESET PERSIST for an option whose line would be removed."""
+    names = {"log_bin_trust_function_creators": "ON", "binlog_format": "STATEMENT"}
+    origins = dict.fromkeys(names, "PERSISTED")
+    server = {"variables": names, "origins": origins, "persisted": names}
+    known = context_of_case(Case("", "", "mysql-9.7.4", server=server), tmp_path)
+    helps = [f.help for f in run_rules(known, all_rules()).findings if f.code == "BIN011"]
+    assert helps == ["run RESET PERSIST log_bin_trust_function_creators, OFF is the default"]
