@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.core.model import Confidence, Severity
+from advisor.core.model import Confidence, Severity, format_size
 from rules.core import MOST, Docs, Span, rule
 from rules.core.advice import advise, help_line, present, set_default
 from rules.core.subject import variable_subject
@@ -116,6 +116,7 @@ def system_tablespace_with_an_end(context: RuleContext) -> Iterator[Finding]:
     end = last.rpartition(":")[2]
     if not end[:1].isdigit():
         return  # not a size; the server refuses the value
+    end = format_size(int(end)) if end.isdigit() else end
     yield system_tablespace_with_an_end.finding(
         f"The last file of the system tablespace ends at {end}; when it is full, statements fail with error 1114.",
         variable_subject(context, name),

@@ -21,6 +21,7 @@ LAG, LAG_DELAY = "innodb_max_purge_lag", "innodb_max_purge_lag_delay"
 LEAST_DELAY, LONG_DELAY = 1000, 1_000_000  # microseconds; our choice
 PURGE_THREADS, USUAL_THREADS = "innodb_purge_threads", 4
 MANY_PROCESSORS = 16  # up to so many MySQL 8.4 uses one purge thread by default
+LEAST_UNDO = 2  # undo tablespaces; with fewer undo-truncation-without-tablespaces reports
 UNDO_LIMIT, LARGE_UNDO = "innodb_max_undo_log_size", 10 << 30
 PATHS = "innodb_validate_tablespace_paths"
 LOG_WRITERS, BUSY_PROCESSORS = "innodb_log_writer_threads", 32  # LOGW-01
@@ -239,7 +240,8 @@ def single_purge_thread(context: RuleContext) -> Iterator[Finding]:
 def undo_files_kept_large(context: RuleContext) -> Iterator[Finding]:
     """Report innodb_max_undo_log_size of tens of gigabytes."""
     value = context.number(UNDO_LIMIT)
-    if context.settings.on("innodb_undo_log_truncate") is False:
+    spaces = 2 if context.target.since("mysql", 8, 0) else context.number("innodb_undo_tablespaces")
+    if context.settings.on("innodb_undo_log_truncate") is False or (spaces is not None and spaces < LEAST_UNDO):
         return  # no undo file is truncated, whatever its size
     if value is not None and value > LARGE_UNDO and context.is_set(UNDO_LIMIT):
         yield undo_files_kept_large.finding(

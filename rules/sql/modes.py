@@ -306,7 +306,7 @@ def statements_refused_by_limit(context: RuleContext) -> Iterator[Finding]:
     """Report limits that refuse ordinary statements."""
     for name, least, refused in (
         (PREPARED, 1, "No statement can be prepared: each try fails with error 1461."),
-        (JOIN, SMALL_JOIN, "A SELECT that the optimizer estimates above {value} rows fails with error 1104."),
+        (JOIN, SMALL_JOIN, "A SELECT that the optimizer estimates above {value} row{s} fails with error 1104."),
         (
             SESSION_MEMORY,
             LITTLE_MEMORY,
@@ -318,7 +318,7 @@ def statements_refused_by_limit(context: RuleContext) -> Iterator[Finding]:
             usual, risk = default_number(context, name), "statements that were refused before will run"
             action = advise(context, name, usual, risk=risk) if usual else None
             yield statements_refused_by_limit.finding(
-                refused.format(value=f"{value:,}"),
+                refused.format(value=f"{value:,}", s="" if value == 1 else "s"),
                 variable_subject(context, name),
                 help="remove the line",
                 actions=present(action),
@@ -342,7 +342,7 @@ def _short_time_limits(context: RuleContext) -> Iterator[Finding]:
             action = advise(context, name, 0, risk="statements run as long as they need")
             limited = "sessions" if name == SELECT_TIME else "sessions or for the accounts"  # MariaDB alone has those
             yield statements_refused_by_limit.finding(
-                message.format(time=f"{seconds:g} s"),
+                message.format(time=f"{seconds:.6f}".rstrip("0").rstrip(".") + " s"),
                 variable_subject(context, name),
                 severity=Severity.NOTE,
                 confidence=Confidence.LIKELY,

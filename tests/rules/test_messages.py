@@ -47,6 +47,8 @@ PURGED = {"variables": {"innodb_max_purge_lag": "1000"}, "origins": {"innodb_max
     ("rule", "target", "file", "words"),
     [
         ("statements-refused-by-limit", "mysql-9.7", "max_execution_time = 100", "longer than 0.1 s fails"),
+        ("statements-refused-by-limit", "mysql-9.7", "max_join_size = 1", "above 1 row fails"),
+        ("system-tablespace-with-an-end", "mysql-5.7", "innodb_data_file_path = ibdata1:12582912", "ends at 12M;"),
         ("statements-refused-by-limit", "mysql-9.7", "max_execution_time = 1500", "longer than 1.5 s fails"),
         ("statements-refused-by-limit", "mariadb-11.4", "max_statement_time = 0.05", "longer than 0.05 s fails"),
         ("tiny-redo-log", "mariadb-10.11", "innodb_buffer_pool_size=16G\ninnodb_log_file_size=4M", "it in 400 ms"),
