@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from rules.innodb.redo_log_size import Rate
 
 MIB, WEEK = 1 << 20, 7 * 86400
-SHORT = 600  # seconds; a redo log that is filled in less time is far too small
-FULL_PERCENT = 80
+SHORT, FULL_PERCENT = 600, 80  # a redo log that is filled in fewer seconds is far too small
 SPACE_WAITS = "log_on_file_space_waits"  # of MySQL 8.0 and later, disabled by default
 LARGEST_BUFFER = 128 * MIB
 POOL = "innodb_buffer_pool_size"

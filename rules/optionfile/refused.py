@@ -349,8 +349,7 @@ def _nearest_value(line: LineVerdict) -> str:
 
 
 def _value_help(line: LineVerdict, context: RuleContext) -> str:
-    placed = line.placed.line
-    if judge_value(placed.name or "", placed.value, context.catalog).outcome not in REFUSED:
+    if judge_value(line.placed.line.name or "", line.placed.line.value, context.catalog).outcome not in REFUSED:
         return help_at_start(line.canonical or "", context.target) or "also set what it needs, or remove the line"
     values = line.option.values if line.option is not None else ()
     if values and line.value not in values:
