@@ -63,7 +63,7 @@ def query_cache(context: RuleContext) -> Iterator[Finding]:
 def _disable_help(context: RuleContext) -> str:
     """MySQL 5.7 deprecates both lines with any value, and has the cache off by default."""
     if context.target.since("mysql", 5, 7, 20):
-        also = " and that of query_cache_size" if context.is_set("query_cache_size") else ""
+        also = " and that of its size" if context.is_set("query_cache_size") else ""
         return f"{REMOVE_LINE}{also}: the cache is off by default"
     return "write query_cache_type = OFF and query_cache_size = 0"
 

@@ -323,7 +323,7 @@ def test_a_role_s_variable_is_named_as_written(tmp_path: Path) -> None:
     )
     (found,) = [f for f in findings(path, "mysql-5.7") if f.name == "query-cache"]
     assert (found.option, found.canonical, found.location.column) == ("mysql_query_cache_type", "query_cache_type", 1)
-    assert found.help == 'write mysql_query_cache_type: "OFF" and mysql_query_cache_size: "0"'
+    assert found.help == "remove the line and that of its size: the cache is off by default"
 
 
 def test_a_cookbook_s_attributes_are_no_option_file(tmp_path: Path) -> None:

@@ -127,7 +127,7 @@ def key_blocks(read: int, memory: float, tmp_path: Path) -> Finding:
 UNIT = "[Service]\nExecStart=/usr/sbin/mysqld --sync-binlog=0 --skip-grant-tables\n"
 OF_UNIT: dict[str, Any] = {
     "unit": UNIT,
-    "variables": {"log_bin": "ON", "sync_binlog": "0", "skip_grant_tables": "ON"},
+    "variables": {"log_bin": "ON", "sync_binlog": "0", "skip_grant_tables": "ON", "skip_networking": "ON"},
     "origins": {"sync_binlog": "COMMAND_LINE", "skip_grant_tables": "COMMAND_LINE"},
 }
 

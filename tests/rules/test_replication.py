@@ -71,7 +71,7 @@ AT_A_POSITION = {"Replica_SQL_Running": "Yes", "Auto_Position": "0"}
         ),
         (
             Case("group-that-survives-nothing", "", "mysql-9.7.4", "", server={"replication": {"group_members": 1}}),
-            "The group has 1 member.",
+            "The group has 1 member:",
         ),
         (
             Case("group-that-survives-nothing", "", "mysql-9.7.4", "", server={"replication": {"group_members": 2}}),
