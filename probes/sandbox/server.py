@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -39,6 +40,8 @@ POLL = 0.02
 CLIENT_ERRORS = range(2000, 3000)  # raised by the client; other numbers are answers of the server, even if it refuses
 LOG_BYTES = 1 << 20  # bytes read from the end of an error log
 PORT_RETRIES = 3  # retries with another port
+# Ports of the sandbox; from the second on Linux takes those of outgoing connections (net.ipv4.ip_local_port_range).
+LEAST_PORT, FIRST_OUTGOING_PORT, PORT_TRIES = 10_000, 32_768, 100
 
 SMALL_OPTIONS = (
     "--innodb-buffer-pool-size=32M",
@@ -234,11 +237,17 @@ class Sandbox:
 
 
 def free_port() -> int:
-    """A TCP port of 127.0.0.1 that has no listener at the moment."""
+    """A TCP port of 127.0.0.1 without a listener, below those that the kernel gives to outgoing connections.
+
+    One of those may be taken before the server listens, or while it is restarted.
+    """
+    for port in random.SystemRandom().sample(range(LEAST_PORT, FIRST_OUTGOING_PORT), PORT_TRIES):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+        return int(probe.getsockname()[1])
 
 
 def start_server(

@@ -65,6 +65,12 @@ def test_options_and_files_reach_the_server(start: Start, server_name: str, tmp_
     assert first_row(sandbox, "SELECT @@pid_file") == (f"{sandbox.directory}/pid",)
 
 
+def test_no_outgoing_connection_gets_the_port_of_a_server() -> None:
+    """The ports are below those of outgoing connections: one of these had taken that of a node that was restarted."""
+    first = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text("ascii").split()[0])
+    assert all(1024 <= free_port() < first for _ in range(20))
+
+
 @pytest.mark.servers("mysql-9.7", "mariadb-10.11")
 def test_a_port_that_was_taken_meanwhile(start: Start, server_name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A port that was free when it was asked for, and is not when the server starts, is left for another."""
