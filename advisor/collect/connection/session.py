@@ -218,10 +218,15 @@ def _handle_silence(session: Session, statement: Statement, error: err.Error) ->
         session.lost = f"the server was given up: its answers took more than {session.limits.whole:g} s"
         return ConnectionLost(session.lost)
     fate = _reconnect(session) if overran and session.timeouts <= _TIMEOUTS_BORNE else ""
+    seconds = session.limits.answer if isinstance(error.__context__, AnswerTooSlow) else session.limits.read
     if fate:
-        seconds = session.limits.answer if isinstance(error.__context__, AnswerTooSlow) else session.limits.read
         return StatementFailed(f"no answer within {seconds:g} s, so it was {fate}: {statement.sql}")
-    session.lost = f"the connection was lost during {statement.sql!r}"
+    during = f"during {statement.sql!r}"
+    session.lost = (
+        f"the server was given up {during}: no answer within {seconds:g} s"
+        if overran
+        else f"the connection was lost {during}"
+    )
     return ConnectionLost(session.lost)
 
 

@@ -133,6 +133,10 @@ class Wire(Connection):
         began = time.monotonic()
         try:
             return len(self._rfile.peek(1))
+        except TimeoutError as error:
+            if timeout < self._read_timeout:  # it was the rest of what one answer may take
+                raise AnswerTooSlow(str(error)) from error
+            raise
         finally:
             self.allowance.add_wait(time.monotonic() - began)
 
