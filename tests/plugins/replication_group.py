@@ -60,8 +60,10 @@ class ReplicationGroup:
         return dict(member.run(STATES))
 
     def own(self, member: Live) -> tuple[str, str]:
-        """The member's own state and role."""
-        rows = member.run(OWN)
+        """The member's own state and role; empty while it lets nobody in, as it ends sessions when it leaves."""
+        rows = []
+        with contextlib.suppress(pymysql.err.OperationalError):
+            rows = member.run(OWN)
         return (str(rows[0][0]), str(rows[0][1])) if rows else ("", "")
 
     def online(self, member: Live) -> bool:
