@@ -40,7 +40,11 @@ def first(rule: str, of: RuleContext) -> Finding:
 
 
 RESTORES = "run SET GLOBAL {} = DEFAULT"
-PURGED = {"variables": {"innodb_max_purge_lag": "1000"}, "origins": {"innodb_max_purge_lag": "DYNAMIC"}}
+PURGED = {
+    "variables": {"innodb_max_purge_lag": "1000"},
+    "origins": {"innodb_max_purge_lag": "DYNAMIC"},
+    "persisted": {},
+}
 
 
 @pytest.mark.parametrize(
