@@ -305,7 +305,7 @@ def test_settings_that_hold_a_server_back(start: Start, tmp_path: Path) -> None:
     assert {f.name for f in found} >= {
         "native-aio-off",
         "purge-lag-without-delay",
-        "undo-files-kept-large",
+        "undo-truncation-without-tablespaces",
         "data-files-without-sync",
     }
     advised = [a.option_line for f in found for a in f.actions if a.option_line]
