@@ -61,10 +61,10 @@ class ReplicationGroup:
 
     def own(self, member: Live) -> tuple[str, str]:
         """The member's own state and role; empty while it lets nobody in, as it ends sessions when it leaves."""
-        rows = []
         with contextlib.suppress(pymysql.err.OperationalError):
-            rows = member.run(OWN)
-        return (str(rows[0][0]), str(rows[0][1])) if rows else ("", "")
+            for row in member.run(OWN):
+                return str(row[0]), str(row[1])
+        return "", ""
 
     def online(self, member: Live) -> bool:
         """Whether a member lists the whole group as ONLINE."""
