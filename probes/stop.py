@@ -12,7 +12,7 @@ class StopSignal(threading.Event):
     """An event with a reason: cancelled, neighbour or broken, optionally followed by `: ` and a sentence.
 
     The first reason is kept. It has no lock: the handler of Ctrl-C sets it in the thread that may just wait for it, and
-    an ordinary event would then wait for its own lock, for ever.
+    an ordinary event would then wait for its own lock without end.
     """
 
     def __init__(self) -> None:

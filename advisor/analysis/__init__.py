@@ -79,7 +79,7 @@ def run_for_target(known: RuleContext, rules: Iterable[Rule]) -> RuleRun:
             findings.extend(rule.function(known) if there.issuperset(rule.needs) else rule.check(known))
         except MissingFact as lack:
             skipped.append(SkippedCheck(rule.code, str(lack)))
-    if known.target.is_managed or (known.has("server") and known.server.managed):
+    if known.is_managed:
         from rules.core.statements import possible_on_platform
 
         findings = possible_on_platform(known, findings)

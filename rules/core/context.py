@@ -257,6 +257,11 @@ class RuleContext:
         """
         self._part("findings")
 
+    @property
+    def is_managed(self) -> bool:
+        """Whether a provider runs the server, which then decides about parameters, privileges and binary logs."""
+        return self.target.is_managed or (self.has("server") and bool(self.server.managed))
+
     def available_parts(self) -> frozenset[str]:
         """The parts that a rule may require without MissingFact."""
         return frozenset({name for name, part in self.parts.items() if not isinstance(part, AbsentPart)} | {"probes"})

@@ -24,11 +24,6 @@ def writes_binary_log(context: RuleContext) -> bool:
     return context.target.since("mysql", 8, 0) if line is None else not switches_off(line)
 
 
-def is_managed(context: RuleContext) -> bool:
-    """Whether a provider runs the server, which removes binary logs by rules of its own."""
-    return context.target.is_managed or (context.has("server") and bool(context.server.managed))
-
-
 def uses_innodb_binary_log(context: RuleContext) -> bool:
     """Whether the binary log is stored in InnoDB's files, which MariaDB 12.3 and later can do."""
     return context.target.is_mariadb and context.text(INNODB_ENGINE) == "INNODB"

@@ -7,7 +7,6 @@ from rules.core import MOST, Docs, Span, rule
 from rules.core.advice import advise, help_line, present
 from rules.core.subject import find_line, variable_subject, verdict_subject
 from rules.durability import (
-    is_managed,
     log_bin_line,
     switches_off,
     writes_binary_log,
@@ -62,7 +61,7 @@ def binary_log_never_expires(context: RuleContext) -> Iterator[Finding]:
         or value is None
         or (value > 0 and purged)
         or any(map(context.number, (*TOTAL_SIZES, MOST_FILES)))
-        or is_managed(context)
+        or context.is_managed
     ):
         return
     switch = name if purged else "binlog_expire_logs_auto_purge"

@@ -301,8 +301,8 @@ def _has_remote_accounts(context: RuleContext) -> bool:
         why="TLS 1.0 and 1.1 are withdrawn standards with known attacks. MySQL removed them in 8.0.28, where the "
         "server refuses or ignores them. MySQL 5.7 before 5.7.28 is usually built with yaSSL, which supports TLS 1.1 "
         "at most: with TLSv1.2 alone 5.7.22 ran without TLS. Where the library's security level forbids old versions, "
-        "as in OpenSSL 3, the server refuses them in spite of the line: MariaDB 11.8 did, 8.0.15 with its own library "
-        "did not.",
+        "as in OpenSSL 3, the server refuses them although the line allows them: MariaDB 11.8 did, 8.0.15 with its "
+        "own library did not.",
         fix="Allow only TLSv1.2 and TLSv1.3, as far as this version supports them. From MySQL 8.0.16 on, SET GLOBAL "
         "and ALTER INSTANCE RELOAD TLS apply this at run time; other versions need a restart.",
         risk="Clients without TLS 1.2 cannot connect with TLS: those of MySQL before 5.7.28 that have yaSSL, and "

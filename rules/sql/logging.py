@@ -6,7 +6,6 @@ from advisor.core.model import Confidence, Severity
 from rules.core import Docs, Span, rule
 from rules.core.advice import advise, help_line, present, set_default
 from rules.core.subject import variable_subject
-from rules.durability import is_managed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -439,7 +438,7 @@ def logs_in_tables(context: RuleContext) -> Iterator[Finding]:
     """Report an enabled log whose output is a table and no file."""
     outputs = {part.strip() for part in (context.text(OUTPUT) or "").split(",")}
     written = _slow_log_on(context) or context.settings.on("general_log")
-    if outputs != {"TABLE"} or not context.is_set(OUTPUT) or not written or is_managed(context):
+    if outputs != {"TABLE"} or not context.is_set(OUTPUT) or not written or context.is_managed:
         return
     action = advise(context, OUTPUT, "FILE", risk="the log goes to a file, which must be rotated", watch="Slow_queries")
     yield logs_in_tables.finding(

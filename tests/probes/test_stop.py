@@ -8,7 +8,7 @@ from probes.stop import StopSignal
 
 
 def test_a_request_waits_for_no_lock() -> None:
-    """Ctrl-C sets it in the thread that may just hold the lock of a wait: a run hung there for ever."""
+    """Ctrl-C sets it in the thread that may just hold the lock of a wait: a run hung there."""
     stop = StopSignal()
     with vars(stop)["_cond"]:
         asking = threading.Thread(target=stop.say, args=("cancelled",), daemon=True)
