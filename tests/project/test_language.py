@@ -111,7 +111,8 @@ def user_texts(checkout: Path) -> list[Text]:
     for package in ("advisor", "rules", "probes"):
         for path in sorted((checkout / package).rglob("*.py")):
             texts += string_constants(path.read_text(), path.relative_to(checkout).as_posix())
-    pages = [checkout / "README.md", checkout / "CONTRIBUTING.md", *(checkout / "examples").rglob("README.md")]
+    pages = [checkout / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+    pages += (checkout / "examples").rglob("README.md")
     pages += [page for page in (checkout / "docs").rglob("*.md") if page.parent.name != "rules"]
     pages += [*(checkout / "rules/evidence").glob("*.toml"), *(checkout / "schemas").glob("*.json")]
     pages += (checkout / "advisor/catalog/data/descriptions").glob("*.toml")
