@@ -12,6 +12,7 @@ from probes.experiment import BlockMeasurement, Cost, Environment, ProbeRequest,
 from probes.stop import StopSignal
 
 ON_DISK = Metric("beyond_cache", "s/scan", "less")
+ENOUGH = 3600.0  # seconds, in which a paused run still completes its rounds on a busy host
 COST = Cost(3 << 20, 5 << 20, 7.0, ("a table of 3M in a scratch directory",))
 
 
@@ -28,7 +29,7 @@ class Scans(Steered):
 
     def plan(self, ground: Environment, wanted: ProbeRequest) -> RunPlan:
         """The plan of the scan, with the metric that rules read."""
-        return replace(super().plan(ground, wanted), metrics=(ON_DISK,), cost=self.cost)
+        return replace(super().plan(ground, wanted), metrics=(ON_DISK,), cost=self.cost, seconds=ENOUGH)
 
     def measure(self, variant: Variant, turn: Turn, stop: StopSignal) -> BlockMeasurement:
         """Seconds of a scan."""
