@@ -94,14 +94,13 @@ BY_OPTION = {
     "rules.innodb.transactions": (
         "innodb_autoinc_lock_mode", "transaction_isolation",
     ),
-    "rules.memory.query_cache": (
-        "query_cache_size", "query_cache_type",
+    "rules.memory.server_caches": (
+        "query_cache_size", "query_cache_type", "table_open_cache",
     ),
     "rules.memory.session_buffers": (
         "join_buffer_size", "max_heap_table_size", "read_buffer_size", "read_rnd_buffer_size", "sort_buffer_size",
         "tmp_memory_table_size", "tmp_table_size",
     ),
-    "rules.memory.table_cache": ("table_open_cache",),
     "rules.memory.temporary_tables": (
         "big_tables", "innodb_temp_data_file_path", "innodb_tmpdir", "internal_tmp_mem_storage_engine",
         "max_heap_table_size", "replica_load_tmpdir", "slave_load_tmpdir", "temptable_max_mmap",

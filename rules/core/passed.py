@@ -13,7 +13,7 @@ from rules.innodb.io_capacity import current_checkpoint_age, page_request_rate
 from rules.innodb.redo_log import FULL_PERCENT
 from rules.innodb.redo_log_size import redo_capacity
 from rules.memory.budget import MISSED_PERCENT, exceeds_memory, is_missing_much
-from rules.memory.table_cache import NEARLY_ALL_PERCENT, OPENED, open_descriptors
+from rules.memory.server_caches import NEARLY_ALL_PERCENT, OPENED, open_descriptors
 from rules.memory.temporary_tables import ON_DISK_A_SECOND, ON_DISK_PERCENT
 from rules.replication import channel_suffix, replica_channels
 from rules.replication.lag import channel_lag

@@ -142,7 +142,7 @@ def limited_by_the_system(context: RuleContext) -> Iterator[Finding]:
 
 def _connections_beyond_files(context: RuleContext) -> Iterator[Finding]:
     """More connections than files, though each takes one: by MariaDB's own start, or by SET GLOBAL."""
-    from rules.memory.table_cache import RESERVED
+    from rules.memory.server_caches import RESERVED
 
     files, connections = context.number("open_files_limit"), context.number("max_connections")
     if files and connections and connections + RESERVED > files:
@@ -156,7 +156,7 @@ def _connections_beyond_files(context: RuleContext) -> Iterator[Finding]:
 
 def _files_wanted(context: RuleContext) -> int:
     """The limit on files with which the server gets all that its file asks for, and that it runs with."""
-    from rules.memory.table_cache import files_wanted
+    from rules.memory.server_caches import files_wanted
 
     running, (files, connections, tables) = context.number, (_asked_number(context, name) for name in LIMITED)
     usual = NEW_TABLES if context.target.since("mysql", 8) else TABLES

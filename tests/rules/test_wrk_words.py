@@ -8,7 +8,7 @@ import pytest
 from rule_cases import Case, context_of_case
 
 from rules import find_rule
-from rules.memory.table_cache import NO_LARGER
+from rules.memory.server_caches import NO_LARGER
 
 if TYPE_CHECKING:
     from pathlib import Path

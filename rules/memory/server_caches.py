@@ -1,10 +1,11 @@
-"""TAB: rules about the table cache, the table definition cache and open files."""
+"""BUF, TAB: rules about the query cache, the table cache, the table definition cache and open files."""
 
 from __future__ import annotations
 
-from advisor.core.model import Confidence, Severity
-from rules.core import Docs, rule
-from rules.core.advice import advise, connection_limit, help_line, present, service_setting_help
+from advisor.core.model import Confidence, Severity, format_size
+from rules.core import Docs, Span, rule
+from rules.core.advice import advise, connection_limit, help_line, present, service_setting_help, set_default
+from rules.core.context import REMOVE_LINE
 from rules.core.subject import variable_subject
 
 TYPE_CHECKING = False
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from rules.core.context import RuleContext
 
 
-CACHE = "table_open_cache"
+TABLE_CACHE = "table_open_cache"
 # The minimum table_open_cache of a server that the system allows hardly any open files (TAB-01).
 FLOOR_MYSQL = 400
 FLOOR_MARIADB = 200
@@ -34,7 +35,7 @@ FILES_A_CONNECTION = 5
     severity=Severity.NOTE,
     confidence=Confidence.MEASURED,
     summary="The table cache is smaller than the minimum that the server keeps by itself.",
-    options=(CACHE,),
+    options=(TABLE_CACHE,),
     evidence=("TAB-01", "TOC-01", "TAB-02"),
     docs=Docs(
         why="Each session that uses a table takes an entry of the cache for it, and each table of a join one more. "
@@ -53,11 +54,11 @@ FILES_A_CONNECTION = 5
 )
 def tiny_table_cache(context: RuleContext) -> Iterator[Finding]:
     """Report a table cache set below the server's minimum, or below max_connections."""
-    value, connections = context.number(CACHE), connection_limit(context)
+    value, connections = context.number(TABLE_CACHE), connection_limit(context)
     floor = FLOOR_MARIADB if context.target.is_mariadb else FLOOR_MYSQL
     crowded = value is not None and connections is not None and value < connections
     # On MariaDB a value that was reduced to fit the open files limit does not count as explicitly configured.
-    asked = context.is_set(CACHE) or CACHE in context.file_verdict.effective
+    asked = context.is_set(TABLE_CACHE) or TABLE_CACHE in context.file_verdict.effective
     if value is None or not asked or (value >= floor and not crowded) or _is_overflowing(context):
         return
     peak = context.server.counter("max_used_connections") if context.has("server") else None
@@ -69,7 +70,7 @@ def tiny_table_cache(context: RuleContext) -> Iterator[Finding]:
             if crowded
             else f"; by default it keeps at least {floor}."
         ),
-        variable_subject(context, CACHE),
+        variable_subject(context, TABLE_CACHE),
         severity=Severity.WARNING if crowded and (value < floor or (peak or 0) > value) else None,
         help=words_of_it,
         actions=present(action),
@@ -96,9 +97,11 @@ def larger_table_cache(context: RuleContext, value: int) -> tuple[Action | None,
     action if the cache cannot be larger.
     """
     connections = connection_limit(context) or 0
-    line = context.file_verdict.effective.get(CACHE)
+    line = context.file_verdict.effective.get(TABLE_CACHE)
     asked = int(line.value) if line is not None and line.value and line.value.isdecimal() else 0
-    wanted = min(max(DEFAULT_TABLES, asked if asked > value else value * 2, connections), _most_entries(context, CACHE))
+    wanted = min(
+        max(DEFAULT_TABLES, asked if asked > value else value * 2, connections), _most_entries(context, TABLE_CACHE)
+    )
     if wanted <= value:
         return None, NO_LARGER
     granted = context.number("open_files_limit") if context.has("server") else None
@@ -107,7 +110,7 @@ def larger_table_cache(context: RuleContext, value: int) -> tuple[Action | None,
     risk = "memory and up to two file descriptors for each open table"
     if not fits:
         risk = f"{risk}; needs LimitNOFILE = {files} in the service's unit first"
-    action = advise(context, CACHE, wanted, live=fits, risk=risk, watch="Table_open_cache_overflows")
+    action = advise(context, TABLE_CACHE, wanted, live=fits, risk=risk, watch="Table_open_cache_overflows")
     if fits or action is None:
         return action, help_line(action)
     return action, f"{service_setting_help(context, f'LimitNOFILE={files}')}, {help_line(action)}, and restart"
@@ -142,7 +145,7 @@ NEARLY_ALL_PERCENT = 85  # percent of the open files; other tools begin to warn 
     confidence=Confidence.MEASURED,
     summary="The table cache overflows: the server closes tables to open others.",
     needs=("server", "workload"),
-    options=(CACHE,),
+    options=(TABLE_CACHE,),
     evidence=("TOC-01", "TOC-03", "TAB-02"),
     docs=Docs(
         why="An overflow closes one table so that another can be opened, under locks that sessions share. In a "
@@ -161,7 +164,7 @@ def overflowing_table_cache(context: RuleContext) -> Iterator[Finding]:
     """Report table cache overflows at a high rate."""
     from rules.core.counters import busy_rate, events_text, steady_window, window_text  # lazily: lint has no counters
 
-    window, size = steady_window(context), context.number(CACHE)
+    window, size = steady_window(context), context.number(TABLE_CACHE)
     rate = busy_rate(window, OVERFLOWS, OPENED)
     if rate is None or size is None:
         return
@@ -169,7 +172,7 @@ def overflowing_table_cache(context: RuleContext) -> Iterator[Finding]:
     yield overflowing_table_cache.finding(
         f"{events_text(rate)} tables a second are closed to make room for others {window_text(window)}; the cache "
         f"holds {size:,}{_instance_text(context, size)}.",
-        variable_subject(context, CACHE),
+        variable_subject(context, TABLE_CACHE),
         help=remedy,
         actions=present(action),
     )
@@ -271,3 +274,101 @@ def open_files_near_limit(context: RuleContext) -> Iterator[Finding]:
 def open_descriptors(context: RuleContext) -> list[int]:
     """Numbers of open file descriptors: files outside InnoDB, InnoDB's files, connections."""
     return [context.server.counter(name) or 0 for name in ("open_files", "innodb_num_open_files", "threads_connected")]
+
+
+QUERY_CACHE_DOCS = Docs(
+    why="One lock guards the whole cache, and every change to a table removes its results. MySQL switched it off by "
+    "default in 5.6 and removed it in 8.0 because it doesn't scale with processors; MariaDB keeps it, off. On a "
+    "machine with two processors it made point selects faster and a mixed load slower.",
+    fix="Set query_cache_type to OFF and query_cache_size to 0.",
+    risk="Switching it off waits for the cache's lock, which can stall statements for a moment on a busy server; "
+    "queries that it answered read the tables again.",
+    exceptions="Read-only servers with few processors and the same statements again and again.",
+    reconsider_when="Qcache_hits far above the sum of Qcache_inserts and Qcache_not_cached on this server, and a test "
+    "without it that is slower.",
+    disagree="phpMyAdmin and tuning-primer recommend enabling it; older versions of MySQLTuner enlarge it, newer ones "
+    "recommend to disable it.",
+)
+
+
+@rule(
+    "BUF008",
+    "query-cache",
+    confidence=Confidence.LIKELY,
+    summary="The query cache is on, and all sessions contend for its single lock.",
+    targets=(Span("mysql", before=(8, 0)), Span("mariadb")),
+    options=("query_cache_type", "query_cache_size"),
+    evidence=("QC-01", "ASK-05"),
+    docs=QUERY_CACHE_DOCS,
+)
+def query_cache(context: RuleContext) -> Iterator[Finding]:
+    """Report an enabled query cache with a size above 0."""
+    kind = context.text("query_cache_type") or ""
+    size = context.number("query_cache_size")
+    if (
+        kind not in {"ON", "1", "DEMAND", "2"}
+        or not size
+        or not context.is_set("query_cache_type")
+        or _is_rearmed(context)
+    ):
+        return
+    yield query_cache.finding(
+        f"The query cache is {kind} with {format_size(size)}: all sessions share one lock, and every change to a table "
+        "removes its results.",
+        variable_subject(context, "query_cache_type"),
+        help=_disable_help(context),
+        actions=_disable_actions(context),
+    )
+
+
+def _disable_help(context: RuleContext) -> str:
+    """MySQL 5.7 deprecates both lines with any value, and has the cache off by default."""
+    if context.target.since("mysql", 5, 7, 20):
+        also = " and that of its size" if context.is_set("query_cache_size") else ""
+        return f"{REMOVE_LINE}{also}: the cache is off by default"
+    return "write query_cache_type = OFF and query_cache_size = 0"
+
+
+def _disable_actions(context: RuleContext) -> tuple[Action, ...]:
+    stall = "can stall statements for a moment while it waits for the cache's lock"
+    kind = advise(context, "query_cache_type", "OFF", risk=stall, watch="Qcache_hits")
+    size = advise(context, "query_cache_size", 0, risk=stall)
+    return (
+        *set_default(context, "query_cache_type", "OFF", kind)[1],
+        *set_default(context, "query_cache_size", "0", size)[1],
+    )
+
+
+@rule(
+    "BUF009",
+    "rearmed-query-cache",
+    summary="query_cache_type is off, but the size that is set with it turns the query cache on.",
+    targets=(Span("mariadb"),),
+    options=("query_cache_type", "query_cache_size"),
+    evidence=("ASK-05", "QC-01"),
+    docs=QUERY_CACHE_DOCS._replace(
+        why="MariaDB turns the query cache on at start-up when query_cache_size is set to anything but 0, even to its "
+        "default of 1M, and query_cache_type is left off, even where it is written as 0. Without a line for the size "
+        "it stays off.",
+        fix="Set query_cache_size to 0.",
+    ),
+)
+def rearmed_query_cache(context: RuleContext) -> Iterator[Finding]:
+    """Report query_cache_size in a file that leaves query_cache_type off: on MariaDB the size enables the cache."""
+    if _is_rearmed(context):
+        size = context.number("query_cache_size") or 0
+        yield rearmed_query_cache.finding(
+            f"MariaDB turns the query cache on because query_cache_size is set to {format_size(size)}, although "
+            "query_cache_type is off.",
+            variable_subject(context, "query_cache_size"),
+            help="write query_cache_size = 0",
+            actions=_disable_actions(context),
+        )
+
+
+def _is_rearmed(context: RuleContext) -> bool:
+    """Whether MariaDB enables the query cache only because of its size."""
+    size, kind = (context.file_verdict.effective.get(f"query_cache_{end}") for end in ("size", "type"))
+    if not context.target.is_mariadb or size is None or size.value in {None, "0"}:
+        return False
+    return kind is None or (kind.placed.line.value or "").upper() in {"OFF", "0"}
