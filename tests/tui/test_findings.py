@@ -423,11 +423,14 @@ def test_hiding_ends(epoch: str, hides: bool, monkeypatch: pytest.MonkeyPatch) -
 
 
 async def test_a_wrong_day_hides_nothing() -> None:
-    """A reason with what is no date is refused with a notice, as it would hide the finding for ever."""
+    """A reason with what is no date would hide the finding with no end: it is refused, and kept to be corrected."""
     async with driven() as (app, pilot):
         first = listed(app)[0]
         await pilot.press("x", "enter")
         await until(pilot, lambda: len(app.screen_stack) == 2 and app.screen.focused is not None)
         await pilot.press(*"until", "space", *"31/01/27", "enter")
         await until(pilot, lambda: any("is not a date" in n.message for n in app._notifications))
-        assert listed(app)[0] == first
+        assert len(app.screen_stack) == 2
+        assert app.screen.query_one(Input).value == "until 31/01/27"
+        await pilot.press(*["backspace"] * 8, *"2999-12-31", "enter")
+        await until(pilot, lambda: len(app.screen_stack) == 1 and listed(app)[0] != first)

@@ -12,17 +12,24 @@ from textual.widgets import Input, OptionList, Static
 from advisor.tui.text import safe_line
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from textual.app import ComposeResult
 
 
 class ReasonDialog(ModalScreen[str | None]):
-    """Asks for a reason, or another text of one line; returns None if the user cancels."""
+    """Asks for a reason, or another text of one line; returns None if the user cancels.
+
+    `fault` returns what is wrong with a text, empty if it can be used: until then the dialog stays, and keeps the text.
+    """
 
     BINDINGS: ClassVar = [Binding("escape", "dismiss(None)", "cancel", id="reason.cancel")]
 
-    def __init__(self, question: str, value: str = "", missing: str = "Enter a reason") -> None:
+    def __init__(
+        self, question: str, value: str = "", missing: str = "Enter a reason", fault: Callable[[str], str] | None = None
+    ) -> None:
         super().__init__()
-        self._question, self._value, self._missing = question, value, missing
+        self._question, self._value, self._missing, self._fault = question, value, missing, fault
 
     def compose(self) -> ComposeResult:
         """The question and a text field."""
@@ -33,11 +40,13 @@ class ReasonDialog(ModalScreen[str | None]):
             yield Static("Enter saves, Esc cancels", markup=False)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Return the text; an empty one is refused."""
-        if event.value.strip():
-            self.dismiss(event.value.strip())
+        """Return the text; an empty or faulty one is refused with a notice."""
+        text = event.value.strip()
+        fault = (self._fault(text) if self._fault else "") if text else self._missing
+        if fault:
+            self.notify(fault, severity="warning", markup=False)
         else:
-            self.notify(self._missing, severity="warning")
+            self.dismiss(text)
 
 
 class ChoiceDialog(ModalScreen[bool]):

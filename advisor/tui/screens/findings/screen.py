@@ -318,13 +318,12 @@ class FindingsPane(Pane):
         from advisor.tui.dialogs.prompts import ReasonDialog
 
         def take_reason(reason: str | None) -> None:
-            if reason and (fault := reason_fault(reason, today())):
-                self.notify(fault, severity="warning", markup=False)
-            elif reason:
+            if reason:
                 self._set_reason(finding, reason)
                 self.app.add_to_baseline(finding, reason)
 
-        self.app.push_screen(ReasonDialog(f"Reason for hiding {finding.code} {finding.name}:"), take_reason)
+        question = f"Reason for hiding {finding.code} {finding.name}:"
+        self.app.push_screen(ReasonDialog(question, fault=lambda text: reason_fault(text, today())), take_reason)
 
     def action_take_back(self) -> None:
         """Unhide a finding; if that changes a baseline, ask first."""
