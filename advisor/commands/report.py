@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     alone = len(args.snapshots) == 1 and not os.path.isdir(args.snapshots[0])
     asked = make_request(args, one_host=alone)
     if args.since is not None and not alone:
-        raise MycnfError("--since compares one snapshot with an earlier one; name one snapshot, not a directory")
+        raise MycnfError("--since compares one snapshot with an earlier one; name a single snapshot file")
     unfit = [name for name, _ in pairs if name not in names("audit")]  # Parquet exists only for the report on many
     if args.since is not None and unfit:
         raise MycnfError(f"--format {unfit[0]} has no comparison; use --since with text, json, markdown or html")

@@ -62,7 +62,7 @@ def _no_path(word: str) -> NamedSide:
     found = re.fullmatch(_HOST_PORT, word)
     if found and found["port"] and "/" not in word:
         return _tcp(word, word)
-    raise MycnfError(f"{word}: no such file, server or target; {SIDE_FORMS}")
+    raise MycnfError(f"{word or repr(word)}: no such file, server or target; {SIDE_FORMS}")
 
 
 def _is_target(word: str) -> bool:

@@ -123,7 +123,7 @@ def _reject_extremes(facts: Facts, path: str) -> Facts:
 
 def _read(path: str) -> bytes:
     if not os.path.exists(path):
-        raise SnapshotError(f"{path} does not exist; make a snapshot with mycnf collect -o FILE")
+        raise SnapshotError(f"{path or repr(path)} does not exist; make a snapshot with mycnf collect -o FILE")
     if not os.path.isfile(path):
         raise SnapshotError(f"{path} is not a regular file; give a snapshot made with mycnf collect -o FILE")
     try:

@@ -100,7 +100,7 @@ def _reject_file_type(path: str, mode: int) -> OptionFileError:
 
 def _explain_error(path: str, error: OSError | ValueError) -> OptionFileError:
     reason = error.strerror if isinstance(error, OSError) else "a path cannot contain a NUL byte"
-    return OptionFileError(f"{path}: can't be read ({reason}); check the path and its permissions")
+    return OptionFileError(f"{path or repr(path)}: can't be read ({reason}); check the path and its permissions")
 
 
 # Our limits for all files together: judging an option takes three kilobytes, and servers have a thousand of them.

@@ -46,6 +46,14 @@ def test_missing_file(mycnf: Mycnf) -> None:
     assert "nowhere.cnf" in one_line(ended.err)
 
 
+@pytest.mark.parametrize("words", [("lint", ""), ("show", ""), ("report", ""), ("diff", "", "")])
+def test_an_empty_name_is_seen_in_the_message(mycnf: Mycnf, words: tuple[str, ...]) -> None:
+    """The name that a script's unset variable leaves is quoted, as nothing else of it would be seen."""
+    ended = mycnf(*words)
+    assert ended.code == 2
+    assert one_line(ended.err).startswith("mycnf: ''")
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads every file: needs an ordinary user")
 def test_unreadable_file(mycnf: Mycnf, tmp_path: Path) -> None:
     """A file that may not be read is named."""

@@ -194,9 +194,9 @@ def test_report_compares_two_snapshots(mycnf: Mycnf, earlier: Path, tmp_path: Pa
     assert "<code>sort_buffer_size</code></td>" in page
     assert "<code>262144</code>" in page
     assert "kanarienvogel" not in page
-    refused = mycnf("report", str(tmp_path), *words)
-    assert refused.code == 2
-    assert "--since compares one snapshot" in refused.err
+    for many in ((str(tmp_path),), (str(DEMO), str(earlier))):
+        refused = mycnf("report", *many, *words)
+        assert (refused.code, "name a single snapshot file" in refused.err) == (2, True)
     refused = mycnf("report", str(DEMO), *words, "--format", "parquet", "-o", str(tmp_path / "rows"))
     assert (refused.code, "--format parquet has no comparison" in refused.err) == (2, True)
 
