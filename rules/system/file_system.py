@@ -77,7 +77,8 @@ def data_in_container_layer(context: RuleContext) -> Iterator[Finding]:
     mount = mount_under(context)
     if mount is not None and mount.fs_type in LAYERED:
         yield data_in_container_layer.finding(
-            f"The data directory is on {mount.fs_type} at {mount.point}: it is removed with its container.",
+            f"The data directory is on {mount.fs_type} at {mount.point}: a container's own layer is removed with "
+            "the container.",
             help="give the container a volume for the data directory",
         )
 
