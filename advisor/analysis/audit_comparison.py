@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from msgspec.structs import replace
 
 from advisor.analysis.audited import AuditComparison, AuditResult, Counter, Load, Setting
-from advisor.core.model import AbsentPart, format_duration
+from advisor.core.model import AbsentPart, format_duration, format_wait
 from advisor.redaction import redact_value
 from rules import find_rule
 from rules.core.context import MissingFact
@@ -69,7 +69,7 @@ def reason_unjudged(finding: Finding, before: AuditResult, now: AuditResult) -> 
 
 def again(up: float) -> str:
     """Return when the counters will be reliable."""
-    return f"audit again in {format_duration(MINIMUM_UPTIME - up)}"
+    return f"audit again in {format_wait(MINIMUM_UPTIME - up)}"
 
 
 def rests_on_load(finding: Finding, known: RuleContext) -> bool:

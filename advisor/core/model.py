@@ -292,11 +292,21 @@ def beside_limit(taken: int, size: int, where: str) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """Format a duration for display: 41 d, 3 h, 12 min, 8 s, 400 ms."""
-    for step, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+    """Format a duration for display, from a minute on rounded down: 41 d, 3 h, 1 min 42 s, 8 s, 400 ms.
+
+    Below ten of the larger unit the smaller one is shown too, since 102 s are not 1 min.
+    """
+    for step, unit, finer, finer_unit in ((86400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s")):
         if seconds >= step:
-            return f"{int(seconds // step)} {unit}"
+            count, left = int(seconds // step), int(seconds % step // finer)
+            return f"{count} {unit}" + (f" {left} {finer_unit}" if left and count < 10 else "")  # noqa: PLR2004
     return f"{seconds * 1000:.0f} ms" if 0.0005 < seconds < 0.95 else f"{seconds:.0f} s"  # noqa: PLR2004
+
+
+def format_wait(seconds: float) -> str:
+    """Format how long to wait, never less than it is: in whole numbers of the largest unit that fits."""
+    step = next((step for step in (86400, 3600, 60) if seconds > step), 1)
+    return format_duration(-(-seconds // step) * step)
 
 
 def exact_duration(seconds: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.core.model import Confidence, Severity, format_duration
+from advisor.core.model import Confidence, Severity, exact_duration
 from rules.core import MOST, Docs, Span, rule
 from rules.core.advice import advise, default_number, help_line, present
 from rules.core.subject import variable_subject
@@ -52,7 +52,7 @@ def idle_connections_cut(context: RuleContext) -> Iterator[Finding]:
     seconds = context.number("wait_timeout")
     if seconds and seconds <= KEPT_ALIVE and context.is_set("wait_timeout"):
         yield idle_connections_cut.finding(
-            f"The server closes sessions after {format_duration(seconds)} without a statement, before a connection "
+            f"The server closes sessions after {exact_duration(seconds)} without a statement, before a connection "
             "pool that pings every 30 s can keep them alive.",
             variable_subject(context, "wait_timeout"),
             help="set it a few seconds above 30, and the lifetime of the clients' pools below it",
@@ -83,9 +83,9 @@ def interactive_timeout_alone(context: RuleContext) -> Iterator[Finding]:
         return
     if people < programs:
         yield interactive_timeout_alone.finding(
-            f"Only sessions of interactive clients end after {format_duration(people)}; those of "
+            f"Only sessions of interactive clients end after {exact_duration(people)}; those of "
             "programs stay idle for "
-            f"{format_duration(programs)} (wait_timeout).",
+            f"{exact_duration(programs)} (wait_timeout).",
             variable_subject(context, "interactive_timeout"),
             help="set wait_timeout as well, or remove the line",
         )
@@ -161,7 +161,7 @@ def row_waits_for_hours(context: RuleContext) -> Iterator[Finding]:
             risk="statements that wait longer fail with error 1205; open sessions keep their limit",
         )  # fmt: skip
         yield row_waits_for_hours.finding(
-            f"A statement may wait {format_duration(seconds)} for a row, and keeps its own locks meanwhile.",
+            f"A statement may wait {exact_duration(seconds)} for a row, and keeps its own locks meanwhile.",
             variable_subject(context, "innodb_lock_wait_timeout"),
             help=help_line(action),
             actions=present(action),
@@ -197,7 +197,7 @@ def metadata_wait_for_days(context: RuleContext) -> Iterator[Finding]:
             context, name, HOUR, risk="statements that wait longer fail with error 1205; open sessions keep their limit"
         )
         yield metadata_wait_for_days.finding(
-            f"DDL may wait {format_duration(seconds)} for its metadata lock, and later statements on the table wait "
+            f"DDL may wait {exact_duration(seconds)} for its metadata lock, and later statements on the table wait "
             "behind it.",
             variable_subject(context, name),
             help=help_line(action),
@@ -299,7 +299,7 @@ def deadlocks_time_out(context: RuleContext) -> Iterator[Finding]:
     if context.settings.on("innodb_deadlock_detect") is False:
         action = _deadlock_detection(context)
         yield deadlocks_time_out.finding(
-            f"Deadlocks are not detected: two sessions that wait for each other hang for {format_duration(seconds)}.",
+            f"Deadlocks are not detected: two sessions that wait for each other hang for {exact_duration(seconds)}.",
             variable_subject(context, "innodb_deadlock_detect"),
             help=help_line(action),
             actions=present(action),
@@ -337,7 +337,7 @@ def short_network_timeouts(context: RuleContext) -> Iterator[Finding]:
                 risk="the session of a client that is gone remains for longer; open sessions keep their limit",
             )  # fmt: skip
             yield short_network_timeouts.finding(
-                f"A session ends when its client {pause} for {format_duration(seconds)}; {failing} fail.",
+                f"A session ends when its client {pause} for {exact_duration(seconds)}; {failing} fail.",
                 variable_subject(context, name),
                 help=help_line(action),
                 actions=present(action),
@@ -376,7 +376,7 @@ def idle_sessions_kept(context: RuleContext) -> Iterator[Finding]:
         usual = default_number(context, IDLE) or DEFAULT_IDLE
         action = advise(context, IDLE, usual, risk="open sessions keep their limit", watch="Threads_connected")
         yield idle_sessions_kept.finding(
-            f"A session that its client abandoned may stay open for {format_duration(seconds)}, and counts toward "
+            f"A session that its client abandoned may stay open for {exact_duration(seconds)}, and counts toward "
             "max_connections.",
             variable_subject(context, IDLE),
             help=help_line(action),

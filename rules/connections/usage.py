@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.core.model import Confidence, Severity, format_duration, format_size
+from advisor.core.model import Confidence, Severity, exact_duration, format_duration, format_size
 from advisor.verdict.number import parse_digits
 from advisor.verdict.settings import DEFAULT_CONNECTIONS
 from rules.connections.threads import advised_thread_cache, uses_thread_pool
@@ -437,7 +437,7 @@ def aborted_clients(context: RuleContext) -> Iterator[Finding]:
     window = steady_window(context)
     cut, attempts, idle = window.delta("aborted_clients"), window.delta("connections"), context.number("wait_timeout")
     if _is_high_share(cut, attempts):
-        limit = f"; idle sessions end after {format_duration(idle)}" if idle and context.is_set("wait_timeout") else ""
+        limit = f"; idle sessions end after {exact_duration(idle)}" if idle and context.is_set("wait_timeout") else ""
         yield aborted_clients.finding(
             f"{cut:,} sessions ended without closing the connection {window_text(window)}, with {attempts:,} new "
             f"connections{limit}.",

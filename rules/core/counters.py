@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from advisor.core import NamedTuple
-from advisor.core.model import format_duration
+from advisor.core.model import format_duration, format_wait
 from rules.core.context import MissingFact, timestamp
 
 TYPE_CHECKING = False
@@ -32,7 +32,7 @@ def steady_window(context: RuleContext) -> Workload:
 def require_uptime(up: float, least: float) -> None:
     """Raise MissingFact if uptime `up` is below `least`, both in seconds; the message says when to audit again."""
     if up < least:
-        again = f"audit again in {format_duration(_rounded_up(least - up))}"
+        again = f"audit again in {format_wait(least - up)}"
         raise MissingFact(f"needs an uptime of {format_duration(least)} (up for {format_duration(up)}: {again})")
 
 
@@ -59,12 +59,6 @@ def _seconds_at_value(context: RuleContext, variable: str) -> float | None:
         return context.server.uptime
     at, now = origin.set_by.at if origin.set_by else 0, timestamp(context.taken_at)
     return now - at if at and now is not None else None
-
-
-def _rounded_up(seconds: float) -> float:
-    """The duration in whole numbers of its largest unit, never less: an audit after it finds the server old enough."""
-    step = next((step for step in (86400, 3600, 60) if seconds > step), 1)
-    return -(-seconds // step) * step
 
 
 def busy_rate(workload: Workload, counter: str, a_second: float) -> float | None:

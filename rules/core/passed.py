@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from advisor.core import NamedTuple
-from advisor.core.model import format_duration, format_percent, format_size
+from advisor.core.model import exact_duration, format_duration, format_percent, format_size
 from advisor.verdict.number import parse_digits
 from rules.connections.usage import CREATED_A_SECOND, NEAR_PERCENT
 from rules.core.context import MissingFact
@@ -166,7 +166,7 @@ def _replication(context: RuleContext) -> str | None:
 def _lag(context: RuleContext, channel: dict[str, str]) -> str:
     """The lag of a channel, with its configured delay, which does not count; empty if it is unknown."""
     lag, delay = channel_lag(context, channel), parse_digits(channel.get("sql_delay"))
-    beyond = f" beyond its configured delay of {format_duration(delay)}" if delay else ""
+    beyond = f" beyond its configured delay of {exact_duration(delay)}" if delay else ""
     return "" if lag is None else f"{lag} s behind its source{channel_suffix(channel)}{beyond}"
 
 

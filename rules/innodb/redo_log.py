@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.core.model import Confidence, Severity, format_duration, format_size
+from advisor.core.model import Confidence, Severity, format_duration, format_size, format_wait
 from advisor.verdict import Outcome
 from rules.core import Docs, Span, rule
 from rules.core.advice import advise, help_line, present
@@ -251,7 +251,7 @@ def _rate_sentence(context: RuleContext) -> str:
         return ""
     return (
         f" The hourly rate is known once the server has been up for {format_duration(MINIMUM_UPTIME)}: audit again in "
-        f"{format_duration(MINIMUM_UPTIME - uptime)}."
+        f"{format_wait(MINIMUM_UPTIME - uptime)}."
     )
 
 

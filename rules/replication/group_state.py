@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.core.model import Action, Confidence, Severity, exact_size, format_duration, format_size
+from advisor.core.model import Action, Confidence, Severity, exact_duration, exact_size, format_duration, format_size
 from rules.core import Docs, Span, rule
 from rules.core.advice import help_line, present
 from rules.core.subject import variable_subject
@@ -235,9 +235,11 @@ def long_member_expel_timeout(context: RuleContext) -> Iterator[Finding]:
     """Report an explicitly configured expel timeout above a minute."""
     seconds = context.number(EXPEL)
     if context.is_set(EXPEL) and seconds is not None and seconds > LONG_WAIT:
+        long = f"{exact_duration(seconds + DETECTION)} ({DETECTION} s + {EXPEL})"
         yield long_member_expel_timeout.finding(
-            f"If the primary crashes, the group has none for {format_duration(seconds + DETECTION)} "
-            f"({DETECTION} s + {EXPEL}).",
+            f"A member that crashes stays in the group for {long}, and the others keep their messages for it."
+            if context.settings.on(SINGLE) is False
+            else f"If the primary crashes, the group has none for {long}.",
             variable_subject(context, EXPEL),
             help=f"lower it to what the network needs; the default is {DETECTION} s since 8.0.21",
         )

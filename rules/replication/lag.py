@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from advisor.core import NamedTuple
-from advisor.core.model import Confidence, Severity, format_duration, format_size
+from advisor.core.model import Confidence, Severity, exact_duration, format_duration, format_size
 from advisor.verdict.number import parse_digits
 from rules.core import Docs, rule
 from rules.core.advice import present
@@ -217,7 +217,7 @@ def _hidden_lag(context: RuleContext, channel: dict[str, str], seconds: int) -> 
 
 def _seconds_behind(context: RuleContext, channel: dict[str, str], seconds: int) -> Finding:
     delay = parse_digits(channel.get("sql_delay"))
-    beyond = f" beyond its configured delay of {format_duration(delay)}" if delay else ""
+    beyond = f" beyond its configured delay of {exact_duration(delay)}" if delay else ""
     upstream = _arises_upstream(context, channel)
     # A trend of a number that is wrong says nothing.
     trend = lag_trend(context, channel) if _commit_age(context, channel) is None else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from advisor.core import NamedTuple
-from advisor.core.model import Severity, format_duration
+from advisor.core.model import Severity, exact_duration, format_duration
 from advisor.redaction.scrub import failed_table
 from advisor.verdict.number import parse_digits
 from rules.core import Docs, rule
@@ -346,7 +346,7 @@ def _gives_up(channel: dict[str, str]) -> str:
     times, pause = parse_digits(channel.get("retry_count")), parse_digits(channel.get("connect_retry"))
     if not times or not pause or times * pause >= DAY:
         return ""
-    return f" It gives up after {times:,} attempts, one every {format_duration(pause)}, and must then be started."
+    return f" It gives up after {times:,} attempts, one every {exact_duration(pause)}, and must then be started."
 
 
 def _reconnecting_help(context: RuleContext, channel: dict[str, str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.core.model import Confidence, Severity, format_duration
+from advisor.core.model import Confidence, Severity, exact_duration
 from rules.core import Docs, Span, rule
 from rules.core.advice import advise, help_line, present, quote_channel, replica_statement, source_keyword
 from rules.core.network import is_loopback
@@ -89,7 +89,7 @@ def slow_to_miss_its_source(context: RuleContext) -> Iterator[Finding]:
     if name and seconds is not None and seconds >= HOUR:
         action = next((a for a in (advise(context, n, 60, live=False, risk=HEARTBEAT) for n in NET_TIMEOUT) if a), None)
         yield slow_to_miss_its_source.finding(
-            f"The replica may notice a silently lost connection to its source only after {format_duration(seconds)}.",
+            f"The replica may notice a silently lost connection to its source only after {exact_duration(seconds)}.",
             variable_subject(context, name),
             help=f"{help_line(action)}{_heartbeat_help(context)}",
             actions=present(action),

@@ -301,8 +301,8 @@ def test_what_is_said_of_a_metadata_lock(tmp_path: Path) -> None:
     finding = found(facts_of(tmp_path, boxed()))["BLK004"]
     assert finding.message == (
         "2 sessions wait up to 2 min for a metadata lock on a table. The process list does not show the holder: it may "
-        "be an idle session with an open transaction, or connection 11 (report@10.0.0.6), running for 4 min (state "
-        "Sending data)."
+        "be an idle session with an open transaction, or connection 11 (report@10.0.0.6), running for 4 min 10 s "
+        "(state Sending data)."
     )
     assert (finding.confidence, finding.severity) == (Confidence.LIKELY, Severity.WARNING)
     shown = [action.statement or "" for action in finding.actions]

@@ -13,6 +13,7 @@ from advisor.core.model import (
     exact_size,
     format_duration,
     format_size,
+    format_wait,
     size_in_units,
 )
 
@@ -85,11 +86,20 @@ def test_about(count: int, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(8, "8 s"), (720, "12 min"), (3 * 3600, "3 h"), (41 * 86400 + 5, "41 d")]
+    ("seconds", "text"),
+    [(8, "8 s"), (102, "1 min 42 s"), (720, "12 min"), (3 * 3600, "3 h"), (7199.9, "1 h 59 min"), (41 * 86400, "41 d")],
 )
 def test_lasted(seconds: float, text: str) -> None:
-    """A duration is shown in its largest whole unit."""
+    """A duration is shown in its largest unit, below ten of it with the next one."""
     assert format_duration(seconds) == text
+
+
+@given(st.floats(0, 1e9))
+def test_nothing_is_waited_for_too_short(seconds: float) -> None:
+    """After the time that is shown, the time has passed; and it is no more than twice as long."""
+    count, unit = format_wait(seconds).split(" ")
+    shown = float(count) * {"ms": 0.001, "s": 1, "min": 60, "h": 3600, "d": 86400}[unit]
+    assert seconds <= shown <= 2 * seconds + 1
 
 
 @pytest.mark.parametrize(
@@ -100,7 +110,7 @@ def test_a_configured_duration_is_not_rounded(seconds: int, text: str) -> None:
     assert exact_duration(seconds) == text
 
 
-@pytest.mark.parametrize(("seconds", "text"), [(0.4, "400 ms"), (0.96, "1 s"), (0.0001, "0 s"), (90, "1 min")])
+@pytest.mark.parametrize(("seconds", "text"), [(0.4, "400 ms"), (0.96, "1 s"), (0.0001, "0 s"), (90, "1 min 30 s")])
 def test_less_than_a_second_is_not_none(seconds: float, text: str) -> None:
     """A time is shown as 0 only if it is none to a person."""
     assert format_duration(seconds) == text

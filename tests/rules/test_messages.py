@@ -350,3 +350,17 @@ def test_details_in_brackets(rule: str, kind: str, details: list[str], words: st
     log = {"events": {kind: LOG_EVENT | {"details": details}}}
     finding = first(rule, known("mysql-9.7.4", tmp_path, server={"taken_at": AT_END, "error_log": log}))
     assert finding.message.startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("rule", "line", "text"),
+    [
+        ("interactive-timeout-alone", "interactive_timeout = 5400", "end after 90 min; those of programs"),
+        ("interactive-timeout-alone", "interactive_timeout = 5399", "end after 5,399 s; those of programs"),
+        ("row-waits-for-hours", "innodb_lock_wait_timeout = 7199", "may wait 7,199 s for a row"),
+        ("metadata-wait-for-days", "lock_wait_timeout = 172799", "may wait 172,799 s for its metadata lock"),
+    ],
+)
+def test_a_configured_time_is_said_as_it_is(rule: str, line: str, text: str, tmp_path: Path) -> None:
+    """A configured number of seconds is not rounded down: 5,399 s are not 1 h."""
+    assert text in first(rule, known("mysql-8.0.15", tmp_path, file=line)).message

@@ -121,7 +121,7 @@ def test_a_log_that_was_full_gets_one_size(status: dict[str, int], line: str, tm
     assert [lines(finding) for finding in found] == [[line], [line]]
     assert found[0].message.startswith(
         "The redo log of 8M was full, and statements waited for space in it: 2 warnings in the error log, the newest "
-        "1 min ago."
+        "1 min 30 s ago."
     )
 
 
@@ -130,7 +130,7 @@ def test_a_mean_since_the_start(tmp_path: Path) -> None:
     status = {"uptime": 86400, "innodb_os_log_written": 86_400_000_000, "innodb_redo_log_capacity_resized": 104857600}
     found = first("small-redo-log", "mysql-8.4", tmp_path, server={"status": status})
     assert found.message == (
-        "At 244K of redo a second on average since the server started 1 d ago, the log of 100M is full in 6 min."
+        "At 244K of redo a second on average since the server started 1 d ago, the log of 100M is full in 6 min 59 s."
     )
     assert lines(found) == ["innodb_redo_log_capacity = 3456M"]
 

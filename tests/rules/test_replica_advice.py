@@ -221,6 +221,20 @@ def test_a_member_without_a_binary_log_is_told_which_line_disables_it(tmp_path: 
     assert finding.help == "set log_bin = NAME without skip_log_bin"
 
 
+@pytest.mark.parametrize(
+    ("mode", "text"),
+    [
+        ("ON", "If the primary crashes, the group has none for {}."),
+        ("OFF", "A member that crashes stays in the group for {}, and the others keep their messages for it."),
+    ],
+)
+def test_only_a_group_with_a_primary_can_lack_one(mode: str, text: str, tmp_path: Path) -> None:
+    """With several primaries nothing is elected; and the number of seconds is not rounded."""
+    lines = f"group_replication_member_expel_timeout = 600\ngroup_replication_single_primary_mode = {mode}"
+    (finding,) = found("long-member-expel-timeout", "mysql-9.7.4", tmp_path, f"{MEMBER}{lines}")
+    assert finding.message == text.format("605 s (5 s + group_replication_member_expel_timeout)")
+
+
 def test_two_sources_take_the_plural(tmp_path: Path) -> None:
     """What the replica has and both of its sources lack is reported of both."""
     source = {"executed": "00000001-e8dd-11f1-af45-02fc00000001:1-9", "read_at": "2026-11-25T12:00:09+00:00"}

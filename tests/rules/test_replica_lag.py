@@ -37,7 +37,7 @@ def test_lag_in_numbers(tmp_path: Path) -> None:
     """The lag is a number, with what is known of where it comes from; one worker isn't blamed for a lock."""
     finding = lag("mysql-8.0.15", tmp_path, {"applying": 70})
     assert finding.message == (
-        "The replica is 75 s behind its source. The oldest transaction being applied was committed 1 min ago. "
+        "The replica is 75 s behind its source. The oldest transaction being applied was committed 1 min 10 s ago. "
         "Received and not yet applied: 10K of binary log. The applier waits for a lock of another session."
     )
     assert "holds the lock" in finding.help

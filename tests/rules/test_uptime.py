@@ -39,7 +39,7 @@ def test_a_young_server_is_not_judged(code: str, file: str, status: dict[str, in
     young = asked(code, file, tmp_path, status | {"uptime": WEEK - 7200})
     assert young.findings == ()
     assert [(skip.code, skip.reason) for skip in young.skipped] == [
-        (code, "needs an uptime of 7 d (up for 6 d: audit again in 2 h)")
+        (code, "needs an uptime of 7 d (up for 6 d 22 h: audit again in 2 h)")
     ]
     younger = asked(code, file, tmp_path, status | {"uptime": 720})
     assert younger.skipped[0].reason.endswith("(up for 12 min: audit again in 7 d)")  # 6 d would be 23 hours too early

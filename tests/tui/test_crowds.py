@@ -133,9 +133,9 @@ def test_behind_a_prepared_transaction_no_waiting_session_is_blamed(recorded: Fa
     queue = Blocking((first, *waiters), (OpenTransaction("RUNNING", 400, 1, 1),), waits)
     audit = audited(recorded, blocking=queue)
     lines = [line.text for line in blocking_lines(audit)]
-    assert lines[0] == "connection 44 (app@web1), waits 30 s itself, transaction open for 6 min, 1 row locked"
+    assert lines[0] == "connection 44 (app@web1), waits 30 s itself, transaction open for 6 min 40 s, 1 row locked"
     assert lines[-2] == "1 more session waits for rows up to 30 s; maybe for a transaction without a session"
-    assert lines[-1] == "1 transaction without a session, open for 6 min: XA RECOVER lists prepared ones"
+    assert lines[-1] == "1 transaction without a session, open for 6 min 40 s: XA RECOVER lists prepared ones"
     assert not [finding for finding in audit.findings if finding.code in ("BLK001", "BLK002")]
 
 
