@@ -134,7 +134,7 @@ def _row(**changed: str) -> dict[str, str | None]:
     ("row", "text", "state"),
     [
         (_row(Seconds_Behind_Master="0"), "replica of db1: lag 0 s", GOOD),
-        (_row(Seconds_Behind_Master="90"), "replica of db1: lag 1 min", BAD),
+        (_row(Seconds_Behind_Master="90"), "replica of db1: lag 1 min 30 s", BAD),
         (_row(Master_Port="3306", Seconds_Behind_Master="0"), "replica of db1: lag 0 s", GOOD),
         (_row(Master_Port="3307", Seconds_Behind_Master="0"), "replica of db1:3307: lag 0 s", GOOD),
         (_row(Slave_SQL_Running="No"), "replica of db1: applier not running, lag unknown", BAD),
