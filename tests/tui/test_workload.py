@@ -127,6 +127,7 @@ async def test_windows_are_chosen_by_key() -> None:
     async with driven(*SNAPSHOT) as (_, pilot):
         await opened(pilot)
         await sampled(pilot, *samples(10, step=0), *samples(390, begin=1020.0))
+        await until(pilot, lambda: box(pilot)[1].startswith("151 "))  # all are drawn
         titles = [box(pilot)]
         for key in ("w", "w", "w", "W"):
             await pilot.press(key)
