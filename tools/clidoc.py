@@ -23,7 +23,7 @@ Made from the program's own parser by `make docs`. Names, exit codes and JSON fi
 | 0 | nothing at or above `--fail-on` |
 | 1 | findings at or above `--fail-on`; differences, for `mycnf diff` and `mycnf lint --diff` |
 | 2 | wrong usage, wrong configuration, unreadable input, or an internal error; what could be read is still reported |
-| 3 | the server could not be reached, refused the login, or the connection was lost |
+| 3 | the server could not be reached, refused the login or did not answer in time, or the connection was lost |
 | 130 | interrupted, or the program that read the output ended |
 
 2 takes precedence over 1. The report goes to stdout, everything else to stderr.

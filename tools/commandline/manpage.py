@@ -15,7 +15,7 @@ EXITS = (
     ("0", "nothing at or above --fail-on"),
     ("1", "findings at or above --fail-on"),
     ("2", "wrong usage, wrong configuration, unreadable input, or an internal error; what could be read is reported"),
-    ("3", "the server could not be reached, refused the login, or the connection was lost"),
+    ("3", "the server could not be reached, refused the login or did not answer in time, or the connection was lost"),
     ("130", "interrupted"),
 )
 ENVIRONMENT = (
